@@ -1,0 +1,138 @@
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Position is a place in a manifest. The zero Position is no place.
+type Position struct {
+	File   string // as the user named it; "-" is standard input
+	Line   int32  // from 1
+	Column int32  // from 1, in characters
+}
+
+// IsZero reports whether p is no place.
+func (p Position) IsZero() bool { return p == Position{} }
+
+// String gives file:line:column, leaving out what is not known.
+func (p Position) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += ":" + strconv.Itoa(int(p.Line))
+		if p.Column > 0 {
+			s += ":" + strconv.Itoa(int(p.Column))
+		}
+	}
+	return s
+}
+
+// Compare orders positions by file, line and column.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+}
+
+// Severity tells whether a diagnostic stops the run.
+type Severity int
+
+// An Error stops the run before any request; a Warning is shown and the run goes on.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// String gives "error" or "warning".
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Diagnostic is one finding.
+type Diagnostic struct {
+	Severity Severity
+	Code     string   // stable name for programs, such as "unknown-field"
+	Position Position // where it starts
+	Path     string   // path in the document, such as projects[0].work_items[3].state
+	Address  string   // of the object it is about, where there is one
+	Summary  string   // what is wrong, one line
+	Hint     string   // what to do, one line; "" where nothing is known
+	Related  []Related
+}
+
+// Related is another place that belongs to a finding, such as the first of two equal keys.
+type Related struct {
+	Position Position
+	Note     string
+}
+
+// String gives the finding on one line: place, severity, summary and hint.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	if !d.Position.IsZero() {
+		fmt.Fprintf(&b, "%s: ", d.Position)
+	}
+	fmt.Fprintf(&b, "%s: %s", d.Severity, d.Summary)
+	if d.Path != "" {
+		fmt.Fprintf(&b, " (at %s)", d.Path)
+	}
+	for _, r := range d.Related {
+		fmt.Fprintf(&b, "; %s %s", r.Note, r.Position)
+	}
+	if d.Hint != "" {
+		fmt.Fprintf(&b, "; %s", d.Hint)
+	}
+	return b.String()
+}
+
+// List is any number of findings. The nil List is valid and empty.
+type List []Diagnostic
+
+// Errorf adds an error without a hint.
+func (l *List) Errorf(pos Position, code, format string, args ...any) {
+	*l = append(*l, Diagnostic{Severity: Error, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
+}
+
+// Warnf adds a warning without a hint.
+func (l *List) Warnf(pos Position, code, format string, args ...any) {
+	*l = append(*l, Diagnostic{Severity: Warning, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
+}
+
+// Add appends findings.
+func (l *List) Add(ds ...Diagnostic) { *l = append(*l, ds...) }
+
+// HasErrors reports whether any finding stops the run.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort orders the findings by place, then errors before warnings, then text: the same findings always print alike.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
+	})
+}
+
+// Err returns the list as an error if it holds one, else nil.
+func (l List) Err() error {
+	if !l.HasErrors() {
+		return nil
+	}
+	return ListError{l}
+}
+
+// ListError is a [List] with at least one error in it.
+type ListError struct{ List List }
+
+// Error gives the findings, a line each.
+func (e ListError) Error() string {
+	lines := make([]string, len(e.List))
+	for i, d := range e.List {
+		lines[i] = d.String()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,63 @@
+package diag_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+func TestAListOfWarningsIsNoError(t *testing.T) {
+	t.Parallel()
+	var l diag.List
+	if l.Err() != nil || l.HasErrors() {
+		t.Fatal("an empty list is an error")
+	}
+	l.Warnf(diag.Position{}, "odd", "odd")
+	if l.Err() != nil {
+		t.Fatalf("a warning is an error: %v", l.Err())
+	}
+	l.Errorf(diag.Position{File: "a.yaml", Line: 3, Column: 5}, "bad", "bad %s", "name")
+	if got, want := l.Err().Error(), "warning: odd\na.yaml:3:5: error: bad name"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFindingsAreOrderedByPlace(t *testing.T) {
+	t.Parallel()
+	var l diag.List
+	l.Errorf(diag.Position{File: "b.yaml", Line: 1}, "", "third")
+	l.Errorf(diag.Position{File: "a.yaml", Line: 10}, "", "second")
+	l.Errorf(diag.Position{File: "a.yaml", Line: 9}, "", "first")
+	l.Sort()
+	var got []string
+	for _, d := range l {
+		got = append(got, d.Summary)
+	}
+	if diff := cmp.Diff([]string{"first", "second", "third"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNear(t *testing.T) {
+	t.Parallel()
+	states := []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}
+	for name, tt := range map[string]struct {
+		word string
+		want []string
+	}{
+		"one slip":                       {"In Progres", []string{"In Progress"}},
+		"case is ignored":                {"in progress", []string{"In Progress"}},
+		"two letters swapped":            {"Tood", []string{"Todo"}},
+		"nothing near":                   {"Waiting for legal", nil},
+		"the empty word is near nothing": {"", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, diag.Near(tt.word, states)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

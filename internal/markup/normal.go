@@ -1,0 +1,647 @@
+package markup
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Normal returns the normal form of an HTML text: two texts that a reader sees as the same have the same normal form.
+// It is "" if the text shows nothing.
+func Normal(html string) string {
+	var w htmlWriter
+	w.b.Grow(len(html))
+	walk(html, &w)
+	return w.b.String()
+}
+
+// Equal reports whether two HTML texts are the same after the service's rewriting.
+func Equal(a, b string) bool {
+	return a == b || Normal(a) == Normal(b)
+}
+
+// Empty reports whether the HTML shows nothing: "", "<p></p>", white space, only a comment.
+func Empty(html string) bool {
+	switch html {
+	case "", "<p></p>":
+		return true
+	}
+	var w presence
+	walk(html, &w)
+	return !bool(w)
+}
+
+// attr is an attribute that is kept.
+type attr struct{ key, value string }
+
+// sink takes the elements and texts of a normal form in order. What it is handed is well nested.
+type sink interface {
+	open(tag string, attrs []attr)
+	shut(tag string)
+	void(tag string, attrs []attr)
+	text(s string)
+	// full reports that nothing further is wanted.
+	full() bool
+}
+
+// htmlWriter writes the normal form as HTML.
+type htmlWriter struct{ b strings.Builder }
+
+func (w *htmlWriter) open(tag string, attrs []attr) {
+	w.b.WriteByte('<')
+	w.b.WriteString(tag)
+	for _, a := range attrs {
+		w.b.WriteByte(' ')
+		w.b.WriteString(a.key)
+		w.b.WriteString(`="`)
+		escape(&w.b, a.value, true)
+		w.b.WriteByte('"')
+	}
+	w.b.WriteByte('>')
+}
+
+func (w *htmlWriter) shut(tag string) {
+	w.b.WriteString("</")
+	w.b.WriteString(tag)
+	w.b.WriteByte('>')
+}
+
+func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
+func (w *htmlWriter) text(s string)                 { escape(&w.b, s, false) }
+func (w *htmlWriter) full() bool                    { return false }
+
+// presence remembers whether there was anything.
+type presence bool
+
+func (w *presence) open(string, []attr) { *w = true }
+func (w *presence) shut(string)         {}
+func (w *presence) void(string, []attr) { *w = true }
+func (w *presence) text(string)         { *w = true }
+func (w *presence) full() bool          { return bool(*w) }
+
+// escape writes text as the service does: only what must be escaped is.
+func escape(b *strings.Builder, s string, attribute bool) {
+	for {
+		i := strings.IndexAny(s, "&<>\"\u00a0")
+		if i < 0 {
+			b.WriteString(s)
+			return
+		}
+		b.WriteString(s[:i])
+		n := 1
+		switch s[i] {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '"':
+			if attribute {
+				b.WriteString("&quot;")
+			} else {
+				b.WriteByte('"')
+			}
+		default:
+			b.WriteString("&nbsp;")
+			n = len("\u00a0")
+		}
+		s = s[i+n:]
+	}
+}
+
+// block is a block element that is open.
+type block struct {
+	tag     string
+	attrs   []attr
+	kind    kind
+	written bool // it stands in the output
+	implied bool // a paragraph around loose text: no end tag belongs to it
+	inlines int  // number of inline elements that were open when it began
+	before  int  // the block of the same name that was open before, or -1
+	scope   scope
+}
+
+// scope holds, for one place, the open blocks that a tag at this place can end: an index, or -1. That it is carried along, and
+// not searched for, keeps hostile input from making the walk quadratic.
+type scope struct{ item, term, table, group, row, cell int }
+
+// span is an inline element that is open.
+type span struct {
+	tag, name string // as written, and as it is called in the normal form
+	attrs     []attr
+	kind      kind
+	silent    bool // it is not written
+	opened    bool // it has been written before, in another block
+	depth     int  // number of explicit blocks around its start
+	before    int  // the span with the same tag that was open before, or -1
+}
+
+const (
+	maxSpans   = 256     // inline elements in each other; those further in are left out
+	carryBytes = 1 << 16 // see walker.budget
+)
+
+// walker builds the normal form. It keeps blocks and inline elements on two stacks: a block ends what is written of the inline
+// elements, and the next text begins them again inside the block that it stands in.
+type walker struct {
+	out      sink
+	blocks   []block
+	spans    []span
+	written  int // the first so many spans stand in the output at this moment
+	last     map[string]int
+	lastSpan map[string]int
+	implied  int // 1 while the innermost block is an implied paragraph
+	pre      int // open pre blocks
+	space    bool
+	newlines int  // in pre: newlines that only count if something follows
+	bol      bool // at the beginning of a line: white space is dropped
+	preStart bool // nothing was written in this pre
+	// budget bounds what writing inline elements again in further blocks may add to the output.
+	budget int
+}
+
+func walk(text string, out sink) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	w := walker{
+		out:      out,
+		last:     map[string]int{},
+		lastSpan: map[string]int{},
+		bol:      true,
+		budget:   carryBytes + 4*len(text),
+	}
+	w.blocks = append(w.blocks, block{
+		kind: flow, written: true, before: -1,
+		scope: scope{item: -1, term: -1, table: -1, group: -1, row: -1, cell: -1},
+	})
+	z := html.NewTokenizer(strings.NewReader(strings.ToValidUTF8(text, "\uFFFD")))
+	skip := "" // the hidden element that we are in
+	for !out.full() {
+		switch z.Next() {
+		case html.ErrorToken: // the end: the reader has no other error, and the buffer has no limit
+			w.closeTo(1)
+			return
+		case html.TextToken:
+			if skip == "" {
+				w.text(string(z.Text()))
+			}
+		case html.StartTagToken:
+			tag, attrs := w.tag(z)
+			switch kindOf(tag) {
+			case hidden:
+				skip = tag
+			default:
+				skip = ""
+				switch tag {
+				case "noscript", "noembed", "noframes", "plaintext", "xmp":
+					z.NextIsNotRawText()
+				}
+				w.start(tag, attrs)
+			}
+		case html.SelfClosingTagToken:
+			tag, attrs := w.tag(z)
+			z.NextIsNotRawText()
+			if skip == "" && kindOf(tag) != hidden {
+				w.start(tag, attrs)
+				w.end(tag)
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			tag := string(name)
+			if skip != "" {
+				if tag == skip {
+					skip = ""
+				}
+				continue
+			}
+			w.end(tag)
+		case html.CommentToken, html.DoctypeToken:
+		}
+	}
+}
+
+// tag reads a start tag and those of its attributes that count, sorted.
+func (w *walker) tag(z *html.Tokenizer) (tag string, attrs []attr) {
+	name, more := z.TagName()
+	tag = string(name)
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		key := string(k)
+		if !keeps(tag, key) {
+			continue
+		}
+		value := clean(string(v))
+		switch key {
+		case "href", "src":
+			var ok bool
+			if value, ok = address(value); !ok {
+				continue
+			}
+		case "class":
+			value = strings.Join(strings.Fields(value), " ")
+		case "checked":
+			value = "checked"
+		default:
+			value = strings.TrimSpace(value)
+		}
+		if value == "" || slices.ContainsFunc(attrs, func(a attr) bool { return a.key == key }) {
+			continue
+		}
+		if key == "checked" {
+			value = ""
+		}
+		attrs = append(attrs, attr{key, value})
+	}
+	slices.SortFunc(attrs, func(a, b attr) int { return strings.Compare(a.key, b.key) })
+	return tag, attrs
+}
+
+// clean drops control characters, as the service does, and folds line ends.
+func clean(s string) string {
+	if strings.IndexFunc(s, isControl) < 0 {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case isControl(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF }
+
+func (w *walker) top() *block { return &w.blocks[len(w.blocks)-1] }
+
+// depth is the number of blocks that were written as such.
+func (w *walker) depth() int { return len(w.blocks) - w.implied }
+
+func (w *walker) start(tag string, attrs []attr) {
+	switch k := kindOf(tag); k {
+	case unknown, hidden:
+	case boundary:
+		if w.top().kind == paragraph && !w.top().implied {
+			w.closeTo(len(w.blocks) - 1)
+		}
+	case inline, component:
+		w.startSpan(tag, attrs, k)
+	case voidInline:
+		w.voidInline(tag, attrs)
+	case voidBlock:
+		w.closeParagraph()
+		if tag == "col" {
+			t := w.top().scope.table
+			if t < 0 {
+				return
+			}
+			if w.top().tag != "colgroup" {
+				w.closeTo(t + 1)
+			}
+		}
+		w.interrupt()
+		w.out.void(tag, attrs)
+		w.bol = true
+	case paragraph, phrase, flow, structure:
+		w.startBlock(tag, attrs, k)
+	}
+}
+
+func (w *walker) startBlock(tag string, attrs []attr, k kind) {
+	w.closeParagraph()
+	sc := w.top().scope
+	switch tag {
+	case "li":
+		if sc.item >= 0 {
+			w.closeTo(sc.item)
+		}
+	case "dt", "dd":
+		if sc.term >= 0 {
+			w.closeTo(sc.term)
+		}
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		if t := w.top().tag; len(t) == 2 && t[0] == 'h' {
+			w.closeTo(len(w.blocks) - 1)
+		}
+	case "caption", "colgroup", "thead", "tbody":
+		if sc.table < 0 {
+			return
+		}
+		w.closeTo(sc.table + 1)
+	case "tr":
+		if !w.inGroup() {
+			return
+		}
+	case "td", "th":
+		if sc.table < 0 {
+			return
+		}
+		if sc.row < 0 {
+			w.inGroup()
+			w.push("tr", nil, structure)
+		} else {
+			w.closeTo(sc.row + 1)
+		}
+	}
+	w.push(tag, attrs, k)
+}
+
+// inGroup closes what a row cannot stand in and sees to it that there is a tbody. It is false outside a table.
+func (w *walker) inGroup() bool {
+	sc := w.top().scope
+	switch {
+	case sc.table < 0:
+		return false
+	case sc.group >= 0:
+		w.closeTo(sc.group + 1)
+	default:
+		w.closeTo(sc.table + 1)
+		w.push("tbody", nil, structure)
+	}
+	return true
+}
+
+func (w *walker) push(tag string, attrs []attr, k kind) {
+	w.interrupt()
+	i := len(w.blocks)
+	b := block{tag: tag, attrs: attrs, kind: k, inlines: len(w.spans), before: -1, scope: w.top().scope}
+	if j, ok := w.last[tag]; ok {
+		b.before = j
+	}
+	w.last[tag] = i
+	if tag != "div" && k != paragraph {
+		b.scope.item, b.scope.term = -1, -1
+	}
+	switch tag {
+	case "li":
+		b.scope.item = i
+	case "dt", "dd":
+		b.scope.term = i
+	case "table":
+		b.scope.table, b.scope.group, b.scope.row, b.scope.cell = i, -1, -1, -1
+	case "thead", "tbody":
+		b.scope.group, b.scope.row, b.scope.cell = i, -1, -1
+	case "tr":
+		b.scope.row, b.scope.cell = i, -1
+	case "td", "th":
+		b.scope.cell = i
+	case "pre":
+		w.pre++
+		w.preStart = true
+	}
+	// A paragraph is written when it turns out not to be empty, a div that says nothing never.
+	if k != paragraph && (tag != "div" || len(attrs) > 0) {
+		b.written = true
+		w.out.open(tag, attrs)
+	}
+	w.blocks = append(w.blocks, b)
+	w.bol = true
+}
+
+// interrupt ends the line: inline elements are closed in the output, and stay open for what follows.
+func (w *walker) interrupt() {
+	w.shutSpans(0)
+	w.space, w.newlines = false, 0
+	w.bol = true
+}
+
+// closeParagraph ends the innermost block if it is a paragraph.
+func (w *walker) closeParagraph() {
+	if w.top().kind != paragraph {
+		return
+	}
+	n := len(w.spans)
+	w.top().inlines = n // a paragraph that is cut short does not end its inline elements
+	w.closeTo(len(w.blocks) - 1)
+}
+
+// closeTo ends blocks until n are left. The first, the top of the text, always stays.
+func (w *walker) closeTo(n int) {
+	n = max(n, 1)
+	if len(w.blocks) <= n {
+		return
+	}
+	w.interrupt()
+	for len(w.blocks) > n {
+		b := w.top()
+		if b.written {
+			w.out.shut(b.tag)
+		}
+		switch {
+		case b.implied:
+			w.implied = 0
+		default:
+			w.cutSpans(b.inlines)
+			if b.before >= 0 {
+				w.last[b.tag] = b.before
+			} else {
+				delete(w.last, b.tag)
+			}
+		}
+		if b.tag == "pre" {
+			w.pre--
+		}
+		w.blocks = w.blocks[:len(w.blocks)-1]
+	}
+}
+
+func (w *walker) end(tag string) {
+	sc := w.top().scope
+	switch kindOf(tag) {
+	case unknown, hidden, voidInline, voidBlock:
+	case boundary:
+		if w.top().kind == paragraph && !w.top().implied {
+			w.closeTo(len(w.blocks) - 1)
+		}
+	case inline, component:
+		w.endSpan(tag)
+	case paragraph, phrase, flow, structure:
+		i := -1
+		switch tag {
+		case "li":
+			i = sc.item
+		case "table":
+			i = sc.table
+		case "thead", "tbody":
+			i = sc.group
+		case "tr":
+			i = sc.row
+		case "td", "th":
+			i = sc.cell
+		default:
+			if j, ok := w.last[tag]; ok && j > max(sc.cell, sc.table) {
+				i = j
+			}
+		}
+		if i >= 0 && w.blocks[i].tag == tag {
+			w.closeTo(i)
+		}
+	}
+}
+
+func (w *walker) startSpan(tag string, attrs []attr, k kind) {
+	if tag == "a" {
+		if i, ok := w.lastSpan["a"]; ok { // links do not nest
+			if w.spans[i].depth >= w.depth() {
+				w.cutSpans(i)
+			} else {
+				w.shutSpans(min(i, w.written))
+				w.spans[i].silent = true
+			}
+		}
+	}
+	if len(w.spans) >= maxSpans {
+		return
+	}
+	s := span{tag: tag, name: canonical(tag), attrs: attrs, kind: k, depth: w.depth(), before: -1}
+	s.silent = len(attrs) == 0 && (tag == "span" || tag == "a")
+	if i, ok := w.lastSpan[tag]; ok {
+		s.before = i
+	}
+	w.lastSpan[tag] = len(w.spans)
+	w.spans = append(w.spans, s)
+	if k == component { // it shows something although nothing is in it
+		w.line()
+		w.bol, w.preStart = false, false
+	}
+}
+
+func (w *walker) endSpan(tag string) {
+	// An end tag inside a block does not end what began outside it.
+	if i, ok := w.lastSpan[tag]; ok && w.spans[i].depth >= w.depth() {
+		w.cutSpans(i)
+	}
+}
+
+// cutSpans forgets the inline elements from i on.
+func (w *walker) cutSpans(i int) {
+	w.shutSpans(i)
+	for j := len(w.spans) - 1; j >= i; j-- {
+		if s := &w.spans[j]; s.before >= 0 {
+			w.lastSpan[s.tag] = s.before
+		} else {
+			delete(w.lastSpan, s.tag)
+		}
+	}
+	if i < len(w.spans) {
+		w.spans = w.spans[:i]
+	}
+}
+
+// shutSpans writes the end tags of the inline elements from i on.
+func (w *walker) shutSpans(i int) {
+	for ; w.written > i; w.written-- {
+		if s := &w.spans[w.written-1]; !s.silent {
+			w.out.shut(s.name)
+			s.silent = s.kind == component // it is shown once
+		}
+	}
+}
+
+// line prepares the output for a piece of a line: the paragraph, the white space before it, the inline elements around it.
+func (w *walker) line() {
+	t := w.top()
+	if t.kind == flow {
+		w.blocks = append(w.blocks, block{
+			tag: "p", kind: paragraph, implied: true, inlines: len(w.spans), before: -1, scope: t.scope,
+		})
+		w.implied = 1
+		t = w.top()
+	}
+	if !t.written {
+		t.written = true
+		w.out.open(t.tag, t.attrs)
+	}
+	switch {
+	case w.newlines > 0:
+		w.out.text(strings.Repeat("\n", w.newlines))
+	case w.space && !w.bol:
+		w.out.text(" ")
+	}
+	w.space, w.newlines = false, 0
+	for ; w.written < len(w.spans); w.written++ {
+		s := &w.spans[w.written]
+		if s.silent {
+			continue
+		}
+		if s.opened {
+			w.budget -= len(s.tag)
+			for _, a := range s.attrs {
+				w.budget -= len(a.key) + len(a.value)
+			}
+			if w.budget < 0 {
+				s.silent = true
+				continue
+			}
+		}
+		s.opened = true
+		w.out.open(s.name, s.attrs)
+	}
+}
+
+func (w *walker) voidInline(tag string, attrs []attr) {
+	if tag == "br" {
+		w.space = false
+	}
+	w.line()
+	w.out.void(tag, attrs)
+	w.bol = tag == "br"
+	w.preStart = false
+}
+
+func (w *walker) text(s string) {
+	s = clean(s)
+	if w.pre > 0 {
+		w.preText(s)
+		return
+	}
+	const white = " \t\n"
+	for s != "" {
+		word := strings.TrimLeft(s, white)
+		if len(word) < len(s) {
+			w.space = true
+		}
+		if word == "" {
+			return
+		}
+		// Single spaces need no rewriting, and are most of the white space there is: write as much in one piece as possible.
+		end, rest := len(word), ""
+		for i := 0; i < len(word); i++ {
+			c := word[i]
+			if c == '\t' || c == '\n' || c == ' ' && (i+1 == len(word) || strings.IndexByte(white, word[i+1]) >= 0) {
+				end, rest = i, word[i:]
+				break
+			}
+		}
+		w.line()
+		w.out.text(word[:end])
+		w.bol = false
+		s = rest
+	}
+}
+
+// preText writes text in which white space counts, except newlines at the very beginning and end.
+func (w *walker) preText(s string) {
+	if w.preStart {
+		s = strings.TrimLeft(s, "\n")
+	}
+	body := strings.TrimRight(s, "\n")
+	if body != "" {
+		n := len(s) - len(body)
+		w.line()
+		w.out.text(body)
+		w.preStart, w.bol = false, false
+		w.newlines = n
+		return
+	}
+	if !w.preStart {
+		w.newlines += len(s)
+	}
+}

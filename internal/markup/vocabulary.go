@@ -1,0 +1,166 @@
+package markup
+
+import "strings"
+
+// kind says how an element takes part in the layout.
+type kind uint8
+
+const (
+	unknown    kind = iota // the tag is left out, what it encloses stays
+	boundary               // likewise, but it ends an open paragraph
+	hidden                 // the tag is left out with all it encloses
+	inline                 // part of a line
+	component              // an inline element of the service's editor that shows something although it is empty
+	voidInline             // part of a line, without content
+	voidBlock              // a block without content
+	paragraph              // a block of text that cannot enclose blocks
+	phrase                 // a block whose text stands in it directly
+	flow                   // a block in which loose text is a paragraph
+	structure              // a block of blocks: lists, tables
+)
+
+// kindOf classifies an element. The elements other than unknown, boundary and hidden are those that the service keeps.
+func kindOf(tag string) kind {
+	switch tag {
+	case "p":
+		return paragraph
+	case "h1", "h2", "h3", "h4", "h5", "h6", "pre", "summary", "dt", "caption", "hgroup":
+		return phrase
+	case "div", "li", "blockquote", "td", "th", "details", "dd", "article", "aside", "figure", "figcaption",
+		"footer", "header", "nav", "center":
+		return flow
+	case "ul", "ol", "dl", "table", "thead", "tbody", "tr", "colgroup":
+		return structure
+	case "hr", "col":
+		return voidBlock
+	case "br", "img", "input", "wbr", "area":
+		return voidInline
+	case "a", "abbr", "acronym", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "i", "ins", "kbd", "label",
+		"map", "mark", "q", "rp", "rt", "rtc", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup",
+		"time", "tt", "u", "var":
+		return inline
+	case "script", "style", "iframe":
+		return hidden
+	case "address", "dir", "fieldset", "form", "hgroups", "listing", "main", "menu", "search", "section", "xmp":
+		return boundary
+	}
+	if strings.HasSuffix(tag, "-component") {
+		return component
+	}
+	return unknown
+}
+
+// standard reports whether tag is an element of HTML that the service removes on purpose, so that it is not mistaken for text
+// in angle brackets such as List<string>.
+func standard(tag string) bool {
+	switch tag {
+	case "html", "head", "body", "title", "meta", "link", "base", "noscript", "template", "object", "embed", "param", "video",
+		"audio", "source", "track", "canvas", "svg", "path", "math", "button", "select", "option", "optgroup", "textarea",
+		"datalist", "output", "progress", "meter", "legend", "dialog", "slot", "picture", "portal", "font", "big", "blink",
+		"marquee", "nobr", "noembed", "noframes", "frame", "frameset", "applet", "basefont", "bgsound", "plaintext", "image",
+		"tfoot", "keygen", "isindex", "spacer":
+		return true
+	}
+	return false
+}
+
+// canonical folds elements that look the same into one.
+func canonical(tag string) string {
+	switch tag {
+	case "b":
+		return "strong"
+	case "i":
+		return "em"
+	case "del", "strike":
+		return "s"
+	}
+	return tag
+}
+
+// keeps reports whether the service keeps an attribute. rel is not among them: it forces its own.
+func keeps(tag, attr string) bool {
+	switch attr {
+	case "class", "id", "title", "role", "aria-label", "aria-hidden", "style", "start", "type",
+		"data-tight", "data-node-type", "data-type", "data-checked", "data-background-color", "data-text-color", "data-name",
+		"data-id", "data-icon-name", "data-icon-color", "data-background", "data-emoji-unicode", "data-emoji-url",
+		"data-logo-in-use", "data-block-type":
+		return true
+	}
+	switch tag {
+	case "a":
+		return attr == "href" || attr == "target"
+	case "img":
+		switch attr {
+		case "width", "height", "aspectratio", "alignment", "src", "alt":
+			return true
+		}
+	case "th", "td":
+		switch attr {
+		case "colspan", "rowspan", "colwidth", "background", "textcolor", "hidecontent":
+			return true
+		}
+	case "tr":
+		return attr == "background" || attr == "textcolor"
+	case "pre":
+		return attr == "language"
+	case "code":
+		return attr == "language" || attr == "spellcheck"
+	case "input":
+		return attr == "checked"
+	default:
+		// Other editions have more components than the one that was observed: better one attribute too many in the
+		// comparison than a change that is not seen.
+		return kindOf(tag) == component && !strings.HasPrefix(attr, "on")
+	}
+	return false
+}
+
+// address brings a link target into the form in which the service writes it: what is not printable ASCII is percent-encoded.
+// ok is false if the service drops it.
+func address(raw string) (clean string, ok bool) {
+	raw = strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	b.Grow(len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '\t' || c == '\n' || c == '\r':
+			// a browser leaves these out
+		case c == '%' && i+2 < len(raw) && isHex(raw[i+1]) && isHex(raw[i+2]):
+			b.WriteString(strings.ToUpper(raw[i : i+3]))
+			i += 2
+		case c <= ' ' || c >= 0x7f:
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	clean = b.String()
+	return clean, allowedScheme(clean)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func allowedScheme(url string) bool {
+	for i := range len(url) {
+		switch c := url[i]; {
+		case c == ':' && i > 0:
+			switch strings.ToLower(url[:i]) {
+			case "http", "https":
+				return strings.Trim(url[i+1:], "/\\") != ""
+			case "mailto", "tel":
+				return true
+			}
+			return false
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return true // relative
+		}
+	}
+	return true // relative
+}

@@ -50,6 +50,8 @@ func TestNear(t *testing.T) {
 		"one slip":                       {"In Progres", []string{"In Progress"}},
 		"case is ignored":                {"in progress", []string{"In Progress"}},
 		"two letters swapped":            {"Tood", []string{"Todo"}},
+		"even in a short word":           {"Dnoe", []string{"Done"}},
+		"what is much further off":       {"Backlo", []string{"Backlog"}},
 		"nothing near":                   {"Waiting for legal", nil},
 		"the empty word is near nothing": {"", nil},
 	} {

@@ -29,7 +29,11 @@ func Near(word string, candidates []string) []string {
 		if diff := len(lc) - len(low); diff > 2*limit+2 || -diff > 2*limit+2 {
 			continue
 		}
-		if d := levenshtein.ComputeDistance(low, lc); d <= limit {
+		d := levenshtein.ComputeDistance(low, lc)
+		if d > 1 && anagrams(low, lc) {
+			d = 1 // letters in the wrong order are one slip
+		}
+		if d <= limit {
 			hits = append(hits, hit{c, d})
 		}
 	}
@@ -42,9 +46,22 @@ func Near(word string, candidates []string) []string {
 	hits = slices.CompactFunc(hits, func(a, b hit) bool { return a.text == b.text })
 	var near []string
 	for _, h := range hits[:min(3, len(hits))] {
-		near = append(near, h.text)
+		if h.distance <= hits[0].distance+1 { // what is much further off was hardly meant
+			near = append(near, h.text)
+		}
 	}
 	return near
+}
+
+// anagrams reports whether two words have the same letters.
+func anagrams(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	x, y := []rune(a), []rune(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // DidYouMean turns the nearest candidates into a hint, or "" where none is near.

@@ -1,0 +1,26 @@
+// Package executor carries out a plan: concurrently, in dependency order, and
+// so that whatever breaks when, what was done is known.
+//
+// A step starts when the steps it needs have succeeded. A failed step blocks
+// what hangs on it and nothing else; what is blocked names the root cause. No
+// two steps of one address are under way at the same time.
+//
+// Before a step's request may be sent its intent is in the [Journal]; after it
+// its outcome. Intents are written in batches, ahead of the workers, so that a
+// flush to disk serves many requests and nobody waits for it. How far ahead
+// follows from how many steps end while a flush lasts: a few where the service
+// sets the pace, and never more than 64 for each worker. Only steps that can
+// start are announced, so a chain of steps costs a flush for each.
+//
+// Of the steps that can start and whose intent is written, the first in the plan
+// starts first. So a step that becomes ready late can be overtaken, by what
+// starts until its intent is written. Things that become ready together, such as
+// the work items of a project, start in the order of the manifest; with several
+// under way the service may still number neighbours the other way round.
+//
+// When the run is to end early, steps under way finish, announced ones are taken
+// back, and the rest is not started.
+//
+// The package knows neither HTTP nor files: it is handed a [Service] and a
+// [Journal]. It prints nothing; it tells what happens as [Event]s.
+package executor

@@ -1,0 +1,123 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Service carries out single steps on the service, several at the same time.
+type Service interface {
+	// Do makes the step's request and returns what came of it. Any error but those
+	// named here says that the service refused the step and that it was not done.
+	// It must return an error wrapping [ErrUnknown] if the request may have been
+	// carried out though no answer says so, one wrapping [ErrStop] if no further
+	// request makes sense, and one wrapping [ErrNotSent] or the context's error if
+	// it sent nothing because the run is to end. It must return soon after ctx is
+	// cancelled. ids knows the IDs of everything that is there by now.
+	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
+}
+
+// IDs tells the service's ID of a thing of the manifest.
+type IDs func(resource.Address) (id string, ok bool)
+
+// Journal keeps what is about to be done and what was done, so that a run which
+// dies can be followed by one that knows. Its methods are called at the same
+// time, and an error of either ends the run.
+type Journal interface {
+	// Intend returns when the steps' intents would survive a crash of the machine.
+	// After an error none of them is begun, nor settled: the journal itself takes
+	// back what it wrote of them. It is not called for steps that send nothing.
+	Intend(ctx context.Context, steps []*planner.Step) error
+	// Settle records what became of a step: an outcome, or that it certainly did
+	// not happen. An error that wraps [ErrUnknown] leaves the intent open, as does
+	// a step that is never settled, because it panicked.
+	Settle(step *planner.Step, outcome Outcome, err error) error
+}
+
+var (
+	// ErrUnknown marks a request whose fate is not known.
+	ErrUnknown = errors.New("it is not known whether the service did it")
+	// ErrStop marks a failure after which no further request makes sense, such as a refused credential or a full disk.
+	ErrStop = errors.New("the run was stopped")
+	// ErrNotSent marks a step of which nothing was sent since the run is to end.
+	ErrNotSent = errors.New("not begun")
+)
+
+// Outcome is what came of a step that succeeded.
+type Outcome struct {
+	ID         string
+	Identifier string            // readable identifier, where the answer gives one
+	Values     map[string]string // by field: digest of the canonical value that was applied; for the journal, a Result does without
+	Members    []string          // of a membership step: IDs that were added
+	Warnings   diag.List         // where the answer contradicts the request
+	Settled    bool              // the answer got lost, and looking showed that it was done
+}
+
+// Status is how a step ended.
+type Status int
+
+// The statuses. NotStarted is what remains when a run ends early, and what a
+// step that is not possible remains.
+const (
+	NotStarted Status = iota
+	Done
+	Failed
+	Blocked
+	Unknown // the request may or may not have been carried out
+)
+
+// StepResult is how one step ended.
+type StepResult struct {
+	Step      *planner.Step
+	Status    Status
+	Outcome   Outcome       // if Done
+	Err       error         // if Failed or Unknown
+	BlockedBy *planner.Step // if Blocked: the step that failed or is not possible, not one that it blocked in turn; nil if the plan has none
+	// Missing lists members that a membership step had to leave out because their own step failed.
+	Missing []resource.Address
+}
+
+// Result is how a run ended.
+type Result struct {
+	Steps       []StepResult // one for each step of the plan, in its order
+	Interrupted bool         // the caller closed Stop or cancelled the context
+	Stopped     error        // the first error that ended the run early, wrapping ErrStop; nil = none did
+}
+
+// EventType says what an event tells.
+type EventType int
+
+// The events. Each Started is followed by an Ended of its step; one that is
+// blocked has only the latter.
+const (
+	Started EventType = iota
+	Ended
+)
+
+// Event is one thing that happened during a run. Events of one run are told one at a time.
+type Event struct {
+	Type   EventType
+	Step   *planner.Step
+	Result StepResult // of an Ended event
+	Done   int        // steps that have ended
+	Total  int        // steps that are to be carried out
+}
+
+// PanicError is a panic in a step, which fails the step and not the run.
+type PanicError struct {
+	Value any
+	Stack []byte // for the debug log
+}
+
+// Error tells of the panic without its stack.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("planform has a bug: %v; please report it with the output of --log-level debug", e.Value)
+}
+
+// Unwrap says that the step's request may have been sent.
+func (e *PanicError) Unwrap() error { return ErrUnknown }

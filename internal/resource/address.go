@@ -1,0 +1,77 @@
+package resource
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Address names one thing within a workspace: its kind and the keys that lead
+// to it, such as work_item/web/checkout. It is what the state file, the plan and
+// people use, and it never depends on the service's IDs.
+type Address string
+
+// NewAddress builds the address of a thing of a kind from the keys that lead to it, outermost first.
+func NewAddress(kind string, keys ...string) Address {
+	return Address(kind + "/" + strings.Join(keys, "/"))
+}
+
+// Kind is the kind's name.
+func (a Address) Kind() string {
+	kind, _, _ := strings.Cut(string(a), "/")
+	return kind
+}
+
+// Path is what follows the kind.
+func (a Address) Path() string {
+	_, path, _ := strings.Cut(string(a), "/")
+	return path
+}
+
+// Child is the address of a thing of a kind that lives in a.
+func (a Address) Child(kind, key string) Address {
+	return Address(kind + "/" + a.Path() + "/" + key)
+}
+
+// Members is the address of the n-th batch (from 1) of a container's members
+// that the field declares, such as cycle/web/sprint-14#work_items.
+func (a Address) Members(plural string, n int) Address {
+	s := string(a) + "#" + plural
+	if n > 1 {
+		s += "." + strconv.Itoa(n)
+	}
+	return Address(s)
+}
+
+// ValidKey reports whether a key written in a manifest may stand in an address:
+// letters, digits, and . _ - between them, 100 at most.
+func ValidKey(key string) bool {
+	if key == "" || len(key) > 100 {
+		return false
+	}
+	for i, r := range key {
+		if isKeyRune(r) || (i > 0 && (r == '-' || r == '_' || r == '.')) || unicode.IsUpper(r) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+func isKeyRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127 && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.IsUpper(r)
+}
+
+func sortOperations(ops []*Operation) {
+	number := func(o *Operation) int {
+		if o.Number == 0 {
+			return 1000
+		}
+		return o.Number
+	}
+	slices.SortStableFunc(ops, func(a, b *Operation) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
+	})
+}

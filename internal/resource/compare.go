@@ -1,0 +1,188 @@
+package resource
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/markup"
+)
+
+// Row is one record as the service shows it, numbers as json.Number.
+type Row map[string]any
+
+// ID is the record's ID in lower case, or "".
+func (r Row) ID() string {
+	s, _ := r["id"].(string)
+	return NormalID(s)
+}
+
+// Resolve finds the service's ID of what a reference names; ok is false while it has none.
+type Resolve func(f *Field, r *Reference) (id string, ok bool)
+
+// Wanted is the canonical form of what the manifest gives for a field. ok is
+// false while a thing that it names has no ID.
+func (v *Value) Wanted(id Resolve) (canonical string, ok bool) {
+	switch {
+	case v.Field.IsRef():
+		ids := make([]string, 0, len(v.Refs))
+		for i := range v.Refs {
+			ref, found := id(v.Field, &v.Refs[i])
+			if !found {
+				return "", false
+			}
+			ids = append(ids, ref)
+		}
+		return joinIDs(ids), true
+	case v.Null:
+		return "", true
+	case v.Field.Rich():
+		return v.Field.canonical(v.HTML()), true
+	default:
+		return v.Field.canonical(v.Text), true
+	}
+}
+
+// Observed is the canonical form of what a record shows for the field. known is
+// false where the record does not show it.
+func (f *Field) Observed(row Row) (canonical string, known bool) {
+	name, raw, ok := row.shown(f)
+	if !ok || f.Unread {
+		return "", false
+	}
+	switch raw := raw.(type) {
+	case nil:
+		return "", true
+	case string:
+		if name == f.WireNewer && strings.HasSuffix(name, "_html") && !f.Rich() {
+			raw = markup.Text(raw)
+		}
+		return f.canonical(raw), true
+	case json.Number:
+		return f.canonical(raw.String()), true
+	case bool:
+		return fmt.Sprint(raw), true
+	case []any:
+		ids := make([]string, 0, len(raw))
+		for _, e := range raw {
+			id, isID := rowID(e)
+			if !isID {
+				return "", false
+			}
+			ids = append(ids, id)
+		}
+		return joinIDs(ids), true
+	case map[string]any:
+		if f.IsRef() {
+			return rowID(raw)
+		}
+		text, err := json.Marshal(raw)
+		if err != nil {
+			return "", false
+		}
+		return f.canonical(string(text)), true
+	default:
+		return "", false
+	}
+}
+
+// rowID takes the ID out of an ID or of an expanded record.
+func rowID(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return NormalID(v), true
+	case map[string]any:
+		id := Row(v).ID()
+		return id, id != ""
+	default:
+		return "", false
+	}
+}
+
+// joinIDs is the canonical form of a set.
+func joinIDs(ids []string) string {
+	slices.Sort(ids)
+	return strings.Join(slices.Compact(ids), ",")
+}
+
+// canonical brings a text to the form in which two values of the field are compared.
+func (f *Field) canonical(text string) string {
+	switch f.Type {
+	case Markdown, HTML, File:
+		if markup.Empty(text) {
+			return ""
+		}
+		return markup.Normal(text)
+	case Date:
+		if len(text) > 10 && (text[10] == 'T' || text[10] == ' ') {
+			return text[:10]
+		}
+		return text
+	case Number:
+		if r, ok := new(big.Rat).SetString(text); ok && len(text) < 40 {
+			return r.RatString()
+		}
+		return text
+	case Color, Ref, RefSet:
+		return strings.ToLower(text)
+	case JSON:
+		return canonicalJSON(text)
+	case Text, LongText:
+		return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	case Enum, URL, Boolean:
+		return text
+	default:
+		return text
+	}
+}
+
+// canonicalJSON sorts the keys and drops the white space of a JSON text.
+func canonicalJSON(text string) string {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return text
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return text
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Digest is what the state file keeps of a canonical value: the value itself
+// if it is short, else a SHA-256 of it.
+func Digest(canonical string) string {
+	const short = 64
+	if len(canonical) <= short {
+		return canonical
+	}
+	sum := sha256.Sum256([]byte(canonical))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Shown is the raw value that the record shows for a field, under either of its names.
+func (r Row) Shown(f *Field) (any, bool) {
+	_, v, ok := r.shown(f)
+	return v, ok
+}
+
+// shown prefers the newer name: an edition that uses it may keep the older one
+// for something else (a customer request's description is an object there).
+func (r Row) shown(f *Field) (name string, v any, ok bool) {
+	if f.WireNewer != "" {
+		if v, ok = r[f.WireNewer]; ok {
+			return f.WireNewer, v, true
+		}
+	}
+	v, ok = r[f.Wire]
+	return f.Wire, v, ok
+}

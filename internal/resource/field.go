@@ -1,0 +1,73 @@
+package resource
+
+// Type is what a field holds.
+type Type int
+
+// The types. Text is one line; LongText is plain text of any length; Markdown
+// is rendered to HTML before it is sent; File names a Markdown or HTML file
+// below the manifest's folder; JSON is an object that is passed on as it is.
+const (
+	Text Type = iota
+	LongText
+	Markdown
+	HTML
+	File
+	Date
+	Enum
+	Color
+	URL
+	Number
+	Boolean
+	JSON
+	Ref
+	RefSet
+)
+
+// Clear says how a field of a thing that exists is emptied.
+type Clear int
+
+// ClearNever: the service cannot. ClearNull sends null, ClearEmpty "", ClearParagraph an
+// empty paragraph (the service refuses null and "" for HTML).
+const (
+	ClearNever Clear = iota
+	ClearNull
+	ClearEmpty
+	ClearParagraph
+)
+
+// Field describes one field of a kind.
+type Field struct {
+	Name string // in the manifest
+	Wire string // in requests and answers; registration sets it to Name unless NoWire
+	// WireNewer is the name that newer editions of the service use instead, where it differs.
+	WireNewer string
+	NoWire    bool // never in a body: declared by a membership only
+	Type      Type
+	Ref       string   // for Ref and RefSet: the kind that is named
+	Enum      []string // for Enum: the values
+	Required  bool     // a thing cannot be created without it
+	Immutable bool     // cannot be changed once the thing exists
+	// Documented is set where the contract names the field for creating or updating.
+	Documented bool
+	MaxLength  int    // in characters; 0 = no limit known
+	Pattern    string // regular expression that the text must match, anchored; "" = any
+	PatternDoc string // what the pattern asks for, for people
+	Clear      Clear
+	NotBefore  string // for Date: the field whose date this one must not precede
+	// Unread is set where answers never show the field, so that it is compared with the state only.
+	Unread  bool
+	Doc     string // for people, Markdown
+	Example string
+}
+
+func (f *Field) complete() {
+	if f.Wire == "" && !f.NoWire {
+		f.Wire = f.Name
+	}
+}
+
+// IsRef reports whether the field names other things.
+func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
+
+// Rich reports whether the field is sent as HTML.
+func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.Type == File }

@@ -1,0 +1,194 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind describes one kind of thing.
+type Kind struct {
+	Name    string // in addresses, such as work_item
+	Section string // the manifest's list of such things, such as work_items; "" if a manifest never lists them
+	Parent  string // the kind it lives in, such as project for a work item; "" is the workspace
+	Nests   string // the field that names the parent of the same kind, if things of this kind can be written inside one another
+	Doc     string // one or two sentences for people, Markdown
+	Example string // a short YAML example for the schema and the reference pages
+
+	Fields  []Field
+	KeyFrom []string // fields whose text gives the default key, first written wins; see [Kind.DefaultKey]
+	Natural []string // fields by any of which a thing is recognised on the service within its parent, such as name or url; empty = never
+	// AdoptAsked is set where two things may rightly share the natural key, so
+	// that it adopts only when asked for (--adopt-by-name).
+	AdoptAsked bool
+	Identifier *Identifier // the readable identifier, if it has one
+	Param      string      // path parameter that holds its ID, such as work_item_id
+	Marks      bool        // the wider API stores external_source and external_id on it
+	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
+
+	Operations []Operation
+}
+
+// Identifier is a readable name that the service gives beside the ID, such as
+// WEB for a project and WEB-7 for a work item.
+type Identifier struct {
+	Pattern string // regular expression, anchored
+	Wire    string // field of a response that shows it; "" = built from project identifier and sequence_id
+	Doc     string
+}
+
+// Membership says that things of one kind belong to a container of another. Its
+// members are written as a field either of the container or of the member.
+type Membership struct {
+	Container string // kind, such as cycle
+	Member    string // kind, such as work_item
+	On        string // kind whose field declares it: Container or Member
+	Field     string // that field, such as cycle or projects
+	Body      string // name of the ID list in the request, such as issues
+	Row       string // field of a row of the member list that holds the member's ID
+	Batch     int    // members sent in one request at most
+}
+
+// Field returns the field of that name.
+func (k *Kind) Field(name string) (*Field, bool) {
+	for i := range k.Fields {
+		if k.Fields[i].Name == name {
+			return &k.Fields[i], true
+		}
+	}
+	return nil, false
+}
+
+// Op returns the first operation with that verb which the given API offers.
+func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
+	for i := range k.Operations {
+		if o := &k.Operations[i]; o.Verb == v && api.Offers(o) {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// DefaultKey is the key of a thing that is written without one: the text of the
+// first field of KeyFrom that is written, as a slug. ok is false where none is.
+func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) {
+	for _, f := range k.KeyFrom {
+		t := text(f)
+		if t == "" {
+			continue
+		}
+		if fd, found := k.Field(f); found && fd.Type == URL {
+			return t, true // a link is told from its neighbours by its exact URL
+		}
+		if s := Slug(t); s != "" {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// Slug turns a name into a key: lower case letters and digits with single hyphens between.
+func Slug(name string) string {
+	const longest = 80
+	var b strings.Builder
+	hyphen := false
+	for _, r := range strings.ToLower(name) {
+		if b.Len() >= longest {
+			break
+		}
+		if !isKeyRune(r) {
+			hyphen = b.Len() > 0
+			continue
+		}
+		if hyphen {
+			b.WriteByte('-')
+			hyphen = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Registry holds every kind, ordered by name.
+type Registry struct {
+	byName map[string]*Kind
+	sorted []*Kind
+	rank   map[string]int
+}
+
+// kinds collects what the files of this package register. It is written during
+// initialisation only.
+//
+//nolint:gochecknoglobals // the one registration: each kind's file adds its descriptor here
+var kinds = &Registry{byName: map[string]*Kind{}}
+
+// register adds a kind. It is called by the init function of the kind's own file and nowhere else.
+func register(k Kind) {
+	if _, twice := kinds.byName[k.Name]; twice {
+		panic("resource: kind " + k.Name + " is registered twice")
+	}
+	for i := range k.Fields {
+		k.Fields[i].complete()
+	}
+	for i := range k.Operations {
+		k.Operations[i].Kind = k.Name
+	}
+	kinds.byName[k.Name] = &k
+	at, _ := slices.BinarySearchFunc(kinds.sorted, k.Name, func(e *Kind, n string) int { return strings.Compare(e.Name, n) })
+	kinds.sorted = slices.Insert(kinds.sorted, at, &k)
+}
+
+// Kinds returns every kind, ordered by name. The slice must not be changed.
+func Kinds() []*Kind { return kinds.sorted }
+
+// Lookup returns the kind of that name.
+func Lookup(name string) (*Kind, bool) {
+	k, ok := kinds.byName[name]
+	return k, ok
+}
+
+// Must returns the kind of that name, which the caller knows to exist.
+func Must(name string) *Kind {
+	k, ok := kinds.byName[name]
+	if !ok {
+		panic(fmt.Sprintf("resource: there is no kind %q", name))
+	}
+	return k
+}
+
+// Children returns the kinds that live in kind name ("" = the workspace) and
+// that a manifest lists, ordered by name.
+func Children(name string) []*Kind {
+	var children []*Kind
+	for _, k := range kinds.sorted {
+		if k.Parent == name && k.Section != "" {
+			children = append(children, k)
+		}
+	}
+	return children
+}
+
+// Memberships returns the membership kinds, ordered by name.
+func Memberships() []*Kind {
+	var ms []*Kind
+	for _, k := range kinds.sorted {
+		if k.Membership != nil {
+			ms = append(ms, k)
+		}
+	}
+	return ms
+}
+
+// Via returns the membership that the field of a kind declares.
+func Via(kind, field string) (*Kind, bool) {
+	for _, k := range kinds.sorted {
+		if m := k.Membership; m != nil && m.On == kind && m.Field == field {
+			return k, true
+		}
+	}
+	return nil, false
+}
+
+// Rank orders kinds so that each comes after those it lives in and refers to;
+// kinds that do not depend on each other are ordered by name.
+func Rank(name string) int { return ranks()[name] }

@@ -1,0 +1,21 @@
+package resource
+
+func init() {
+	register(Kind{
+		Name: "activity", Parent: "work_item", Param: "activity_id",
+		Doc: "A record of what happened to a work item. Only read.",
+		Fields: []Field{
+			{Name: "verb", Type: Text, Doc: "What was done, such as updated."},
+			{Name: "field", Type: Text, Doc: "The field that changed."},
+			{Name: "old_value", Type: Text, Doc: "Its value before."},
+			{Name: "new_value", Type: Text, Doc: "Its value after."},
+			{Name: "actor", Type: Ref, Ref: "member", Doc: "Who did it."},
+		},
+		Operations: []Operation{
+			{
+				Verb: List, Number: 15, Method: "GET", Path: workspace + "projects/{project_id}/work-items/{work_item_id}/activities/", Success: 200,
+				Scope: "projects.work_items.activities:read", Again: true, Command: "activities", Doc: "Reads the activities of a work item in the order of time.",
+			},
+		},
+	})
+}

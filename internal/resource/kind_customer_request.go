@@ -1,0 +1,24 @@
+package resource
+
+func init() {
+	const path = workspace + "customers/{customer_id}/requests/"
+	const scope = "customers.requests"
+	register(Kind{
+		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id",
+		Doc:     "A request of a customer. Its title tells it from the customer's other requests.",
+		Example: `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
+		KeyFrom: []string{"title"}, Natural: []string{"title"},
+		Fields: []Field{
+			{Name: "title", WireNewer: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
+			{Name: "description", WireNewer: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
+		},
+		Operations: append([]Operation{
+			{Verb: Create, Number: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},
+			{Verb: Update, Number: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Again: true, Doc: "Changes the fields that are passed."},
+			{
+				Verb: List, Number: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Query: []string{"customer", "workspace", "limit", "offset"}, Again: true, Command: "customer-requests", Doc: "Reads all requests of a customer.",
+			},
+		}, crud(path, "request_id", scope, "gd")...),
+	})
+}

@@ -1,0 +1,27 @@
+package resource
+
+func init() {
+	const path = workspace + "initiatives/labels/"
+	register(Kind{
+		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
+		Doc:     "A label for initiatives.",
+		Example: `{key: growth, name: Growth, color: "#22c55e"}`,
+		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
+			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Brings new customers"},
+			{Name: "color", Type: Color, Documented: true, Doc: "Colour, `#rrggbb`.", Example: "#22c55e"},
+			{Name: "sort_order", Type: Number, Documented: true, Doc: "Place among the labels.", Example: "1000"},
+		},
+		Operations: append([]Operation{
+			{
+				Verb: Update, Number: 7, Method: "PATCH", Path: path + "{label_id}/", Success: 200, Scope: "initiatives.labels:write", Again: true,
+				Doc: "Changes the fields that are passed.",
+			},
+			{
+				Verb: List, Number: 18, Method: "GET", Path: path, Success: 200, Scope: "initiatives.labels:read",
+				Query: []string{"limit", "offset"}, Again: true, Command: "initiative-labels", Doc: "Reads all initiative labels of the workspace.",
+			},
+		}, crud(path, "label_id", "initiatives.labels", "gcd")...),
+	})
+}

@@ -1,0 +1,16 @@
+package resource
+
+func init() {
+	register(Kind{
+		Name: "member", Param: "member_id",
+		Doc:     "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
+		Natural: []string{"email", "display_name"},
+		Fields: []Field{
+			{Name: "email", Type: Text, Doc: "E-mail address.", Example: "ada@example.com"},
+			{Name: "display_name", Type: Text, Doc: "Display name.", Example: "ada"},
+		},
+		Operations: []Operation{
+			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read", Again: true},
+		},
+	})
+}

@@ -1,0 +1,43 @@
+package resource
+
+func init() {
+	const path = workspace + "teamspaces/"
+	register(Kind{
+		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
+		Doc:     "A teamspace of the workspace, with the projects that belong to it.",
+		Example: `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
+		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
+			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
+			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Keeps the lights on.</p>"},
+			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, sent as it is."},
+			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup."},
+			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Unread: true},
+			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are."},
+			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "projects", NoWire: true, Type: RefSet, Ref: "project", Doc: "Projects, by key, identifier, name or ID.", Example: "web"},
+		},
+		Operations: append([]Operation{
+			{
+				Verb: Update, Number: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write", Again: true,
+				Doc: "Changes the fields that are passed.",
+			},
+		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
+	})
+	register(Kind{
+		Name: "teamspace_project",
+		Doc:  "That a project belongs to a teamspace.",
+		Membership: &Membership{
+			Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids", Row: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			{
+				Verb: AddMembers, Number: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201, Scope: "teamspaces.projects:write",
+				Body: []string{"project_ids"}, Again: true, Doc: "Adds projects to a teamspace.",
+			},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read", Again: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write", Again: true},
+		},
+	})
+}

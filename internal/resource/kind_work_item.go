@@ -1,0 +1,54 @@
+package resource
+
+func init() {
+	const path = workspace + "projects/{project_id}/work-items/"
+	const scope = "projects.work_items"
+	register(Kind{
+		Name: "work_item", Section: "work_items", Parent: "project", Nests: "parent", Param: "work_item_id", Marks: true,
+		Doc: "A work item of a project. Items can be written inside one another: the inner ones get the outer one as their `parent`.",
+		Example: `key: checkout
+name: Rebuild the checkout
+state: In Progress
+priority: high
+cycle: sprint-14
+links:
+  - {url: "https://example.com/design", title: Design}`,
+		KeyFrom: []string{"name", "identifier"}, Natural: []string{"name"}, AdoptAsked: true,
+		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "The readable identifier of an item that exists already, such as `WEB-7`."},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
+			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
+			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
+			{Name: "state", Type: Ref, Ref: "state", Documented: true, Doc: "State, by name or ID.", Example: "In Progress"},
+			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Documented: true, Doc: "Priority.", Example: "high"},
+			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
+			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
+			{
+				Name: "estimate_point", Type: Text, Documented: true, Clear: ClearNull,
+				Pattern:    `^([0-7]|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$`,
+				PatternDoc: "a whole number from 0 to 7, or the ID of an estimate point",
+				Doc:        "Estimate: points from 0 to 7, or the ID of an estimate point.", Example: "3",
+			},
+			{Name: "type", WireNewer: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
+			{Name: "module", Type: Ref, Ref: "module", Documented: true, Doc: "Module of the project, by key, name or ID.", Example: "Checkout"},
+			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
+			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
+			{Name: "cycle", NoWire: true, Type: Ref, Ref: "cycle", Doc: "Cycle that the item belongs to, by key, name or ID.", Example: "sprint-14"},
+		},
+		Operations: append([]Operation{
+			{
+				Verb: Create, Number: 1, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
+				Doc: "Creates a work item.",
+			},
+			{
+				Verb: Find, Number: 13, Method: "GET", Path: workspace + "work-items/{identifier}/", Success: 200, Scope: scope + ":read",
+				Query: []string{"expand"}, Again: true, Command: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
+			},
+			{
+				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Query: []string{"per_page", "cursor", "external_id", "external_source"}, Again: true,
+			},
+		}, crud(path, "work_item_id", scope, "gud")...),
+	})
+}

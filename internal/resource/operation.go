@@ -1,0 +1,145 @@
+package resource
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Verb is what an operation does to things of its kind.
+type Verb int
+
+// The verbs. List reads all things within the parent; Find reads one by its
+// readable identifier, Get by its ID; the member verbs belong to memberships.
+const (
+	Create Verb = iota
+	Update
+	Delete
+	List
+	Get
+	Find
+	AddMembers
+	RemoveMembers
+	ListMembers
+)
+
+// Operation is one call that the service offers on a kind.
+type Operation struct {
+	Kind    string // set by registration
+	Verb    Verb
+	Number  int    // row of the documented operations (1 to 20); 0 = the wider API
+	Method  string // HTTP method
+	Path    string // template below the base URL, with {parameters}
+	Success int    // status that the contract promises; any other 2xx is taken too
+	Scope   string // what the credential must be allowed to do
+	Query   []string
+	// Body lists what a membership operation or a documented create or update
+	// takes besides the kind's own fields; empty for the others.
+	Body []string
+	// Again says whether sending the same request a second time is harmless. Where it
+	// is not, a request whose fate is unknown is settled by looking.
+	Again bool
+	// Command is the word under which the get command offers a read; "" = it does not.
+	Command string
+	Doc     string
+}
+
+// Documented reports whether the operation is one of the 20 of the contract.
+func (o *Operation) Documented() bool { return o.Number > 0 }
+
+// Writes reports whether the operation changes the service.
+func (o *Operation) Writes() bool { return o.Method != "GET" }
+
+//nolint:gochecknoglobals // a compiled constant
+var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// Params lists the path's parameters in order.
+func (o *Operation) Params() []string {
+	var names []string
+	for _, m := range parameter.FindAllStringSubmatch(o.Path, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// Expand fills the path template. Each value is escaped as one path segment, so that no
+// value can reach another path. missing names the first parameter without a value.
+func (o *Operation) Expand(params map[string]string) (path, missing string) {
+	path = parameter.ReplaceAllStringFunc(o.Path, func(m string) string {
+		name := m[1 : len(m)-1]
+		v := params[name]
+		if v == "" || v == "." || v == ".." {
+			if missing == "" {
+				missing = name
+			}
+			return m
+		}
+		return url.PathEscape(v)
+	})
+	return path, missing
+}
+
+// String gives method and path template.
+func (o *Operation) String() string { return o.Method + " " + o.Path }
+
+// API is how much of the service may be used.
+type API int
+
+// Documented is the 20 operations of the contract with the documented fields; Full adds the wider API.
+const (
+	Documented API = iota
+	Full
+)
+
+// Offers reports whether the operation may be used.
+func (a API) Offers(o *Operation) bool { return a == Full || o.Documented() }
+
+// Sends reports whether the field may be sent in a body.
+func (a API) Sends(f *Field) bool { return f.Wire != "" && (a == Full || f.Documented) }
+
+// String gives the word of the --api flag.
+func (a API) String() string {
+	if a == Full {
+		return "full"
+	}
+	return "documented"
+}
+
+// Operations gathers the operations of every kind: the documented ones by their
+// number, then the wider ones by path and method.
+func Operations() []*Operation {
+	var ops []*Operation
+	for _, k := range kinds.sorted {
+		for i := range k.Operations {
+			ops = append(ops, &k.Operations[i])
+		}
+	}
+	sortOperations(ops)
+	return ops
+}
+
+// workspace is the path that every operation on a workspace begins with.
+const workspace = "/api/v1/workspaces/{workspace_slug}/"
+
+// crud builds the wider operations that most kinds have under one path, which
+// ends in a slash; param is the ID's parameter. verbs are letters: l list,
+// g get, c create, u update, d delete.
+func crud(path, param, scope, verbs string) []Operation {
+	one := path + "{" + param + "}/"
+	all := map[rune]Operation{
+		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Again: true},
+		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read", Again: true},
+		'c': {Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
+		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", Again: true},
+		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write", Again: true},
+	}
+	ops := make([]Operation, 0, len(verbs))
+	for _, v := range verbs {
+		op, ok := all[v]
+		if !ok {
+			panic("resource: unknown verb letter in " + strings.TrimSpace(verbs))
+		}
+		ops = append(ops, op)
+	}
+	return ops
+}

@@ -1,0 +1,298 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// Build makes the plan. It may be called when [Reads] asks for nothing more.
+// Errors among the findings (names that nobody bears, things that cannot be told
+// apart, circles) leave no plan.
+func Build(in Input) (*Plan, diag.List) {
+	s := takeSurvey(in)
+	b := &builder{survey: s, plan: &Plan{
+		Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API,
+		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
+	}, steps: make([][]*Step, len(s.kinds))}
+	if len(s.reads) > 0 {
+		s.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
+	}
+	if !s.diags.HasErrors() {
+		b.build()
+	}
+	s.diags.Sort()
+	if s.diags.HasErrors() {
+		return nil, s.diags
+	}
+	b.plan.Notices = s.diags
+	return b.plan, nil
+}
+
+// builder turns a survey into steps.
+type builder struct {
+	*survey
+	plan    *Plan
+	steps   [][]*Step // by rank of their kind, in the order of the manifest
+	roots   []int32   // see root; nil = nothing is in the way of anything
+	stale   map[*traits]int
+	made    slab[Step]
+	values  slab[*resource.Value]
+	numbers slab[int]
+	needs   []int // of the step that is being made
+}
+
+func (b *builder) build() {
+	b.findObstacles()
+	for i := range b.facts {
+		switch b.facts[i].standing {
+		case absent, lacking, unknown:
+			b.create(i)
+		case there:
+			b.keep(i)
+		case pending, broken: // there are errors
+		}
+	}
+	for _, r := range b.rosters {
+		b.members(r)
+	}
+	steps, err := order(b.number())
+	if err != nil {
+		b.circle(err)
+		return
+	}
+	b.plan.Steps = steps
+	b.count()
+	b.plan.Dialects = b.dialects()
+	b.notices()
+}
+
+// step adds a step about a thing.
+func (b *builder) step(i int, a Action) *Step {
+	o, f := b.in.Desired[i], &b.facts[i]
+	step := &b.made.take(1)[0]
+	step.Address, step.Action, step.Kind, step.Object, step.ID, step.Position = o.Address, a, o.Kind, o, f.id, o.Position
+	b.steps[f.traits.rank] = append(b.steps[f.traits.rank], step)
+	return step
+}
+
+func (b *builder) create(i int) {
+	if root := b.root(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
+		b.step(i, NotPossible).Reason = b.obstacle(i, root)
+		return
+	}
+	o, f := b.in.Desired[i], &b.facts[i]
+	if f.gone {
+		b.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again")
+	}
+	step := b.step(i, Create)
+	step.Operation = f.traits.create
+	values := b.values.take(len(o.Values))[:0]
+	for k := range o.Values {
+		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) {
+			values = append(values, v)
+		}
+	}
+	step.Values = values
+	if f.parent != none {
+		b.need(f.parent)
+	}
+	b.needTargets(values)
+	step.Needs = b.taken()
+	f.step = step
+}
+
+// need notes a thing that must be there before the step, if it is not yet.
+func (b *builder) need(at int32) {
+	if b.facts[at].standing == absent {
+		b.needs = append(b.needs, int(at))
+	}
+}
+
+// needTargets notes the things that must be there before the values can be sent.
+func (b *builder) needTargets(values []*resource.Value) {
+	for _, v := range values {
+		for k := range v.Refs {
+			if at, ok := b.index[v.Refs[k].Target]; ok {
+				b.need(at)
+			}
+		}
+	}
+}
+
+// taken returns what was noted. Until [builder.number] they are facts, then steps.
+func (b *builder) taken() []int {
+	if len(b.needs) == 0 {
+		return nil
+	}
+	list := b.numbers.take(len(b.needs))
+	copy(list, b.needs)
+	b.needs = b.needs[:0]
+	return list
+}
+
+// keep brings a thing that exists to what the manifest wants.
+func (b *builder) keep(i int) {
+	f := &b.facts[i]
+	d := b.difference(i)
+	b.know(i)
+	open := f.prior != nil && f.prior.Open != nil
+	adopting := f.adopted != "" || open && (f.prior.ID == "" || len(d.send) == 0)
+	if len(d.send) == 0 && !adopting && len(d.stuck) == 0 {
+		b.plan.Summary.Unchanged++
+		return
+	}
+	if len(d.send) > 0 || adopting {
+		step := b.step(i, Update)
+		if adopting {
+			step.Action = Adopt
+			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
+		}
+		step.changes = d.changes
+		f.step = step
+		if len(d.send) > 0 {
+			step.Operation, step.Values = f.traits.update, d.send
+			b.needTargets(d.send)
+			step.Needs = b.taken()
+		}
+	}
+	if len(d.stuck) > 0 {
+		step := b.step(i, NotPossible)
+		step.changes, step.Reason = d.stuck, d.reason(b.in.API, f.traits.kind)
+	}
+}
+
+// know takes down what is known of a thing before the first step.
+func (b *builder) know(i int) {
+	f, address := &b.facts[i], b.in.Desired[i].Address
+	var known Record
+	if f.prior != nil {
+		known = *f.prior
+	}
+	known.Address, known.ID, known.Open = address, f.id, nil
+	known.Identifier = cmp.Or(f.identifier, known.Identifier)
+	b.plan.Known[address] = known
+}
+
+// members plans the batches that bring a container's missing members in.
+func (b *builder) members(r *roster) {
+	entries := slices.DeleteFunc(r.entries, func(e entry) bool {
+		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
+	})
+	if len(entries) == 0 {
+		return
+	}
+	size := r.kind.Membership.Batch
+	reason := ""
+	switch {
+	case r.object != none && b.root(r.object) != none:
+		reason = "the " + spoken(r.container.Object.Kind) + " cannot be made"
+	case r.lacking:
+		reason = "this edition of the service does not have " + plural(resource.Must(r.kind.Membership.Member)) + " of " + plural(resource.Must(r.kind.Membership.Container))
+	}
+	if reason != "" {
+		size = len(entries)
+	}
+	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
+	rank := resource.Rank(r.kind.Name)
+	all := make([]Member, len(entries))
+	for n := 1; len(entries) > 0; n++ {
+		k := min(size, len(entries))
+		step := &b.made.take(1)[0]
+		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.plural(), n), AddMembers, r.kind, r.container.ID
+		step.Position = entries[0].ref.Position
+		step.Members = &Members{Container: r.container, Items: all[:k:k]}
+		for j, e := range entries[:k] {
+			all[j] = b.member(r, e)
+		}
+		b.steps[rank] = append(b.steps[rank], step)
+		if reason != "" {
+			step.Action, step.Reason = NotPossible, reason
+			return
+		}
+		step.Operation = op
+		if r.object != none {
+			b.need(r.object)
+		}
+		step.Needs = b.taken()
+		for _, e := range entries[:k] {
+			if e.member != none {
+				b.need(e.member)
+			}
+		}
+		step.After = b.taken()
+		b.plan.Summary.AddMembers += k
+		entries, all = entries[k:], all[k:]
+	}
+}
+
+func (b *builder) member(r *roster, e entry) Member {
+	m := Member{ID: b.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
+	if e.member != none {
+		o := b.in.Desired[e.member]
+		m.Address = o.Address
+		if r.kind.Membership.On == r.kind.Membership.Member {
+			m.Text = o.Key
+		}
+	}
+	return m
+}
+
+// circle reports steps that wait for each other, where they are written.
+func (b *builder) circle(err error) {
+	d := diag.Diagnostic{Code: "circle", Summary: err.Error(), Hint: "take one of these references out"}
+	if e, ok := errors.AsType[*CircleError](err); ok {
+		for k, step := range e.steps {
+			if k == 0 {
+				d.Position, d.Address = step.Position, string(step.Address)
+				continue
+			}
+			d.Related = append(d.Related, diag.Related{Position: step.Position, Note: string(step.Address) + " is at"})
+		}
+	}
+	b.diags.Add(d)
+}
+
+func (b *builder) count() {
+	sum := &b.plan.Summary
+	for _, s := range b.plan.Steps {
+		switch s.Action {
+		case Create:
+			sum.Create++
+		case Update:
+			sum.Update++
+		case Adopt:
+			sum.Adopt++
+		case Delete:
+			sum.Delete++
+		case NotPossible:
+			sum.Blocked++
+		case AddMembers, RemoveMembers: // counted by member
+		}
+		if s.Operation != nil {
+			sum.Requests++
+		}
+	}
+	sum.Reads = len(b.in.Observed)
+}
+
+// dialects are the field names that records of the reads show.
+func (b *builder) dialects() map[string]resource.Dialect {
+	found := map[string]resource.Dialect{}
+	for read, a := range b.in.Observed {
+		k := resource.Must(read.Operation.Kind)
+		if len(a.Rows) == 0 || !k.HasDialects() {
+			continue
+		}
+		// Answers come in any order: should they differ, the contract's names are the ones.
+		if d, told := k.DialectOf(a.Rows[0]); told && (found[k.Name] == resource.Contract) {
+			if _, before := found[k.Name]; !before || d == resource.Contract {
+				found[k.Name] = d
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,150 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/resource"
+)
+
+// difference is what distinguishes a thing that exists from what the manifest wants.
+type difference struct {
+	send    []*resource.Value
+	changes []Change // that sending makes
+	stuck   []Change // that cannot be made
+	causes  []string // why, beside each of stuck
+}
+
+// The causes that concern the operations.
+const (
+	cannotChange = "change"
+	cannotClear  = "clear"
+)
+
+// difference compares what the manifest gives for a thing that exists with what
+// the service shows, or, where it shows nothing, with what was applied last.
+func (b *builder) difference(i int) (d difference) {
+	o, f := b.in.Desired[i], &b.facts[i]
+	resolve := b.resolve(i)
+	stale := false
+	for k := range o.Values {
+		v := &o.Values[k]
+		if v.Field.NoWire || f.traits.carried(v.Field) {
+			continue
+		}
+		c, compared, differs := b.compare(v, f, resolve)
+		stale = stale || f.row == nil && compared
+		if !differs {
+			continue
+		}
+		cause := b.cause(v, f.traits)
+		if c.Possible = cause == ""; c.Possible {
+			d.send, d.changes = append(d.send, v), append(d.changes, c)
+			stale = stale || f.row == nil
+		} else if compared {
+			d.stuck, d.causes = append(d.stuck, c), append(d.causes, cause)
+		} // else nothing says that it differs, and nothing could be done
+	}
+	if stale && !b.in.Trust {
+		if b.stale == nil {
+			b.stale = map[*traits]int{}
+		}
+		b.stale[f.traits]++
+	}
+	return d
+}
+
+// cause says why a change cannot be made, or "".
+func (b *builder) cause(v *resource.Value, t *traits) string {
+	switch {
+	case t.update == nil, v.Field.Immutable, !b.in.API.Sends(v.Field):
+		return cannotChange
+	case v.Null && v.Field.Clear == resource.ClearNever:
+		return cannotClear
+	}
+	if root := b.rootOf(v); root != none {
+		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.obstacle(int(root), root)
+	}
+	return ""
+}
+
+// reason puts the causes into a sentence.
+func (d *difference) reason(api resource.API, k *resource.Kind) string {
+	var parts []string
+	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
+		if cause != cannotChange && cause != cannotClear {
+			parts = append(parts, cause)
+			continue
+		}
+		var fields []string
+		for i, c := range d.stuck {
+			if d.causes[i] == cause {
+				fields = append(fields, c.Path)
+			}
+		}
+		parts = append(parts, "the "+api.String()+" operations cannot "+cause+" "+strings.Join(fields, ", ")+" of "+a(k)+" that exists")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// compare holds one field's three sides against each other. compared is false
+// where neither the service nor the state says anything of it.
+func (s *survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (c Change, compared, differs bool) {
+	want, complete := v.Wanted(resolve)
+	prior, applied := "", false
+	if f.prior != nil && f.prior.Open == nil { // what an update without an outcome left is not known
+		prior, applied = f.prior.Values[v.Field.Name]
+	}
+	if f.row != nil {
+		if have, known := v.Field.Observed(f.row); known {
+			if complete && have == want {
+				return c, true, false
+			}
+			c = s.change(v, FromManifest)
+			if applied && resource.Digest(have) != prior {
+				c.Origin = FromDrift
+			}
+			c.Before, c.After = s.sides(v, have, want, c.After)
+			return c, true, true
+		}
+	}
+	if applied && complete && resource.Digest(want) == prior {
+		return c, true, false
+	}
+	c = s.change(v, NotRefreshed)
+	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
+		before := s.nameIDs(v, prior)
+		c.Before = &before
+	}
+	return c, f.prior != nil, true
+}
+
+func (s *survey) change(v *resource.Value, from Origin) Change {
+	c := Change{Path: v.Field.Name, Origin: from}
+	if text := Show(v); text != "" {
+		c.After = &text
+	}
+	return c
+}
+
+// sides are the two values as a person reads them.
+func (s *survey) sides(v *resource.Value, have, want string, after *string) (*string, *string) {
+	before := have
+	switch {
+	case v.Field.Rich():
+		before = markup.Text(have)
+		if now := markup.Text(want); now == before { // only the markup differs: show it
+			before, now = have, want
+			after = &now
+		} else if want != "" {
+			after = &now
+		}
+	case v.Field.IsRef():
+		before = s.nameIDs(v, have)
+	}
+	if before == "" {
+		return nil, after
+	}
+	return &before, after
+}

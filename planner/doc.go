@@ -1,0 +1,15 @@
+// Package planner compares what the manifest wants with what the service holds
+// and what the last apply left, and says what has to be done.
+//
+// [Reads] and [Build] are pure functions: the same input gives the same output,
+// to the byte, in whatever order maps are walked. They know no network, no
+// files and no clock.
+//
+// Planning goes in rounds. Reads tells what must still be read and can be asked
+// for now; somebody makes those requests and puts the answers into
+// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan]. So
+// a plan can name every read that it stands on, and a thing that could not be
+// read is never taken for absent.
+//
+// The executor may do only what the plan says.
+package planner

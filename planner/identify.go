@@ -1,0 +1,240 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// identify decides what a thing is on the service: by the manifest's ID or
+// readable identifier, the state, the service's mark, the natural key, in this order.
+func (s *survey) identify(i int) {
+	o, f := s.in.Desired[i], &s.facts[i]
+	if f.parent != none {
+		switch p := &s.facts[f.parent]; p.standing {
+		case pending, broken, lacking, unknown:
+			f.standing = p.standing
+			return
+		case absent:
+			f.standing, f.prior = absent, nil
+			return
+		case there:
+			if p.moved {
+				f.forget() // what the state knows lives in another parent
+			}
+		}
+	}
+	if o.ID != "" && f.known() && f.prior.ID != o.ID {
+		f.forget()
+	}
+	switch {
+	case o.ID != "":
+		f.id = o.ID
+		f.identifier = o.Identifier
+		if f.identifier == "" && f.prior != nil {
+			f.identifier = f.prior.Identifier
+		}
+		s.refresh(o, f)
+	case o.Identifier != "" && !(f.known() && (f.prior.Identifier == "" || strings.EqualFold(f.prior.Identifier, o.Identifier))):
+		s.byIdentifier(o, f)
+	case f.known():
+		f.id, f.identifier = f.prior.ID, cmp.Or(o.Identifier, f.prior.Identifier)
+		s.refresh(o, f)
+	default:
+		s.recognise(o, f)
+	}
+	if f.standing == there && f.row != nil {
+		s.confirm(o, f)
+	}
+}
+
+// known reports whether the state knows an ID.
+func (f *fact) known() bool { return f.prior != nil && f.prior.ID != "" }
+
+// forget drops what the state says: it is about another thing.
+func (f *fact) forget() { f.prior, f.moved = nil, true }
+
+// confirm holds what a record shows against what the manifest says of its identity.
+func (s *survey) confirm(o *resource.Object, f *fact) {
+	shown := s.readable(o.Kind, f.parent, f.row)
+	switch {
+	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
+	case o.ID != "":
+		s.hint(o, "contradiction", "the "+spoken(o.Kind)+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		f.standing = broken
+		return
+	default: // the state's thing bears another identifier by now, and the manifest goes by that
+		s.byIdentifier(o, f)
+		return
+	}
+	f.identifier = cmp.Or(shown, f.identifier)
+	if at, _ := f.row["archived_at"].(string); at != "" && f.lived && f.parent == none {
+		s.hint(o, "archived", string(o.Address)+" is archived on the service, which then shows nothing of what is in it", "restore it on the service, or take it out of the manifest")
+		f.standing = broken
+	}
+}
+
+// readable is the readable identifier of a record that lives in a parent, or "".
+func (s *survey) readable(k *resource.Kind, parent int32, row resource.Row) string {
+	if k.Identifier == nil {
+		return ""
+	}
+	if k.Identifier.Wire != "" {
+		shown, _ := row[k.Identifier.Wire].(string)
+		return shown
+	}
+	number, ok := row["sequence_id"].(json.Number)
+	if !ok || parent == none || s.facts[parent].identifier == "" {
+		return ""
+	}
+	return s.facts[parent].identifier + "-" + number.String()
+}
+
+// byIdentifier finds a thing that the manifest names by its readable identifier.
+func (s *survey) byIdentifier(o *resource.Object, f *fact) {
+	f.row = nil
+	t := f.traits
+	if t.find != nil && !(t.list != nil && s.coded(o, f) && s.cheaper(t, f.parent)) {
+		a, answered := s.ask(s.one(f, t.find, o.Identifier))
+		switch {
+		case !answered:
+			f.standing = pending
+		case a.Lacking:
+			f.standing = lacking
+		case a.Missing || len(a.Rows) == 0:
+			s.notFound(o, f, nil)
+		case s.elsewhere(o, f, a.Rows[0]):
+		default:
+			s.is(o, f, a.Rows[0])
+		}
+		return
+	}
+	if t.list == nil {
+		f.standing = broken
+		s.hint(o, "no-lookup", spoken(o.Kind)+" "+o.Identifier+" cannot be looked up with the documented operations", "give its id, or use --api auto")
+		return
+	}
+	l, st := s.list(t, f.parent)
+	if f.standing = st; st != there {
+		return
+	}
+	x := s.identifiers(l, t, f.parent)
+	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
+		s.is(o, f, hits[0])
+		return
+	}
+	s.notFound(o, f, x)
+}
+
+// coded reports whether the readable identifier begins with that of the thing's
+// parent, so that it can be told from a list.
+func (s *survey) coded(o *resource.Object, f *fact) bool {
+	code, _, _ := strings.Cut(o.Identifier, "-")
+	return f.parent != none && strings.EqualFold(code, s.facts[f.parent].identifier)
+}
+
+// is takes the record that bears the identifier. What the state knows of another thing is void.
+func (s *survey) is(o *resource.Object, f *fact, row resource.Row) {
+	f.standing, f.row, f.id, f.identifier = there, row, row.ID(), o.Identifier
+	if f.known() && f.prior.ID != f.id {
+		s.warn(o, "other-thing", o.Identifier+" is another "+spoken(o.Kind)+" now than at the last apply: "+f.id+" instead of "+f.prior.ID)
+		f.forget()
+	}
+}
+
+func (s *survey) notFound(o *resource.Object, f *fact, x index) {
+	f.standing = broken
+	var all []string
+	for _, rows := range x {
+		all = append(all, s.readable(o.Kind, f.parent, rows[0]))
+	}
+	s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+}
+
+// elsewhere reports a record that lives in another parent than the manifest says.
+func (s *survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
+	if f.parent == none {
+		return false
+	}
+	shown, _ := row[o.Kind.Parent].(string)
+	if shown == "" || resource.NormalID(shown) == s.facts[f.parent].id {
+		return false
+	}
+	f.standing = broken
+	s.hint(o, "elsewhere", spoken(o.Kind)+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
+	return true
+}
+
+// recognise looks for a thing of which neither the manifest nor the state knows the ID.
+func (s *survey) recognise(o *resource.Object, f *fact) {
+	t := f.traits
+	if !t.recognises() {
+		switch {
+		case f.prior != nil && f.prior.Open != nil:
+			f.standing = unknown
+		case t.create != nil:
+			f.standing, f.blind = absent, true
+		default:
+			f.standing = broken
+			s.hint(o, "no-lookup", spoken(o.Kind)+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.String()+" operations", "give its id, or use --api auto")
+		}
+		return
+	}
+	l, st := s.list(t, f.parent)
+	if f.standing = st; st != there {
+		return
+	}
+	if t.marked && len(l.marks()) > 0 {
+		if hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]; len(hits) > 0 {
+			s.adopt(o, f, hits, "its mark")
+			return
+		}
+	}
+	for _, field := range t.natural {
+		v, given := o.Value(field.Name)
+		if !given {
+			continue
+		}
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		if hits := l.field(field)[want]; len(hits) > 0 {
+			s.adopt(o, f, hits, "its "+field.Name)
+			return
+		}
+	}
+	f.standing = absent
+	if t.create == nil {
+		f.standing = broken
+		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and planform cannot create one", near(o.Name(), o.Kind, l))
+	}
+}
+
+// adopt takes the one record that was recognised; several are an error that names them.
+func (s *survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
+	if len(hits) > 1 {
+		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+idsOf(hits), "give the id of the right one")
+		f.standing = broken
+		return
+	}
+	f.standing, f.row, f.id, f.adopted = there, hits[0], hits[0].ID(), by
+}
+
+func idsOf(rows []resource.Row) string {
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID()
+	}
+	return strings.Join(ids, ", ")
+}
+
+// near suggests records whose name is near the text.
+func near(text string, k *resource.Kind, l *listing) string {
+	var all []string
+	for _, row := range l.rows {
+		all = append(all, naturals(k, row)...)
+	}
+	return cmp.Or(diag.DidYouMean(text, all), "create it on the service first, or give the id of another one")
+}

@@ -1,0 +1,222 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// scope is all things of a kind within one parent.
+type scope struct {
+	kind   *traits
+	parent int32 // its fact; none = the workspace
+}
+
+// none is the place of no fact.
+const none int32 = -1
+
+// listing is a scope, and what the service lists of it.
+type listing struct {
+	wanted int  // things of the manifest that are to be read
+	whole  bool // something can be found in the list only
+	known  bool // the state has a record of something in it
+
+	path     string // of the read; "" = not expanded yet
+	standing standing
+	looked   bool
+	rows     []resource.Row
+	// The indexes are made when first needed.
+	byID, byMark, byIdentifier index
+	byField                    map[*resource.Field]index
+	byName, byFold             index
+}
+
+// index finds records by a text. Of many that share one it keeps as many as an error names.
+type index map[string][]resource.Row
+
+// add adds a record, unless it is there already: a list that changes while its pages are read shows one twice.
+func (x index) add(text string, row resource.Row) {
+	const most = 10
+	id := row.ID()
+	if text == "" || id == "" || len(x[text]) >= most {
+		return
+	}
+	if !slices.ContainsFunc(x[text], func(r resource.Row) bool { return r.ID() == id }) {
+		x[text] = append(x[text], row)
+	}
+}
+
+func (s *survey) listing(t *traits, parent int32) *listing {
+	at := scope{t, parent}
+	if s.recent != nil && s.recentAt == at {
+		return s.recent
+	}
+	l, ok := s.listings[at]
+	if !ok {
+		l = &listing{}
+		s.listings[at] = l
+	}
+	s.recent, s.recentAt = l, at
+	return l
+}
+
+// list returns the records of a kind within a parent. They are there to be
+// looked at only if the standing is there; broken without an error of its own
+// means that the API offers no list.
+func (s *survey) list(t *traits, parent int32) (*listing, standing) {
+	if t.list == nil {
+		return nil, broken
+	}
+	l := s.listing(t, parent)
+	if l.looked {
+		return l, l.standing
+	}
+	l.looked = true
+	a, answered := s.ask(Read{t.list, s.listPath(t, parent)})
+	switch {
+	case !answered:
+		l.standing = pending
+	case a.Lacking:
+		l.standing = lacking
+	case a.Missing:
+		l.standing = broken
+		s.noParent(t, parent)
+	default:
+		l.standing, l.rows = there, a.Rows
+	}
+	return l, l.standing
+}
+
+// listed reports whether the list was read already, so that it costs nothing to look.
+func (s *survey) listed(t *traits, parent int32) bool {
+	if t.list == nil || len(s.in.Observed) == 0 {
+		return false
+	}
+	_, ok := s.in.Observed[Read{t.list, s.listPath(t, parent)}]
+	return ok
+}
+
+func (s *survey) listPath(t *traits, parent int32) string {
+	l := s.listing(t, parent)
+	if l.path == "" {
+		l.path, _ = t.list.Expand(s.params(parent))
+	}
+	return l.path
+}
+
+// noParent reports that a list is not there because what it belongs to is not.
+// That says nothing of what the list would show.
+func (s *survey) noParent(t *traits, parent int32) {
+	if parent == none {
+		s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
+		return
+	}
+	o := s.in.Desired[parent]
+	s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" with the ID "+s.facts[parent].id+": it has no list of its "+plural(t.kind),
+		"look whether it was deleted or archived, or correct its id")
+}
+
+// ask notes a read that is wanted, or returns its answer.
+func (s *survey) ask(r Read) (Answer, bool) {
+	if a, ok := s.in.Observed[r]; ok {
+		return a, true
+	}
+	if !s.asked[r] {
+		s.asked[r] = true
+		s.reads = append(s.reads, r)
+	}
+	return Answer{}, false
+}
+
+// params are the path parameters for things that live in a parent.
+func (s *survey) params(parent int32) map[string]string {
+	p := map[string]string{"workspace_slug": s.in.Workspace}
+	for ; parent != none; parent = s.facts[parent].parent {
+		p[s.in.Desired[parent].Kind.Param] = s.facts[parent].id
+	}
+	return p
+}
+
+// ids finds the record with an ID.
+func (l *listing) ids() index {
+	if l.byID == nil {
+		l.byID = make(index, len(l.rows))
+		for _, row := range l.rows {
+			l.byID.add(row.ID(), row)
+		}
+	}
+	return l.byID
+}
+
+// marks finds records by the mark that planform gave them.
+func (l *listing) marks() index {
+	if l.byMark == nil {
+		l.byMark = index{}
+		for _, row := range l.rows {
+			if mark, ok := row["external_id"].(string); ok && row.Marked(mark) {
+				l.byMark.add(mark, row)
+			}
+		}
+	}
+	return l.byMark
+}
+
+// field finds records by the canonical form of a field.
+func (l *listing) field(f *resource.Field) index {
+	x, ok := l.byField[f]
+	if !ok {
+		x = make(index, len(l.rows))
+		for _, row := range l.rows {
+			if shown, known := f.Observed(row); known {
+				x.add(shown, row)
+			}
+		}
+		if l.byField == nil {
+			l.byField = map[*resource.Field]index{}
+		}
+		l.byField[f] = x
+	}
+	return x
+}
+
+// names finds records by any of the texts that people call them by: in the letters as written, or in any case.
+func (l *listing) names(k *resource.Kind) (exact, fold index) {
+	if l.byName == nil {
+		l.byName, l.byFold = make(index, len(l.rows)), make(index, len(l.rows))
+		for _, row := range l.rows {
+			for _, text := range naturals(k, row) {
+				l.byName.add(text, row)
+				l.byFold.add(strings.ToLower(text), row)
+			}
+		}
+	}
+	return l.byName, l.byFold
+}
+
+// identifiers finds records by their readable identifier, in upper case.
+func (s *survey) identifiers(l *listing, t *traits, parent int32) index {
+	if l.byIdentifier == nil {
+		l.byIdentifier = make(index, len(l.rows))
+		for _, row := range l.rows {
+			l.byIdentifier.add(strings.ToUpper(s.readable(t.kind, parent, row)), row)
+		}
+	}
+	return l.byIdentifier
+}
+
+// naturals are the texts by which people call a record, its readable identifier among them.
+func naturals(k *resource.Kind, row resource.Row) []string {
+	var texts []string
+	for _, n := range k.Natural {
+		raw := row[n]
+		if f, ok := k.Field(n); ok {
+			raw, _ = row.Shown(f)
+		}
+		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
+			texts = append(texts, strings.TrimSpace(shown))
+		}
+	}
+	return texts
+}

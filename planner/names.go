@@ -1,0 +1,202 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// nameKey is a name that stands for a thing of the service.
+type nameKey struct {
+	kind   *traits
+	within int32 // fact in which it is looked up; none = the workspace
+	text   string
+}
+
+// lookUpNames finds the IDs of the things of the service that a thing's fields name.
+func (s *survey) lookUpNames(i int) {
+	o, f := s.in.Desired[i], &s.facts[i]
+	if len(f.traits.refs) == 0 || f.standing == broken || f.standing == lacking || f.standing == unknown {
+		return
+	}
+	for k := range o.Values {
+		v := &o.Values[k]
+		t := f.traits.ref(v.Field)
+		if t == nil {
+			continue
+		}
+		for j := range v.Refs {
+			if r := &v.Refs[j]; r.Target == nil && r.ID == "" {
+				s.lookUp(i, t.to, r)
+			}
+		}
+	}
+}
+
+// NameOf is the name under which a reference is looked up.
+func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
+	n := Name{Kind: field.Ref, Text: r.Text}
+	if k := resource.Must(field.Ref); k.Parent != "" {
+		if parent := o.Within(k.Parent); parent != nil {
+			n.Within = parent.Address
+		}
+	}
+	return n
+}
+
+func (s *survey) lookUp(i int, t *traits, r *resource.Reference) {
+	name := nameKey{t, s.within(i, t), r.Text}
+	if _, done := s.found[name]; done {
+		return
+	}
+	what := "the " + spoken(t.kind) + " \"" + r.Text + "\""
+	if name.within != none {
+		switch parent := s.in.Desired[name.within]; s.facts[name.within].standing {
+		case pending, broken, lacking, unknown:
+			return
+		case absent:
+			s.unresolved(name, r, what+" cannot be looked up: "+string(parent.Address)+" does not exist yet", "give an ID")
+			return
+		case there:
+		}
+	}
+	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
+		s.find(name, r)
+		return
+	}
+	if t.kind.AdoptAsked { // several may bear one name, by right
+		s.unresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		return
+	}
+	switch l, st := s.list(t, name.within); st {
+	case there:
+		s.match(name, r, l)
+	case lacking:
+		s.unresolved(name, r, "this edition of the service has no list of "+plural(t.kind)+", so \""+r.Text+"\" cannot be looked up", "give its ID")
+	case broken:
+		if t.list == nil {
+			s.unresolved(name, r, what+" cannot be looked up with the documented operations", "give its ID, or use --api auto")
+		}
+	case pending, absent, unknown:
+	}
+}
+
+// find looks up a readable identifier such as WEB-12.
+func (s *survey) find(name nameKey, r *resource.Reference) {
+	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
+	a, answered := s.ask(Read{name.kind.find, path})
+	switch {
+	case !answered:
+	case a.Lacking:
+		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+	case a.Missing || len(a.Rows) == 0:
+		s.unresolved(name, r, "the service has no "+spoken(name.kind.kind)+" "+r.Text, "")
+	default:
+		s.resolved(name, a.Rows[0].ID())
+	}
+}
+
+// match finds the one record that bears the name: in the letters as written, else in any case.
+func (s *survey) match(name nameKey, r *resource.Reference, l *listing) {
+	k := name.kind.kind
+	text := strings.TrimSpace(r.Text)
+	exact, fold := l.names(k)
+	hits := exact[text]
+	if len(hits) == 0 {
+		hits = fold[strings.ToLower(text)]
+	}
+	switch len(hits) {
+	case 0:
+		s.unresolved(name, r, "the service has no "+spoken(k)+" \""+r.Text+"\"", near(r.Text, k, l))
+	case 1:
+		s.resolved(name, hits[0].ID())
+	default:
+		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous: "+idsOf(hits)+" all bear this name", "give the ID of the right one")
+	}
+}
+
+func (s *survey) resolved(name nameKey, id string) {
+	s.found[name] = id
+	n := Name{Kind: name.kind.kind.Name, Text: name.text}
+	if name.within != none {
+		n.Within = s.in.Desired[name.within].Address
+	}
+	s.names[n] = id
+}
+
+// unresolved reports a name once, at the first place that uses it.
+func (s *survey) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
+	s.found[name] = ""
+	s.diags.Add(diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint})
+}
+
+// target is what a reference names: a thing of the manifest (its fact), or one
+// of the service (none, and its ID). ok is false while that is not known.
+func (s *survey) target(i int, t *refTraits, r *resource.Reference) (at int32, id string, ok bool) {
+	if r.Target != nil {
+		at, ok = s.index[r.Target]
+		if !ok {
+			return none, "", false
+		}
+		return at, s.facts[at].id, true
+	}
+	if id = r.ID; id == "" {
+		id = s.found[nameKey{t.to, s.within(i, t.to), r.Text}]
+	}
+	if at, ok = s.owners[serviceID{t.to.kind.Name, id}]; ok {
+		return at, id, true // it is in the manifest under another name
+	}
+	return none, id, id != ""
+}
+
+// resolve is the service's ID of a reference, as far as it is known before the run.
+func (s *survey) resolve(i int) resource.Resolve {
+	return func(field *resource.Field, r *resource.Reference) (string, bool) {
+		at, id, ok := s.target(i, s.facts[i].traits.ref(field), r)
+		return id, ok && (at == none || s.facts[at].standing == there)
+	}
+}
+
+// nameIDs shows a canonical reference or set by the addresses of the manifest's things and the names that were looked up.
+func (s *survey) nameIDs(v *resource.Value, canonical string) string {
+	if !v.Field.IsRef() || canonical == "" {
+		return canonical
+	}
+	ids := strings.Split(canonical, ",")
+	for i, id := range ids {
+		ids[i] = s.nameID(v.Field.Ref, id)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// nameID is the name of an ID, or the ID itself where none is known.
+func (s *survey) nameID(kind, id string) string {
+	if at, ok := s.owners[serviceID{kind, id}]; ok {
+		return string(s.in.Desired[at].Address)
+	}
+	if s.spoken == nil {
+		s.spoken = map[serviceID]string{}
+		for r, a := range s.in.Observed {
+			t := s.kinds[resource.Must(r.Operation.Kind)]
+			if !t.named {
+				continue
+			}
+			for _, row := range a.Rows {
+				n := serviceID{t.kind.Name, row.ID()}
+				texts := naturals(t.kind, row)
+				if len(texts) == 0 {
+					continue
+				}
+				// Answers may differ, and come in any order: the least text is the one.
+				if have, ok := s.spoken[n]; !ok || texts[0] < have {
+					s.spoken[n] = texts[0]
+				}
+			}
+		}
+	}
+	if text, ok := s.spoken[serviceID{kind, id}]; ok {
+		return text
+	}
+	return id
+}

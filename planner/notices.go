@@ -1,0 +1,82 @@
+package planner
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// notices says once a kind what the plan cannot know.
+func (b *builder) notices() {
+	blind, alike := map[*traits]int{}, map[*traits]int{}
+	for i := range b.facts {
+		f := &b.facts[i]
+		switch {
+		case f.standing != absent || f.gone || f.prior != nil || f.step == nil:
+		case f.blind:
+			if !b.listing(f.traits, f.parent).known {
+				blind[f.traits]++
+			}
+		case b.hasDouble(i):
+			alike[f.traits]++
+		}
+	}
+	for _, k := range resource.Kinds() {
+		t := b.kinds[k]
+		if n := b.stale[t]; n > 0 {
+			b.notice("not-refreshed", number(n, k)+" could not be read: the "+b.in.API.String()+" operations offer no way; compared with what was applied last", "")
+		}
+		if n := blind[t]; n > 0 {
+			hint := "if an earlier apply made them, put its state file back or give each its id; otherwise go ahead"
+			if k.Identifier != nil {
+				hint = "if an earlier apply made them, put its state file back or give each its identifier or id; otherwise go ahead"
+			}
+			b.notice("cannot-tell", number(n, k)+" will be created: the state file knows nothing of them, and the "+b.in.API.String()+
+				" operations cannot tell whether the service has them already", hint)
+		}
+		if n := alike[t]; n > 0 {
+			b.notice("same-name", number(n, k)+" will be created although the service has others of the same "+strings.Join(k.Natural, " and "),
+				"--adopt-by-name takes those instead")
+		}
+	}
+}
+
+func (b *builder) notice(code, summary, hint string) {
+	b.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
+}
+
+func number(n int, k *resource.Kind) string {
+	if n == 1 {
+		return "1 " + spoken(k)
+	}
+	return strconv.Itoa(n) + " " + plural(k)
+}
+
+// hasDouble reports whether the service shows a thing of the same name that
+// neither planform made nor the manifest means.
+func (b *builder) hasDouble(i int) bool {
+	o, f := b.in.Desired[i], &b.facts[i]
+	if !o.Kind.AdoptAsked || b.in.AdoptByName || f.parent == none || b.facts[f.parent].standing != there {
+		return false
+	}
+	l, st := b.list(f.traits, f.parent)
+	if st != there || len(l.rows) == 0 {
+		return false
+	}
+	for _, name := range o.Kind.Natural {
+		v, given := o.Value(name)
+		if !given {
+			continue
+		}
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		for _, row := range l.field(v.Field)[want] {
+			_, owned := b.owners[serviceID{o.Kind.Name, row.ID()}]
+			if source, _ := row["external_source"].(string); source == "" && !owned {
+				return true
+			}
+		}
+	}
+	return false
+}

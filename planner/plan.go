@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// Action is what a step does.
+type Action int
+
+// The actions, in the order in which a summary names them.
+const (
+	Create Action = iota
+	Update
+	Adopt // found on the service by its natural key or mark; with changes it is updated too
+	AddMembers
+	RemoveMembers
+	Delete
+	NotPossible // wanted, but the service offers no way; Step.Reason says why
+)
+
+// String gives the word that the JSON plan uses.
+func (a Action) String() string {
+	switch a {
+	case Create:
+		return "create"
+	case Update:
+		return "update"
+	case Adopt:
+		return "adopt"
+	case AddMembers:
+		return "add_members"
+	case RemoveMembers:
+		return "remove_members"
+	case Delete:
+		return "delete"
+	case NotPossible:
+		return "not_possible"
+	default:
+		return "unknown"
+	}
+}
+
+// Plan is what has to be done, in order.
+type Plan struct {
+	Workspace string
+	BaseURL   string
+	API       resource.API
+	Steps     []*Step // every step after those it needs
+	Summary   Summary
+	// Known holds what is known of the manifest's things before the first step.
+	Known map[resource.Address]Record
+	// Names holds the IDs of names that were looked up on the service.
+	Names map[Name]string
+	// Dialects holds, by kind, the field names that the service was seen to use.
+	Dialects map[string]resource.Dialect
+	// Notices are warnings that belong to the plan: what could not be refreshed and why.
+	Notices diag.List
+}
+
+// Name is a name that stands for a thing of the service.
+type Name struct {
+	Kind   string
+	Within resource.Address // the project (or other parent) that it is looked up in; "" = the workspace
+	Text   string
+}
+
+// Summary counts the steps.
+type Summary struct {
+	Create, Update, Adopt, Delete int
+	AddMembers, RemoveMembers     int // members, not requests
+	Unchanged                     int // things that are as the manifest wants them
+	Blocked                       int // steps that are not possible
+	Requests                      int // write requests that the steps make if nothing goes wrong
+	Reads                         int // read requests that were made for the plan
+}
+
+// Empty reports whether the plan changes nothing, on the service or in the state.
+func (p *Plan) Empty() bool {
+	s := p.Summary
+	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0
+}
+
+// Step is one thing to do: one write request at most.
+type Step struct {
+	Index     int // place in Plan.Steps
+	Address   resource.Address
+	Action    Action
+	Kind      *resource.Kind      // of the object, or the membership
+	Object    *resource.Object    // what the manifest wants; nil for a membership
+	ID        string              // the service's ID where it is known before the run
+	Operation *resource.Operation // what is sent; nil = no request
+	Values    []*resource.Value   // what a create or update sends
+	Members   *Members            // for AddMembers and RemoveMembers
+	Needs     []int               // steps that must have succeeded
+	After     []int               // steps that must have ended, however: members that are still to be created
+	Position  diag.Position
+	Reason    string // for NotPossible
+
+	changes []Change // of an update or adopt; a create's are derived from Values
+}
+
+// Members is the batch of a membership step.
+type Members struct {
+	Container Container
+	Items     []Member
+}
+
+// Container is what members are added to.
+type Container struct {
+	Address resource.Address
+	Object  *resource.Object // nil if the manifest does not list it
+	ID      string           // where it is known before the run
+	Within  *resource.Object // what it lives in; nil = the workspace
+}
+
+// Member is one member of a batch.
+type Member struct {
+	Address  resource.Address // "" if the manifest does not list it
+	ID       string           // where it is known before the run
+	Text     string           // as the manifest names it
+	Position diag.Position
+}
+
+// Origin says why a field differs.
+type Origin string
+
+// FromManifest: the manifest changed, or the thing is new. FromDrift: somebody
+// changed it on the service since the last apply. NotRefreshed: the service's
+// value could not be read, the state file's is shown.
+const (
+	FromManifest Origin = "manifest"
+	FromDrift    Origin = "drift"
+	NotRefreshed Origin = "not_refreshed"
+)
+
+// Change is one field that will be different. Before and After are for people:
+// references as they are written, rich texts as readable text.
+type Change struct {
+	Path   string
+	Before *string // nil: there is none, or it is not known
+	After  *string // nil: the field is cleared
+	Origin Origin
+	// Possible is false where the service offers no way to make the change.
+	Possible bool
+}
+
+// Changes lists what the step makes different, by field.
+func (s *Step) Changes() []Change {
+	if s.Action != Create {
+		return s.changes
+	}
+	changes := make([]Change, 0, len(s.Values))
+	for _, v := range s.Values {
+		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
+		if text := Show(v); text != "" {
+			c.After = &text
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}

@@ -1,0 +1,102 @@
+package planner
+
+import (
+	"regexp"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// traits is what planning needs to know of a kind under one API, worked out once.
+type traits struct {
+	kind       *resource.Kind
+	rank       int
+	refs       []refTraits         // of the fields that name things
+	natural    []*resource.Field   // by which things are recognised; empty = they are not
+	identifier *regexp.Regexp      // nil = the kind has none
+	create     *resource.Operation // nil = not offered; likewise the others
+	update     *resource.Operation
+	list       *resource.Operation
+	get        *resource.Operation
+	find       *resource.Operation
+	marked     bool // things carry planform's mark
+	named      bool // other things live in one or refer to one
+}
+
+// refTraits is a field that names things.
+type refTraits struct {
+	field *resource.Field
+	to    *traits        // of what it names
+	via   *resource.Kind // the membership that makes it true; nil = a body does
+}
+
+func newTraits(in *Input) map[*resource.Kind]*traits {
+	all := make(map[*resource.Kind]*traits, len(resource.Kinds()))
+	for _, k := range resource.Kinds() {
+		t := &traits{kind: k, rank: resource.Rank(k.Name), marked: k.Marks && in.API == resource.Full}
+		t.create, _ = k.Op(resource.Create, in.API)
+		t.update, _ = k.Op(resource.Update, in.API)
+		t.list, _ = k.Op(resource.List, in.API)
+		t.get, _ = k.Op(resource.Get, in.API)
+		t.find, _ = k.Op(resource.Find, in.API)
+		if k.Identifier != nil {
+			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
+		}
+		if !k.AdoptAsked || in.AdoptByName {
+			t.natural = naturalFields(k)
+		}
+		all[k] = t
+	}
+	for k, t := range all {
+		if k.Parent != "" {
+			all[resource.Must(k.Parent)].named = true
+		}
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			if !f.IsRef() {
+				continue
+			}
+			r := refTraits{field: f, to: all[resource.Must(f.Ref)]}
+			r.to.named = true
+			if k.Carried(f, in.API) {
+				r.via, _ = resource.Via(k.Name, f.Name)
+			}
+			t.refs = append(t.refs, r)
+		}
+	}
+	return all
+}
+
+func naturalFields(k *resource.Kind) []*resource.Field {
+	var fields []*resource.Field
+	for _, name := range k.Natural {
+		if f, ok := k.Field(name); ok {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// ref returns the traits of a field that names things, or nil.
+func (t *traits) ref(f *resource.Field) *refTraits {
+	if !f.IsRef() {
+		return nil
+	}
+	for i := range t.refs {
+		if t.refs[i].field == f {
+			return &t.refs[i]
+		}
+	}
+	return nil
+}
+
+// carried reports whether a membership makes the field true instead of a body.
+func (t *traits) carried(f *resource.Field) bool {
+	r := t.ref(f)
+	return r != nil && r.via != nil
+}
+
+// recognises reports whether a thing can be found on the service without an ID or an identifier.
+func (t *traits) recognises() bool { return t.list != nil && (t.marked || len(t.natural) > 0) }
+
+// single reports whether one thing can be read without its neighbours.
+func (t *traits) single() bool { return t.get != nil || t.find != nil }

@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+func (s *Server) activities() *resource {
+	return &resource{kind: s.kinds.activity, param: "activity", within: inItem, oldest: true}
+}
+
+// birth is the first activity of a work item. It is told from the item and not
+// kept: it would double what creating an item writes.
+func (k *kinds) birth(item row) row {
+	id, err := uuid.Parse(text(item, "id"))
+	must(err)
+	id[0], id[15] = ^id[0], ^id[15]
+	created, _ := parseMoment(text(item, "created_at"))
+	r := row{
+		"id": id.String(), "created_at": item["created_at"], "updated_at": item["created_at"], "verb": "created", "comment": "created the issue",
+		"attachments": []any{}, "epoch": float(float64(created.Unix())), "project": item["project"], "workspace": item["workspace"],
+		"issue": item["id"], "actor": item["created_by"],
+	}
+	for _, name := range k.activity.order {
+		if _, ok := r[name]; !ok {
+			r[name] = nil
+		}
+	}
+	return r
+}
+
+// history is every activity of the item of the route.
+func (c *call) history(t *tx) []row {
+	out := []row{}
+	if item, ok := t.in(c.kinds.workItem, inProject(c), c.vars["item"]); ok {
+		out = append(out, c.kinds.birth(item.row))
+	}
+	for _, s := range t.all(c.kinds.activity, inItem(c)) {
+		out = append(out, s.row)
+	}
+	return out
+}
+
+func listActivities(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		all := c.history(t)
+		if order := c.query.Get("order_by"); order != "" && order != "created_at" {
+			less, ok := c.ordering(t, res.kind, order)
+			if !ok {
+				return broken()
+			}
+			slices.SortStableFunc(all, less)
+		}
+		return c.paged(len(all), func(skip, size int) any {
+			out := []shown{}
+			for _, r := range all[min(skip, len(all)):min(len(all), skip+size)] {
+				out = append(out, res.dress(c, t, r))
+			}
+			return out
+		})
+	}
+}
+
+func readActivity(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		for _, r := range c.history(t) {
+			if r["id"] == c.vars["activity"] {
+				return reply{http.StatusOK, res.dress(c, t, r)}
+			}
+		}
+		return notFound()
+	}
+}
+
+// note writes an activity of the item of the route, under the project of the
+// route.
+func (c *call) note(t *tx, verb string, field, before, after any, comment string) {
+	if !c.known(t, c.vars["item"]) {
+		return
+	}
+	r := row{
+		"verb": verb, "field": field, "old_value": before, "new_value": after, "comment": comment, "attachments": []any{},
+		"epoch": float(float64(c.now.Unix())), "issue": c.vars["item"], "actor": c.user,
+	}
+	c.fresh(c.kinds.activity, r)
+	t.insert(c.kinds.activity, inItem(c), r)
+}
+
+// noteChanges writes an activity for each field that a change has changed, and
+// for each element that came to a list or left it.
+func (c *call) noteChanges(t *tx, old, r row) {
+	for _, name := range []string{"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point", "point", "type"} {
+		if before, after := plain(old[name]), plain(r[name]); before != after {
+			field := strings.TrimSuffix(name, "_html")
+			c.note(t, "updated", field, orNull(before), orNull(after), "updated the "+field+" to")
+		}
+	}
+	for _, name := range []string{"labels", "assignees"} {
+		before, after := list(old, name), list(r, name)
+		for _, id := range after {
+			if !slices.Contains(before, id) {
+				c.note(t, "updated", name, nil, id, "added "+strings.TrimSuffix(name, "s")+" ")
+			}
+		}
+		for _, id := range before {
+			if !slices.Contains(after, id) {
+				c.note(t, "updated", name, id, nil, "removed "+strings.TrimSuffix(name, "s")+" ")
+			}
+		}
+	}
+}
+
+// plain is a value as an activity writes it.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return fmt.Sprint(v)
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Roles in a workspace or a project.
+const (
+	roleAdmin  = 20
+	roleMember = 15
+	roleGuest  = 5
+)
+
+// permission is who may use a route. The rules are the service's, oddities
+// included.
+type permission int
+
+const (
+	// anyone with a key.
+	anyone permission = iota
+	// workspaceWide: members of the workspace read, guests do not write.
+	workspaceWide
+	// projectBase: members of the workspace read, members of the workspace
+	// but guests create, admins of the project do the rest.
+	projectBase
+	// projectLabels: members of any project read, members of the workspace
+	// but guests create, members of the project do the rest. So a project
+	// that does not exist has an empty list of labels.
+	projectLabels
+	// projectEntity: members of the project read, guests do not write.
+	projectEntity
+	// projectLite: members of the project, guests too.
+	projectLite
+	// projectKey: as projectEntity, of the project that an identifier names.
+	projectKey
+)
+
+// key is the credential of the request, for the limiter.
+func (c *call) key() string {
+	if key := c.req.Header.Get("X-Api-Key"); key != "" {
+		return key
+	}
+	return c.req.Header.Get("Authorization")
+}
+
+// bearer says whether bearer tokens are taken: the community edition, as it
+// runs, takes none; it does when it is to answer as documented.
+func (c *call) bearer() bool { return c.contract() || c.opts.Edition == Full }
+
+// authenticate finds the user. The API key wins over a token.
+func (c *call) authenticate(t *tx) *reply {
+	if key := c.req.Header.Get("X-Api-Key"); key != "" {
+		if c.user = t.index("key", key); c.user == "" {
+			return new(refuse(http.StatusForbidden, "detail", "Given API token is not valid"))
+		}
+		return nil
+	}
+	scheme, token, _ := strings.Cut(c.req.Header.Get("Authorization"), " ")
+	if c.bearer() && strings.EqualFold(scheme, "Bearer") && token != "" {
+		if c.user = t.index("token", token); c.user == "" {
+			return new(refuse(http.StatusForbidden, "detail", "Given API token is not valid"))
+		}
+		return nil
+	}
+	return new(refuse(http.StatusUnauthorized, "detail", "Authentication credentials were not provided."))
+}
+
+// authorize says what speaks against the user doing this, if anything.
+func (c *call) authorize(t *tx) *reply {
+	if c.route.who == anyone {
+		return nil
+	}
+	if c.vars["workspace"] != Workspace || !c.may(t) {
+		return new(forbidden())
+	}
+	return nil
+}
+
+func (c *call) may(t *tx) bool {
+	reads := c.req.Method == http.MethodGet || c.req.Method == http.MethodHead || c.req.Method == http.MethodOptions
+	creates := c.req.Method == http.MethodPost
+	project := c.vars["project"]
+	switch c.route.who {
+	case workspaceWide:
+		role := workspaceRole(t, c.user)
+		return role >= roleMember || reads && role > 0
+	case projectBase:
+		switch {
+		case reads:
+			return workspaceRole(t, c.user) > 0
+		case creates:
+			return workspaceRole(t, c.user) >= roleMember
+		}
+		return projectRole(t, project, c.user) == roleAdmin
+	case projectLabels:
+		switch {
+		case reads:
+			return len(t.under(1, "joined", c.user)) > 0
+		case creates:
+			return workspaceRole(t, c.user) >= roleMember
+		}
+		return projectRole(t, project, c.user) >= roleMember
+	case projectKey:
+		id := t.index("identifier", c.vars["identifier"])
+		return id != "" && projectRole(t, id, c.user) > 0
+	case projectLite:
+		return projectRole(t, project, c.user) > 0
+	case anyone:
+		return true
+	case projectEntity:
+	}
+	role := projectRole(t, project, c.user)
+	return role >= roleMember || reads && role > 0
+}
+
+func workspaceRole(t *tx, user string) int { return atoi(t.index("role", user)) }
+
+func projectRole(t *tx, project, user string) int { return atoi(t.index("member", project, user)) }
+
+// atoi reads what this package wrote; "" is 0.
+func atoi(s string) int {
+	n := 0
+	for _, c := range []byte(s) {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,279 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// maxBody is the largest body that is accepted, in bytes.
+const maxBody = 5 << 20
+
+// maxURL is the longest address with its query; the service takes 60 KB and
+// not 100.
+const maxURL = 64 << 10
+
+// plainText is the body of an answer that is not JSON.
+type plainText string
+
+// call is one request on its way through a handler.
+type call struct {
+	*Server
+	req   *http.Request
+	route *route
+	vars  map[string]string // what the pattern's parameters matched
+	query url.Values
+	body  any // the decoded body
+	in    row // the body if it is an object
+	user  string
+	now   time.Time
+	// nextID is the id of the next new record; "" is a random one.
+	nextID string
+}
+
+// reply is an answer. A body of nil is no body.
+type reply struct {
+	status int
+	body   any
+}
+
+// The texts that callers recognise a situation by.
+const (
+	textNoPage     = "Page not found."
+	textNoObject   = "The requested resource does not exist."
+	textForbidden  = "You do not have permission to perform this action."
+	textBadPayload = "The payload is not valid"
+	textBadDetail  = "Please provide valid detail"
+	textBroken     = "Something went wrong please try again later"
+)
+
+func refuse(status int, name, message string) reply {
+	return reply{status, object(name, message)}
+}
+
+func notFound() reply   { return refuse(http.StatusNotFound, "error", textNoObject) }
+func forbidden() reply  { return refuse(http.StatusForbidden, "detail", textForbidden) }
+func badPayload() reply { return refuse(http.StatusBadRequest, "error", textBadPayload) }
+func broken() reply     { return refuse(http.StatusInternalServerError, "error", textBroken) }
+
+// invalid is the answer to a body whose fields are wrong.
+func invalid(complaints row) reply { return reply{http.StatusBadRequest, complaints} }
+
+// senseless is the answer to a body whose fields contradict each other.
+func senseless(message string) reply {
+	return reply{http.StatusBadRequest, object("non_field_errors", []string{message})}
+}
+
+func (c *call) stamp() string { return stamp(c.now) }
+
+func newID() string { return uuid.NewString() }
+
+func (c *call) newID() string {
+	if id := c.nextID; id != "" {
+		c.nextID = ""
+		return id
+	}
+	return newID()
+}
+
+// contract says whether to answer as documented.
+func (c *call) contract() bool { return c.opts.Answers == Contract }
+
+// handler answers a request inside a transaction. It may run more than once,
+// and must write only after it can no longer refuse.
+type handler func(c *call, t *tx) reply
+
+// handle runs the checks and the handler of a route.
+func (c *call) handle() (r reply, headers http.Header) {
+	headers = http.Header{"Allow": {c.route.allow}}
+	if !acceptsJSON(c.req) {
+		return refuse(http.StatusNotAcceptable, "detail", "Could not satisfy the request Accept header."), headers
+	}
+	var refused *reply
+	key := c.key()
+	err := c.store.view(func(t *tx) error {
+		refused = c.authenticate(t)
+		if refused == nil {
+			refused = c.authorize(t)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return c.failed(err), headers
+	case refused != nil:
+		return *refused, headers
+	}
+	if wait, ok := c.limiter.take(key, c.now, headers); !ok {
+		headers.Set("Retry-After", fmt.Sprint(wait))
+		return reply{http.StatusTooManyRequests, object("error_code", 5900, "error_message", "RATE_LIMIT_EXCEEDED")}, headers
+	}
+	ep := c.route.endpoint(c.req.Method)
+	if ep == nil {
+		return refuse(http.StatusMethodNotAllowed, "detail", fmt.Sprintf("Method %q not allowed.", c.req.Method)), headers
+	}
+	if wrong := c.parse(); wrong != nil {
+		return *wrong, headers
+	}
+	run := c.store.update
+	if c.req.Method == http.MethodGet {
+		run = c.store.view
+	}
+	err = run(func(t *tx) error {
+		r = ep.do(c, t)
+		return nil
+	})
+	if err != nil {
+		return c.failed(err), headers
+	}
+	if c.contract() && ep.contract != 0 && r.status < 300 {
+		r.status = ep.contract
+	}
+	return r, headers
+}
+
+// failed is the answer when the store or a handler broke.
+func (c *call) failed(err error) reply {
+	c.report(err)
+	return broken()
+}
+
+func acceptsJSON(req *http.Request) bool {
+	accept := req.Header.Get("Accept")
+	if accept == "" {
+		return true
+	}
+	for _, part := range strings.Split(accept, ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "*/*", "application/*", "application/json":
+			return true
+		}
+	}
+	return false
+}
+
+// readBody reads the body up to the limit; ok is false if it is longer.
+func readBody(req *http.Request) (body []byte, ok bool, err error) {
+	if req.ContentLength > maxBody {
+		// Let the client finish, or it sees a reset in place of the 413.
+		_, err := io.Copy(io.Discard, io.LimitReader(req.Body, 8*maxBody))
+		return nil, false, err
+	}
+	if req.ContentLength > 0 {
+		body = make([]byte, req.ContentLength)
+		_, err = io.ReadFull(req.Body, body)
+		return body, true, err
+	}
+	body, err = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	if err == nil && len(body) > maxBody {
+		_, err = io.Copy(io.Discard, io.LimitReader(req.Body, 8*maxBody))
+		return nil, false, err
+	}
+	return body, true, err
+}
+
+// parse decodes the body. It comes after all that needs no body, as in the
+// service.
+func (c *call) parse() *reply {
+	raw, err := io.ReadAll(c.req.Body)
+	if err != nil {
+		return new(refuse(http.StatusBadRequest, "detail", "Invalid request body."))
+	}
+	c.in = row{}
+	c.body = c.in
+	if c.req.Method == http.MethodGet || len(raw) == 0 {
+		return nil
+	}
+	given := c.req.Header.Get("Content-Type")
+	kind, params, err := mime.ParseMediaType(given)
+	if err != nil {
+		kind = given
+	}
+	switch kind {
+	case "application/json":
+		v, err := decodeJSON(raw)
+		if err != nil {
+			return new(refuse(http.StatusBadRequest, "detail", "JSON parse error - "+err.Error()))
+		}
+		c.body = v
+		c.in, _ = v.(row)
+	case "application/x-www-form-urlencoded":
+		values, err := url.ParseQuery(string(raw))
+		if err != nil {
+			return new(refuse(http.StatusBadRequest, "detail", "Invalid form."))
+		}
+		c.in = fromForm(values)
+		c.body = c.in
+	case "multipart/form-data":
+		form, err := multipart.NewReader(bytes.NewReader(raw), params["boundary"]).ReadForm(maxBody)
+		if err != nil {
+			return new(refuse(http.StatusBadRequest, "detail", "Multipart form parse error - "+err.Error()))
+		}
+		c.in = fromForm(form.Value)
+		c.body = c.in
+	default:
+		return new(refuse(http.StatusUnsupportedMediaType, "detail", fmt.Sprintf("Unsupported media type \"%s\" in request.", given)))
+	}
+	return nil
+}
+
+func decodeJSON(raw []byte) (any, error) {
+	// encoding/json would put U+FFFD in place of what is not UTF-8.
+	if !utf8.Valid(raw) {
+		return nil, errors.New("'utf-8' codec can't decode the body")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	if dec.More() {
+		return nil, errors.New("extra data")
+	}
+	return v, nil
+}
+
+// fromForm reads a form as if it were an object. A field that takes a list is
+// one even with a single value.
+func fromForm(values url.Values) row {
+	in := row{}
+	for name, v := range values {
+		if slices.Contains([]string{"assignees", "labels", "issues", "members"}, name) {
+			in[name] = anyList(v)
+		} else {
+			in[name] = v[len(v)-1]
+		}
+	}
+	return in
+}
+
+// fields is the names of ?fields=, nil if there is no such parameter. The
+// service trims nothing: "id, name" asks for "id" and " name".
+func (c *call) fields() []string {
+	if !c.query.Has("fields") || c.query.Get("fields") == "" {
+		return nil
+	}
+	return strings.Split(c.query.Get("fields"), ",")
+}
+
+// expands is the names of ?expand=.
+func (c *call) expands() []string {
+	if s := c.query.Get("expand"); s != "" {
+		return strings.Split(s, ",")
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package sandbox
+
+import (
+	"strings"
+	"time"
+)
+
+func (s *Server) comments() *resource {
+	k := s.kinds.comment
+	return &resource{
+		kind: k, param: "comment", within: inItem,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if refused := c.taken(t, k, c.vars["item"], old, r, "Work item comment"); refused != nil {
+				return refused
+			}
+			if old != nil {
+				return nil
+			}
+			if !c.known(t, c.vars["item"]) {
+				return new(badPayload())
+			}
+			r["issue"] = c.vars["item"]
+			r["attachments"] = []any{}
+			r["updated_by"] = c.user
+			r["actor"] = r["created_by"]
+			r["description"] = newID()
+			if at, ok := parseMoment(text(c.in, "created_at")); ok {
+				r["created_at"] = at.UTC().Format("2006-01-02T15:04:05.999999Z")
+			}
+			// The row is written twice; the first time is a little earlier.
+			r["updated_at"] = stamp(c.now.Add(-10 * time.Millisecond))
+			return nil
+		},
+		written: func(c *call, t *tx, old, r row) {
+			setExternal(t, k, text(r, "issue"), old, r)
+			if old != nil {
+				c.note(t, "updated", "comment", text(old, "comment_html"), text(r, "comment_html"), "updated a comment")
+				return
+			}
+			kept := clone(r)
+			kept["updated_by"] = nil // as a read shows it until the first change
+			if s, ok := t.get(k, text(r, "id")); ok {
+				t.save(k, stored{s.key, kept})
+			}
+			c.note(t, "created", "comment", nil, text(r, "comment_html"), "created a comment")
+		},
+		removed: func(c *call, t *tx, r row) {
+			setExternal(t, k, text(r, "issue"), r, nil)
+			c.note(t, "deleted", "comment", nil, nil, "deleted the comment")
+		},
+		// The newest first, by a date that the author may have set.
+		sort: func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) },
+		show: func(c *call, t *tx, r row, listed bool) row {
+			if !listed {
+				return r
+			}
+			r = clone(r)
+			r["is_member"] = projectRole(t, text(r, "project"), c.user) > 0
+			return r
+		},
+	}
+}

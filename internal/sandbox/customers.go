@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"net/http"
+	"strings"
+)
+
+func (s *Server) customers() *resource {
+	k := s.kinds.customer
+	return &resource{
+		kind: k, param: "customer", within: inWorkspace,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if other := t.index("customer-name", text(r, "name")); other != "" && other != text(r, "id") {
+				if old != nil {
+					return new(badPayload())
+				}
+				return new(reply{http.StatusConflict, object("error", "Customer with the same name already exists", "id", other)})
+			}
+			sanitised(c, r)
+			return nil
+		},
+		written: func(_ *call, t *tx, old, r row) {
+			if old != nil {
+				t.dropIndex("customer-name", text(old, "name"))
+			}
+			t.setIndex(text(r, "id"), "customer-name", text(r, "name"))
+		},
+		removed: func(c *call, t *tx, r row) {
+			t.dropIndex("customer-name", text(r, "name"))
+			c.clear(t, c.kinds.request, text(r, "id"))
+		},
+		show: func(c *call, t *tx, r row, _ bool) row {
+			r = clone(r)
+			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
+			return r
+		},
+	}
+}
+
+func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
+
+// requests are kept under the newer names; the contract's title and description
+// are the same two things under their older ones.
+func (s *Server) requests() *resource {
+	return &resource{
+		kind: s.kinds.request, param: "request", within: inCustomer,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if old == nil {
+				r["customer"] = c.vars["customer"]
+			}
+			if c.contract() {
+				titled(c, old, r)
+			} else {
+				sanitised(c, r)
+			}
+			return nil
+		},
+		show: func(c *call, _ *tx, r row, _ bool) row {
+			if !c.contract() {
+				return r
+			}
+			r = clone(r)
+			r["title"] = r["name"]
+			r["description"] = r["description_html"]
+			for _, name := range []string{"name", "description_html", "link", "work_item_ids"} {
+				delete(r, name)
+			}
+			return r
+		},
+	}
+}
+
+// titled turns the contract's fields into those that are kept.
+func titled(c *call, old, r row) {
+	if old == nil {
+		r["name"], r["description"], r["description_html"] = "", row{}, ""
+		r["work_item_ids"] = []any{}
+	} else {
+		r["description"] = old["description"]
+	}
+	if v, given := c.in["title"]; given {
+		s, _ := asString(v)
+		r["name"] = strings.TrimSpace(s)
+	}
+	if v, given := c.in["description"]; given {
+		r["description_html"], _ = asString(v)
+	}
+	delete(r, "title")
+}
+
+// requestsOf lets only those through that name a customer there is.
+func requestsOf(h handler) handler {
+	return func(c *call, t *tx) reply {
+		if t.find(c.kinds.customer, c.vars["customer"]) == nil {
+			return notFound()
+		}
+		return h(c, t)
+	}
+}
+
+// listRequests knows two filters, of which each names what the path already
+// says.
+func listRequests(res *resource) handler {
+	return requestsOf(func(c *call, t *tx) reply {
+		customer, workspace := c.query.Get("customer"), c.query.Get("workspace")
+		if c.contract() && (customer != "" && customer != c.vars["customer"] || !thisWorkspace(workspace)) {
+			return pageOf(c, []shown{})
+		}
+		return res.list(c, t)
+	})
+}
+
+func thisWorkspace(id string) bool { return id == "" || id == WorkspaceID || id == Workspace }
+
+func (s *Server) properties() *resource {
+	k := s.kinds.property
+	return &resource{
+		kind: k, param: "property", within: inWorkspace,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
+			return c.taken(t, k, WorkspaceID, old, r, "Customer property")
+		},
+		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, WorkspaceID, old, r) },
+		removed: func(_ *call, t *tx, r row) { setExternal(t, k, WorkspaceID, r, nil) },
+	}
+}
+
+func listProperties(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if c.contract() && !thisWorkspace(c.query.Get("workspace")) {
+			return pageOf(c, []shown{})
+		}
+		return res.list(c, t)
+	}
+}

@@ -1,0 +1,192 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+func (s *Server) cycles() *resource {
+	k := s.kinds.cycle
+	return &resource{
+		kind: k, param: "cycle", within: inProject,
+		prepare: prepareCycle,
+		written: func(_ *call, t *tx, old, r row) {
+			if old == nil {
+				t.add("cycles:"+text(r, "project"), 1)
+			}
+			setExternal(t, k, text(r, "project"), old, r)
+		},
+		removed: func(c *call, t *tx, r row) {
+			setExternal(t, k, text(r, "project"), r, nil)
+			for _, ci := range t.all(c.kinds.cycleIssue, scope(text(r, "id"))) {
+				c.leaveCycle(t, ci)
+			}
+		},
+		show: func(c *call, t *tx, r row, listed bool) row {
+			if !listed {
+				return r
+			}
+			return c.totals(t, r, c.kinds.cycleIssue)
+		},
+	}
+}
+
+// totals adds how many items of a cycle or module are in which group.
+func (c *call) totals(t *tx, r row, members *kind) row {
+	r = clone(r)
+	counts := map[string]int{}
+	n := 0
+	for _, m := range t.all(members, scope(text(r, "id"))) {
+		item, ok := t.get(c.kinds.workItem, text(m.row, "issue"))
+		if ok && item.row["project"] == r["project"] {
+			n++
+			counts[t.index("state-group", text(item.row, "state"))]++
+		}
+	}
+	r["total_issues"] = n
+	for _, g := range stateGroups() {
+		r[g+"_issues"] = counts[g]
+	}
+	return r
+}
+
+func prepareCycle(c *call, t *tx, old, r row) *reply {
+	project := text(r, "project")
+	if old != nil && completed(old, c.now) {
+		return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
+	}
+	start, end := text(r, "start_date"), text(r, "end_date")
+	if (start == "") != (end == "") {
+		return new(refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null"))
+	}
+	if old == nil {
+		// The project that is checked is the one in the body; the one
+		// that is written to is the one in the path.
+		checked, ok := asString(c.in["project_id"])
+		if !ok || checked == "" {
+			return new(senseless("Project ID is required"))
+		}
+		if p, ok := t.get(c.kinds.project, checked); !ok || !flag(p.row, "cycle_view") {
+			return new(senseless("Cycles are not enabled for this project"))
+		}
+	}
+	if start > end {
+		return new(senseless("Start date cannot exceed end date"))
+	}
+	if refused := c.taken(t, c.kinds.cycle, project, old, r, "Cycle"); refused != nil {
+		return refused
+	}
+	if start != "" && (old == nil || old["start_date"] != r["start_date"] || old["end_date"] != r["end_date"]) {
+		r["start_date"], r["end_date"] = c.cycleDates(start, end)
+	}
+	if old == nil {
+		r["owned_by"] = c.user
+		if owner := text(c.in, "owned_by"); owner != "" && workspaceRole(t, owner) > 0 {
+			r["owned_by"] = owner
+		}
+		r["sort_order"] = float(float64(65535 - 10000*t.counter("cycles:"+project)))
+		r["view_props"], r["progress_snapshot"], r["logo_props"] = row{}, row{}, row{}
+		r["version"] = 1
+	}
+	return nil
+}
+
+// cycleDates is what the service makes of the dates of a cycle: one that
+// starts today starts now, any other a second into its day; it ends a minute
+// before its last day does.
+func (c *call) cycleDates(start, end string) (string, string) {
+	s, _ := parseMoment(start)
+	e, _ := parseMoment(end)
+	first := c.stamp()
+	if s.Format(time.DateOnly) != c.now.UTC().Format(time.DateOnly) {
+		first = s.Format(time.DateOnly) + "T00:00:01Z"
+	}
+	return first, e.Format(time.DateOnly) + "T23:59:00Z"
+}
+
+func completed(r row, now time.Time) bool {
+	end, ok := parseMoment(text(r, "end_date"))
+	return ok && end.Before(now)
+}
+
+// createCycle asks for the project before the fields, as the service does.
+func createCycle(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		start, end := c.in["start_date"], c.in["end_date"]
+		if (start == nil || start == "") != (end == nil || end == "") {
+			return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")
+		}
+		return res.create(c, t)
+	}
+}
+
+func listCycles(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		view := c.query.Get("cycle_view")
+		var found []shown
+		for _, s := range t.all(res.kind, inProject(c)) {
+			if s.row["archived_at"] == nil && !c.archivedAway(t) && c.inView(s.row, view) {
+				found = append(found, res.dress(c, t, s.row))
+			}
+		}
+		slices.Reverse(found)
+		if found == nil {
+			found = []shown{}
+		}
+		if view == "current" && !c.contract() {
+			return reply{http.StatusOK, found}
+		}
+		return pageOf(c, found)
+	}
+}
+
+// inView says whether a cycle is in the named view; an unknown view has all.
+func (c *call) inView(r row, view string) bool {
+	start, dated := parseMoment(text(r, "start_date"))
+	end, _ := parseMoment(text(r, "end_date"))
+	switch view {
+	case "current":
+		return dated && !start.After(c.now) && !end.Before(c.now)
+	case "upcoming":
+		return dated && start.After(c.now)
+	case "completed":
+		return dated && end.Before(c.now)
+	case "draft":
+		return !dated
+	case "incomplete":
+		return !dated || !end.Before(c.now)
+	}
+	return true
+}
+
+// archive puts a cycle or module away, or brings it back.
+func archive(res *resource, away bool) handler {
+	return func(c *call, t *tx) reply {
+		s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+		if !ok {
+			return notFound()
+		}
+		s.row["archived_at"] = nil
+		if away {
+			if res.kind == c.kinds.cycle && !completed(s.row, c.now) {
+				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
+			}
+			s.row["archived_at"] = c.stamp()
+		}
+		t.save(res.kind, s)
+		return reply{status: http.StatusNoContent}
+	}
+}
+
+func archived(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		found := []shown{}
+		for _, s := range t.all(res.kind, inProject(c)) {
+			if s.row["archived_at"] != nil {
+				found = append(found, res.dress(c, t, s.row))
+			}
+		}
+		return pageOf(c, found)
+	}
+}

@@ -1,0 +1,40 @@
+// Package sandbox is the service on this machine: an HTTP server that behaves
+// like a Plane workspace, to try things on and to test against.
+//
+// # What it promises
+//
+// It answers the twenty documented operations, and the reads and writes around
+// them that a program needs to find and make what those operations refer to, as
+// a real server was seen to answer them: the same status, the same shape of
+// body, the same words in an error, the same silent drops. The recordings under
+// testdata are replayed against it by its tests.
+//
+// What it has answered it keeps. A write is one transaction of an embedded
+// store; the answer is sent after the commit, and a process that is killed at
+// any moment leaves a store that opens and holds every answered write. Only a
+// loss of power may lose the latest ones, as nothing is forced to the disk.
+//
+// Requests may come in parallel. Sequence numbers of work items are dense and
+// unique within a project.
+//
+// # Two voices
+//
+// [Observed] answers as the running server does. [Contract] answers as the
+// documented contract says, which differs in statuses, in paging, in the
+// dialect of customer requests and in the one route without trailing slash.
+// Both speak about the same store.
+//
+// # How it differs from a real server
+//
+//   - Everything a background worker does late (activities, link metadata) is
+//     there with the answer to the request that causes it.
+//   - The race between two writers of one external id does not happen: one of
+//     them is told 409. Rows that double do so only through PATCH.
+//   - The limiter is exact at any concurrency.
+//   - Deletion is final; there is no soft delete, no restore.
+//   - Initiatives, teamspaces, customers, pages, types and estimates follow the
+//     published reference and not a recording: no real one was at hand.
+//   - Epics, milestones, intake, worklogs, stickies, the values of customer and
+//     item properties, pages of a project or an item, and uploads are left out.
+//   - It is one workspace with a handful of users, and listens on loopback only.
+package sandbox

@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Fault is what goes wrong with one request. The zero value is nothing.
+type Fault struct {
+	Delay  time.Duration // wait before anything else; ends early when the client has gone or the server closes
+	Before Break         // happens instead of handling the request: nothing is done
+	After  Break         // happens instead of the answer: the store has changed
+}
+
+// Break is one way to go wrong. The zero value is none.
+type Break struct {
+	Cut     bool        // close the connection without a byte of answer
+	Status  int         // answer this status …
+	Header  http.Header // … with these headers …
+	Body    string      // … and this body
+	Stall   bool        // answer nothing until the client gives up or the server closes
+	Endless bool        // 200, and a body that never ends
+}
+
+func (b Break) none() bool {
+	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless
+}
+
+// wait sleeps for d; it reports false if the client or the server went first.
+func (s *Server) wait(req *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-req.Context().Done():
+	case <-s.closing:
+	}
+	return false
+}
+
+// play acts a break out and returns the status that was sent, 0 if none was.
+func (s *Server) play(b Break, w http.ResponseWriter, req *http.Request) int {
+	switch {
+	case b.Cut:
+		cut(w)
+		return 0
+	case b.Stall:
+		select {
+		case <-req.Context().Done():
+		case <-s.closing:
+		}
+		cut(w)
+		return 0
+	case b.Endless:
+		return s.endless(w, req)
+	}
+	for name, values := range b.Header {
+		w.Header()[name] = values
+	}
+	if b.Header.Get("Content-Type") == "" {
+		kind := "application/json"
+		if strings.HasPrefix(strings.TrimSpace(b.Body), "<") {
+			kind = "text/html; charset=utf-8"
+		}
+		w.Header().Set("Content-Type", kind)
+	}
+	status := b.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(b.Body)) // a client that has gone is no matter of ours
+	return status
+}
+
+// cut closes the connection: with a reset where the connection allows it, else
+// by the panic that net/http keeps for this.
+func cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // discard, so that close sends RST
+	}
+	_ = conn.Close()
+}
+
+func (s *Server) endless(w http.ResponseWriter, req *http.Request) int {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	chunk := []byte(strings.Repeat(" ", 32<<10))
+	_, err := w.Write([]byte(`{"results": [`))
+	for err == nil {
+		select {
+		case <-req.Context().Done():
+			return http.StatusOK
+		case <-s.closing:
+			panic(http.ErrAbortHandler)
+		default:
+		}
+		if _, err = w.Write(chunk); err == nil {
+			err = flush.Flush()
+		}
+	}
+	return http.StatusOK
+}

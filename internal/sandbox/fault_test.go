@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// over sends a request to a started server.
+func over(t *testing.T, ctx context.Context, base, method, path, body string) (*http.Response, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", Key)
+	req.Header.Set("Content-Type", "application/json")
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return resp, string(b), err
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	half := Break{Status: http.StatusCreated, Body: `{"half":`}
+	gateway := Break{Status: http.StatusBadGateway, Header: http.Header{"Retry-After": {"3"}}, Body: "<html>bad gateway</html>"}
+	for _, tt := range []struct {
+		name   string
+		fault  Fault
+		status int // 0: no answer
+		body   string
+		made   int
+	}{
+		{"none", Fault{}, http.StatusCreated, "", 1},
+		{"cut before", Fault{Before: Break{Cut: true}}, 0, "", 0},
+		{"cut after", Fault{After: Break{Cut: true}}, 0, "", 1},
+		{"status before", Fault{Before: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 0},
+		{"status after", Fault{After: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 1},
+		{"half a body", Fault{After: half}, http.StatusCreated, `{"half":`, 1},
+		{"delay", Fault{Delay: time.Millisecond}, http.StatusCreated, "", 1},
+		{"endless", Fault{Before: Break{Endless: true}}, http.StatusOK, "", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := openTest(t, Options{Prefix: "/plane", Fault: func(req *http.Request) Fault {
+				if req.Method == http.MethodPost {
+					return tt.fault
+				}
+				return Fault{}
+			}})
+			base, err := s.Start(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, body, err := over(t, t.Context(), base, http.MethodPost, itemsPath, `{"name": "x"}`)
+			switch {
+			case tt.status == 0 && err == nil:
+				t.Errorf("answered %d", resp.StatusCode)
+			case tt.status != 0 && err != nil:
+				t.Error(err)
+			case tt.status != 0 && resp.StatusCode != tt.status:
+				t.Errorf("status %d, want %d: %s", resp.StatusCode, tt.status, body)
+			case tt.body != "" && body != tt.body:
+				t.Errorf("body %q, want %q", body, tt.body)
+			}
+			if got := len(s.Rows("work_item")) - 1; got != tt.made {
+				t.Errorf("%d items made, want %d", got, tt.made)
+			}
+			if got := s.Count(http.MethodPost, "/api/v1/workspaces/*/projects/*/work-items/"); got != 1 {
+				t.Errorf("%d requests counted", got)
+			}
+		})
+	}
+}
+
+// TestStall: a stalled request ends when the client gives up, and when the
+// server closes.
+func TestStall(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{}, 2)
+	s := openTest(t, Options{Fault: func(*http.Request) Fault {
+		arrived <- struct{}{}
+		return Fault{Before: Break{Stall: true}}
+	}})
+	base, err := s.Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() {
+		_, _, err := over(t, ctx, base, http.MethodGet, "/api/v1/users/me/", "")
+		done <- err
+	}()
+	<-arrived
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("after giving up: %v", err)
+	}
+	go func() {
+		_, _, err := over(t, t.Context(), base, http.MethodGet, "/api/v1/users/me/", "")
+		done <- err
+	}()
+	<-arrived
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err == nil {
+		t.Error("a stalled request was answered")
+	}
+}
+
+func TestStartRefusesOtherAddresses(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for _, listen := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.com:0", "nonsense"} {
+		if base, err := s.Start(t.Context(), listen); err == nil {
+			t.Errorf("listens on %s as %s", listen, base)
+		}
+	}
+}

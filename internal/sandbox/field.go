@@ -1,0 +1,301 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// kind is one sort of record: the order in which its fields are shown, and what
+// may be written into it. Kinds are the only description of a record; storing,
+// showing and checking all follow them.
+type kind struct {
+	name   string
+	order  []string // fields that are shown, in this order
+	hidden []string // fields that are only kept
+	// computed is those fields of order that are not kept but made when shown.
+	computed []string
+	fields   []field // fields that a body may set
+
+	all       []string
+	rows, ids []byte
+}
+
+// field is one field of a request body.
+type field struct {
+	name     string
+	check    check
+	required bool
+	null     bool // null is a value
+	initial  any  // when the body of a creation has no such field
+	frozen   bool // set at creation only
+	derived  bool // checked, but the handler makes the value
+}
+
+// check turns a value of a body into a value of a row, or says what is wrong
+// with it: a list of sentences, or for lists a map from index to such a list.
+type check func(t *tx, v any) (value, complaint any)
+
+func says(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+
+// read checks a body against the kind. The result has the fields the body sets
+// and, unless it is partial, the initial values of the others. If complaints
+// has anything in it the result is of no use.
+func (k *kind) read(t *tx, in row, partial bool) (out, complaints row) {
+	out, complaints = make(row, len(k.order)), row{}
+	for _, f := range k.fields {
+		v, given := in[f.name]
+		switch {
+		case !given && partial, given && partial && f.frozen:
+		case !given && f.required:
+			complaints[f.name] = says("This field is required.")
+		case !given:
+			if !f.derived {
+				out[f.name] = f.initial
+			}
+		case v == nil && !f.null:
+			complaints[f.name] = says("This field may not be null.")
+		case v == nil:
+			out[f.name] = nil
+		default:
+			value, complaint := f.check(t, v)
+			if complaint != nil {
+				complaints[f.name] = complaint
+				continue
+			}
+			out[f.name] = value
+		}
+	}
+	return out, complaints
+}
+
+// asString converts as the service does: numbers are strings too.
+func asString(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
+// str is a trimmed string of at most limit characters.
+func str(limit int, blank bool) check {
+	return func(_ *tx, v any) (any, any) {
+		s, ok := asString(v)
+		if !ok {
+			return nil, says("Not a valid string.")
+		}
+		s = strings.TrimSpace(s)
+		switch {
+		case s == "" && !blank:
+			return nil, says("This field may not be blank.")
+		case utf8.RuneCountInString(s) > limit:
+			return nil, says("Ensure this field has no more than %d characters.", limit)
+		case strings.ContainsRune(s, 0):
+			return nil, says("Null characters are not allowed.")
+		}
+		return s, nil
+	}
+}
+
+const unlimited = math.MaxInt
+
+func line() check { return str(255, false) }
+func prose() check {
+	return str(unlimited, true)
+}
+
+// markup is a string of HTML, not yet sanitised.
+func markup(_ *tx, v any) (any, any) {
+	s, ok := asString(v)
+	switch {
+	case !ok:
+		return nil, says("Not a valid string.")
+	case strings.ContainsRune(s, 0):
+		return nil, says("Null characters are not allowed.")
+	}
+	return s, nil
+}
+
+func boolean(_ *tx, v any) (any, any) {
+	switch v {
+	case true, "true", "True", "1", "on":
+		return true, nil
+	case false, "false", "False", "0", "off":
+		return false, nil
+	case json.Number("1"):
+		return true, nil
+	case json.Number("0"):
+		return false, nil
+	}
+	return nil, says("Must be a valid boolean.")
+}
+
+func whole(low, high int) check {
+	return func(_ *tx, v any) (any, any) {
+		s, ok := asString(v)
+		n, err := strconv.Atoi(strings.TrimSuffix(s, ".0"))
+		switch {
+		case !ok || err != nil:
+			return nil, says("A valid integer is required.")
+		case n > high:
+			return nil, says("Ensure this value is less than or equal to %d.", high)
+		case n < low:
+			return nil, says("Ensure this value is greater than or equal to %d.", low)
+		}
+		return integer(n), nil
+	}
+}
+
+func real(_ *tx, v any) (any, any) {
+	s, ok := asString(v)
+	f, err := strconv.ParseFloat(s, 64)
+	if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, says("A valid number is required.")
+	}
+	return float(f), nil
+}
+
+func choice(options ...string) check {
+	return func(_ *tx, v any) (any, any) {
+		s, ok := asString(v)
+		if !ok || !slices.Contains(options, s) {
+			return nil, says("\"%v\" is not a valid choice.", v)
+		}
+		return s, nil
+	}
+}
+
+func date(_ *tx, v any) (any, any) {
+	s, ok := v.(string)
+	if _, err := time.Parse(time.DateOnly, s); !ok || err != nil {
+		return nil, says("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.")
+	}
+	return s, nil
+}
+
+func moment(_ *tx, v any) (any, any) {
+	s, _ := v.(string)
+	if t, ok := parseMoment(s); ok {
+		return t.UTC().Format("2006-01-02T15:04:05.999999Z"), nil
+	}
+	return nil, says("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].")
+}
+
+func parseMoment(s string) (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// any JSON value is taken as it is.
+func anything(_ *tx, v any) (any, any) { return v, nil }
+
+func mapping(_ *tx, v any) (any, any) {
+	if _, ok := v.(row); !ok {
+		return nil, says("Expected a dictionary of items but got type \"%s\".", pythonType(v))
+	}
+	return v, nil
+}
+
+func items(_ *tx, v any) (any, any) {
+	if _, ok := v.([]any); !ok {
+		return nil, says("Expected a list of items but got type \"%s\".", pythonType(v))
+	}
+	return v, nil
+}
+
+func colour(_ *tx, v any) (any, any) {
+	s, ok := v.(string)
+	if !ok || !hexColour(s) {
+		return nil, says("Enter a color in the format #rrggbb.")
+	}
+	return s, nil
+}
+
+func hexColour(s string) bool {
+	return len(s) == 7 && s[0] == '#' && strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
+}
+
+// ref is the id of a record of a kind.
+func ref(k *kind) check {
+	return func(t *tx, v any) (any, any) {
+		id, complaint := refTo(t, k, v)
+		if complaint != nil {
+			return nil, complaint
+		}
+		return id, nil
+	}
+}
+
+func refTo(t *tx, k *kind, v any) (string, any) {
+	s, ok := asString(v)
+	if !ok {
+		return "", says("Incorrect type. Expected pk value, received %s.", pythonType(v))
+	}
+	id, err := uuid.Parse(s)
+	if _, isNumber := v.(json.Number); err != nil && !isNumber {
+		return "", says("“%s” is not a valid UUID.", s)
+	}
+	if err != nil || t.find(k, id.String()) == nil {
+		return "", says("Invalid pk \"%s\" - object does not exist.", s)
+	}
+	return id.String(), nil
+}
+
+// refs is a list of ids; what is named twice counts once.
+func refs(k *kind) check {
+	return func(t *tx, v any) (any, any) {
+		given, ok := v.([]any)
+		if !ok {
+			return nil, says("Expected a list of items but got type \"%s\".", pythonType(v))
+		}
+		out, complaints := []string{}, row{}
+		for i, v := range given {
+			id, complaint := refTo(t, k, v)
+			if complaint != nil {
+				complaints[strconv.Itoa(i)] = complaint
+				continue
+			}
+			out = append(out, id)
+		}
+		if len(complaints) > 0 {
+			return nil, complaints
+		}
+		// The service keeps no order; neither does the sandbox, so that
+		// nobody comes to lean on one.
+		slices.Sort(out)
+		return anyList(slices.Compact(out)), nil
+	}
+}
+
+func pythonType(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NoneType"
+	case string:
+		return "str"
+	case bool:
+		return "bool"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "float"
+		}
+		return "int"
+	case []any:
+		return "list"
+	}
+	return "dict"
+}

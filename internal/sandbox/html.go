@@ -1,0 +1,227 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// sanitise makes of a description what the service stores: one root element,
+// well formed, without what could do harm. ok is false for HTML of nothing.
+// What it returns it leaves as it is when it is given it again.
+func sanitise(s string) (stable string, ok bool) {
+	stable, ok = sanitiseOnce(s)
+	// Dropping an element can bare what a parser reads in another way. A few
+	// rounds settle all but what somebody made up not to settle.
+	for range 8 {
+		next, fine := sanitiseOnce(stable)
+		if ok && !fine {
+			return "", true // what is left says nothing
+		}
+		if !ok || next == stable {
+			break
+		}
+		stable = next
+	}
+	return stable, ok
+}
+
+func sanitiseOnce(s string) (clean string, ok bool) {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	trimmed := strings.Trim(s, asciiSpace)
+	if trimmed == "" || strings.HasPrefix(trimmed, "<?xml") {
+		return "", false
+	}
+	nodes, err := html.ParseFragment(strings.NewReader(trimmed), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
+	if err != nil {
+		return "", false
+	}
+	nodes = slices.DeleteFunc(nodes, func(n *html.Node) bool { return n.Type == html.CommentNode && len(nodes) == 1 })
+	significant := 0
+	for _, n := range nodes {
+		if n.Type != html.CommentNode && !isSpace(n) {
+			significant++
+		}
+	}
+	if significant == 0 {
+		return "", false
+	}
+	// The wrapper is chosen by what was sent, before anything is dropped: a
+	// paragraph and a script become a paragraph in a div.
+	lead := 0
+	for lead < len(nodes) && (nodes[lead].Type == html.CommentNode || isSpace(nodes[lead]) || dropped(nodes[lead])) {
+		lead++
+	}
+	roots := nodes[lead:]
+	var b strings.Builder
+	if len(roots) == 1 && roots[0].Type == html.ElementNode {
+		write(&b, roots[0])
+		return clipped(&b), true
+	}
+	if len(roots) == 1 && roots[0].Type == html.TextNode {
+		b.WriteString("<p>")
+		write(&b, roots[0])
+		b.WriteString("</p>")
+		return clipped(&b), true
+	}
+	if len(roots) == 0 {
+		return "", true
+	}
+	b.WriteString("<div>")
+	for i, n := range roots {
+		// Leading text becomes a paragraph; text further on stays bare.
+		if i == 0 && n.Type == html.TextNode {
+			b.WriteString("<p>")
+			write(&b, n)
+			b.WriteString("</p>")
+			continue
+		}
+		write(&b, n)
+	}
+	return clipped(&b) + "</div>", true
+}
+
+func clipped(b *strings.Builder) string { return strings.TrimRight(b.String(), "\n") }
+
+// asciiSpace is what HTML calls space: a no-break space is text.
+const asciiSpace = " \t\n\f\r"
+
+func isSpace(n *html.Node) bool {
+	return n.Type == html.TextNode && strings.Trim(n.Data, asciiSpace) == ""
+}
+
+// dropped says whether an element goes with all it contains.
+func dropped(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Iframe, atom.Noscript, atom.Template, atom.Object, atom.Embed:
+		return true
+	}
+	return false
+}
+
+// known elements stay; of others only the content does.
+func known(name string) bool {
+	return slices.Contains([]string{
+		"a", "abbr", "b", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl",
+		"dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label",
+		"li", "mark", "mention-component", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup",
+		"table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul", "var", "issue-embed-component",
+	}, name)
+}
+
+func void(name string) bool {
+	return slices.Contains([]string{"br", "col", "hr", "img", "input"}, name)
+}
+
+func write(b *strings.Builder, n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		b.WriteString(escapeText(n.Data))
+		return
+	case html.ElementNode:
+	default:
+		return
+	}
+	if dropped(n) {
+		return
+	}
+	if !known(n.Data) {
+		writeChildren(b, n)
+		return
+	}
+	b.WriteByte('<')
+	b.WriteString(n.Data)
+	for _, a := range attributes(n) {
+		b.WriteString(" " + a.Key + `="` + escapeAttribute(a.Val) + `"`)
+	}
+	b.WriteByte('>')
+	if void(n.Data) {
+		return
+	}
+	if n.DataAtom == atom.Pre && n.FirstChild != nil && n.FirstChild.Type == html.TextNode && strings.HasPrefix(n.FirstChild.Data, "\n") {
+		// A parser eats the first newline of a pre; give it one to eat.
+		b.WriteByte('\n')
+	}
+	writeChildren(b, n)
+	b.WriteString("</" + n.Data + ">")
+}
+
+func writeChildren(b *strings.Builder, n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		write(b, c)
+	}
+}
+
+// attributes is those of an element that stay, with rel forced on links.
+func attributes(n *html.Node) []html.Attribute {
+	var out []html.Attribute
+	for _, a := range n.Attr {
+		switch {
+		case a.Namespace != "" || strings.HasPrefix(a.Key, "on") || a.Key == "rel" && n.DataAtom == atom.A:
+			continue
+		case strings.HasPrefix(a.Key, "data-") && !knownData(a.Key):
+			continue
+		case (a.Key == "href" || a.Key == "src") && !allowedURL(a.Val):
+			continue
+		case !strings.HasPrefix(a.Key, "data-") && !knownAttribute(a.Key):
+			continue
+		case a.Key == "checked":
+			a.Val = ""
+		}
+		out = append(out, a)
+	}
+	if n.DataAtom == atom.A {
+		out = append(out, html.Attribute{Key: "rel", Val: "noopener noreferrer"})
+	}
+	return out
+}
+
+func knownAttribute(name string) bool {
+	return slices.Contains([]string{
+		"align", "alt", "aria-label", "aspect_ratio", "aspectratio", "background", "border", "char", "charoff", "checked", "cite", "class", "colspan",
+		"colwidth", "datetime", "dir", "disabled", "entity_identifier", "entity_name", "headers", "height", "href", "hreflang", "id", "lang", "open",
+		"rel", "role", "rowspan", "scope", "size", "span", "src", "start", "status", "style", "target", "textcolor", "title", "type", "value", "width",
+	}, name)
+}
+
+func knownData(name string) bool {
+	return slices.Contains([]string{
+		"data-align", "data-background", "data-background-color", "data-block-type", "data-checked", "data-emoji-unicode", "data-emoji-url",
+		"data-icon-color", "data-icon-name", "data-id", "data-logo-in-use", "data-name", "data-node-type", "data-tight", "data-text-color", "data-type",
+	}, name)
+}
+
+func allowedURL(s string) bool {
+	scheme, _, ok := strings.Cut(strings.TrimSpace(s), ":")
+	if !ok || strings.ContainsAny(scheme, "/?#") {
+		return true // relative
+	}
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto", "tel":
+		return true
+	}
+	return false
+}
+
+func escapeText(s string) string {
+	return clean(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\u00a0", "&nbsp;").Replace(s))
+}
+
+func escapeAttribute(s string) string {
+	return clean(strings.NewReplacer("&", "&amp;", "\"", "&quot;", "\u00a0", "&nbsp;", "<", "&lt;", ">", "&gt;").Replace(s))
+}
+
+// clean drops the control characters that XML does not have.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' && r != '\n' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}

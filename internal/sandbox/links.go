@@ -1,0 +1,104 @@
+package sandbox
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// inItem is the scope of what hangs on the work item of the route. The project
+// of the route is part of it: what is posted through another project's route
+// shows there only.
+func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
+
+func (s *Server) links() *resource {
+	k := s.kinds.link
+	return &resource{
+		kind: k, param: "link", within: inItem,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if old != nil {
+				return nil // a change is checked for nothing
+			}
+			address, complaint := webAddress(text(r, "url"))
+			if complaint != nil {
+				return new(invalid(row{"url": complaint}))
+			}
+			r["url"] = address
+			issue := c.vars["item"]
+			if !c.known(t, issue) {
+				return new(badPayload())
+			}
+			if len(t.under(1, "link-url", issue, text(r, "url"))) > 0 {
+				return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
+			}
+			r["issue"] = issue
+			r["metadata"] = row{}
+			r["updated_by"] = c.user
+			return nil
+		},
+		written: func(c *call, t *tx, old, r row) {
+			issue, id := text(r, "issue"), text(r, "id")
+			if old != nil {
+				t.dropIndex("link-url", issue, text(old, "url"), id)
+				c.note(t, "updated", "link", text(old, "url"), text(r, "url"), "updated a link")
+			} else {
+				c.note(t, "created", "link", nil, text(r, "url"), "created a link")
+			}
+			t.setIndex(id, "link-url", issue, text(r, "url"), id)
+			c.crawl(t, r)
+		},
+		removed: func(c *call, t *tx, r row) {
+			t.dropIndex("link-url", text(r, "issue"), text(r, "url"), text(r, "id"))
+			c.note(t, "deleted", "link", text(r, "url"), nil, "deleted the link")
+		},
+	}
+}
+
+// crawl does what the service's worker does a moment later: it looks at the
+// address, notes what it found, and takes the author away.
+func (c *call) crawl(t *tx, r row) {
+	s, ok := t.get(c.kinds.link, text(r, "id"))
+	if !ok {
+		return
+	}
+	s.row["metadata"] = row{"url": r["url"], "title": nil, "favicon": "data:image/svg+xml;base64,PHN2Zy8+", "favicon_url": nil}
+	s.row["created_by"], s.row["updated_by"] = nil, nil
+	t.save(c.kinds.link, s)
+}
+
+// webAddress is an http or https URL with a host that has a dot, or is
+// localhost, or is an IP address.
+func webAddress(s string) (address string, complaint []string) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !publicHost(u.Hostname()) {
+		return "", says("Invalid URL format.")
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return s, nil
+	case "ftp", "ftps":
+		return "", says("Invalid URL scheme.")
+	}
+	return "", says("Invalid URL format.")
+}
+
+func publicHost(host string) bool {
+	if host == "localhost" || net.ParseIP(host) != nil {
+		return true
+	}
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	for _, label := range labels {
+		inner := strings.Trim(label, "-")
+		if inner == "" || inner != label || len(label) > 63 || strings.ContainsFunc(label, notInHost) {
+			return false
+		}
+	}
+	last := []rune(labels[len(labels)-1])
+	return len(labels) > 1 && len(last) > 1 && unicode.IsLetter(last[0])
+}
+
+func notInHost(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-'
+}

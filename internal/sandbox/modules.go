@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+)
+
+func (s *Server) modules() *resource {
+	k := s.kinds.module
+	return &resource{
+		kind: k, param: "module", within: inProject,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			project := text(r, "project")
+			if p, ok := t.get(c.kinds.project, project); old == nil && (!ok || !flag(p.row, "module_view")) {
+				return new(senseless("Modules are not enabled for this project"))
+			}
+			if text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
+				return new(senseless("Start date cannot exceed target date"))
+			}
+			if refused := c.taken(t, k, project, old, r, "Module"); refused != nil {
+				return refused
+			}
+			if other := t.index("module-name", project, text(r, "name")); other != "" && other != text(r, "id") {
+				const message = "Module with this name already exists"
+				return new(reply{http.StatusBadRequest, object("id", other, "code", "MODULE_NAME_ALREADY_EXISTS", "error", message, "message", message)})
+			}
+			if old == nil {
+				r["sort_order"] = float(float64(65535 - 10000*t.counter("modules:"+project)))
+				r["view_props"], r["logo_props"] = row{}, row{}
+			}
+			return nil
+		},
+		written: func(_ *call, t *tx, old, r row) {
+			project := text(r, "project")
+			if old == nil {
+				t.add("modules:"+project, 1)
+			} else {
+				t.dropIndex("module-name", project, text(old, "name"))
+			}
+			t.setIndex(text(r, "id"), "module-name", project, text(r, "name"))
+			setExternal(t, k, project, old, r)
+		},
+		removed: func(c *call, t *tx, r row) {
+			t.dropIndex("module-name", text(r, "project"), text(r, "name"))
+			setExternal(t, k, text(r, "project"), r, nil)
+			for _, m := range t.all(c.kinds.moduleIssue, scope(text(r, "id"))) {
+				c.leaveModule(t, m)
+			}
+		},
+		show: func(c *call, t *tx, r row, listed bool) row {
+			if !listed {
+				return r
+			}
+			return c.totals(t, r, c.kinds.moduleIssue)
+		},
+	}
+}
+
+func listModules(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		found := []shown{}
+		for _, s := range t.all(res.kind, inProject(c)) {
+			if s.row["archived_at"] == nil && !c.archivedAway(t) {
+				found = append(found, res.dress(c, t, s.row))
+			}
+		}
+		slices.Reverse(found)
+		return pageOf(c, found)
+	}
+}
+
+func addModuleIssues(c *call, t *tx) reply {
+	ids, _, refused := c.issueList()
+	if refused != nil {
+		if refused.body == nil {
+			return refuse(http.StatusBadRequest, "error", "Issues are required")
+		}
+		return *refused
+	}
+	module, ok := t.in(c.kinds.module, inProject(c), c.vars["module"])
+	if !ok {
+		return notFound()
+	}
+	for _, issue := range ids {
+		// What is not an item of the project is passed over in silence.
+		if _, ok := t.in(c.kinds.workItem, inProject(c), issue); ok {
+			c.enterModule(t, text(module.row, "id"), issue)
+		}
+	}
+	out := []shown{}
+	for _, s := range t.all(c.kinds.moduleIssue, scope(text(module.row, "id"))) {
+		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
+		out = append(out, shown{c.kinds.moduleIssue.order, s.row})
+	}
+	slices.Reverse(out)
+	return reply{http.StatusOK, out}
+}
+
+// enterModule adds an item to a module if it is not there yet.
+func (c *call) enterModule(t *tx, module, issue string) {
+	if t.index("modules-of", issue, module) != "" {
+		return
+	}
+	r := row{"issue": issue, "module": module}
+	c.fresh(c.kinds.moduleIssue, r)
+	r["updated_by"] = c.user
+	t.insert(c.kinds.moduleIssue, scope(module), r)
+	t.setIndex(text(r, "id"), "modules-of", issue, module)
+}
+
+func (c *call) leaveModule(t *tx, s stored) {
+	t.remove(c.kinds.moduleIssue, s)
+	t.dropIndex("modules-of", text(s.row, "issue"), text(s.row, "module"))
+}
+
+func moduleIssues(c *call, t *tx) reply {
+	if _, ok := t.in(c.kinds.module, inProject(c), c.vars["module"]); !ok {
+		return pageOf(c, []shown{})
+	}
+	return c.itemsOf(t, c.kinds.moduleIssue, c.vars["module"])
+}
+
+func removeModuleIssue(c *call, t *tx) reply {
+	s, ok := t.get(c.kinds.moduleIssue, t.index("modules-of", c.vars["item"], c.vars["module"]))
+	if !ok {
+		return notFound()
+	}
+	c.leaveModule(t, s)
+	return reply{status: http.StatusNoContent}
+}

@@ -1,0 +1,314 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// specials is the characters that neither the name nor the identifier of a
+// project may contain.
+const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
+
+func projectKind(k *kinds) *kind {
+	return &kind{
+		name: "project",
+		order: []string{
+			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
+			"created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html", "network", "identifier", "emoji",
+			"icon_prop", "module_view", "cycle_view", "issue_views_view", "page_view", "intake_view", "is_time_tracking_enabled",
+			"is_issue_type_enabled", "guest_view_all_features", "cover_image", "archive_in", "close_in", "logo_props", "archived_at", "timezone",
+			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
+			"estimate", "default_state",
+		},
+		computed: []string{"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url"},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "identifier", required: true, check: str(12, false)},
+			{name: "description", check: prose(), initial: ""},
+			{name: "project_lead", check: workspaceUser("The provided user is not a member of this workspace."), null: true},
+			{name: "default_assignee", check: ref(k.user), null: true},
+			{name: "icon_prop", check: anything, null: true},
+			{name: "emoji", check: str(255, true), null: true},
+			{name: "cover_image", check: prose(), null: true},
+			{name: "module_view", check: boolean, initial: false},
+			{name: "cycle_view", check: boolean, initial: false},
+			{name: "issue_views_view", check: boolean, initial: false},
+			{name: "page_view", check: boolean, initial: true},
+			{name: "intake_view", check: boolean, initial: false},
+			{name: "guest_view_all_features", check: boolean, initial: false},
+			{name: "archive_in", check: whole(0, 12), initial: integer(0)},
+			{name: "close_in", check: whole(0, 12), initial: integer(0)},
+			{name: "timezone", check: timezone, initial: "UTC"},
+			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
+			{name: "is_issue_type_enabled", check: boolean, initial: false},
+			{name: "is_time_tracking_enabled", check: boolean, initial: false},
+		}, external()...),
+	}
+}
+
+func timezone(_ *tx, v any) (any, any) {
+	s, ok := v.(string)
+	if ok && s != "" && s != "Local" {
+		if _, err := time.LoadLocation(s); err == nil {
+			return s, nil
+		}
+	}
+	return nil, says("\"%v\" is not a valid choice.", v)
+}
+
+// workspaceUser is the id of somebody in the workspace.
+func workspaceUser(otherwise string) check {
+	return func(t *tx, v any) (any, any) {
+		if s, ok := v.(string); ok && workspaceRole(t, s) > 0 {
+			return s, nil
+		}
+		return nil, says("%s", otherwise)
+	}
+}
+
+func (s *Server) projects() *resource {
+	return &resource{
+		kind:   s.kinds.project,
+		param:  "project",
+		oldest: true,
+		within: inWorkspace,
+		show:   showProject,
+	}
+}
+
+// inWorkspace is the scope of what belongs to the workspace.
+func inWorkspace(*call) []byte { return scope(WorkspaceID) }
+
+// inProject is the scope of what belongs to the project of the route.
+func inProject(c *call) []byte { return scope(c.vars["project"]) }
+
+func showProject(c *call, t *tx, r row, listed bool) row {
+	r = clone(r)
+	id := text(r, "id")
+	r["total_members"] = t.count(c.kinds.projectMember, scope(id))
+	r["total_cycles"] = t.count(c.kinds.cycle, scope(id))
+	r["total_modules"] = t.count(c.kinds.module, scope(id))
+	role := projectRole(t, id, c.user)
+	r["is_member"] = role > 0
+	r["member_role"] = nil
+	if role > 0 {
+		r["member_role"] = role
+	}
+	if listed && c.vars["project"] == "" {
+		r["sort_order"] = json.Number("65535.0")
+	}
+	r["is_deployed"] = false
+	r["cover_image_url"] = nil
+	return r
+}
+
+func readProject(c *call, t *tx) reply { return c.Server.projects().read(c, t) }
+
+// checkProject is what the fields say together.
+func checkProject(t *tx, old, r row) *reply {
+	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
+	identifier := text(r, "identifier")
+	switch {
+	case strings.ContainsAny(identifier, specials):
+		return new(senseless("Project identifier cannot contain special characters."))
+	case strings.ContainsAny(text(r, "name"), specials):
+		return new(senseless("Project name cannot contain special characters."))
+	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
+		return new(senseless("Default assignee should be a user in the workspace"))
+	}
+	for _, name := range []string{"identifier", "name"} {
+		other := t.index(projectIndex(name), text(r, name))
+		if other != "" && (old == nil || other != text(old, "id")) {
+			return new(refuse(http.StatusConflict, "name", "The project name is already taken"))
+		}
+	}
+	return nil
+}
+
+func projectIndex(field string) string {
+	if field == "identifier" {
+		return "identifier"
+	}
+	return "project-name"
+}
+
+func setProjectIndexes(t *tx, old, r row) {
+	for _, name := range []string{"identifier", "name"} {
+		if old != nil {
+			t.dropIndex(projectIndex(name), text(old, name))
+		}
+		if r != nil {
+			t.setIndex(text(r, "id"), projectIndex(name), text(r, name))
+		}
+	}
+}
+
+func createProject(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return broken()
+	}
+	r, complaints := c.kinds.project.read(t, c.in, false)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	c.fresh(c.kinds.project, r)
+	r["network"] = 2
+	if refused := checkProject(t, nil, r); refused != nil {
+		return *refused
+	}
+	c.addProject(t, r)
+	return reply{http.StatusCreated, shown{c.kinds.project.order, showProject(c, t, r, false)}}
+}
+
+// addProject stores a project with its first members and its states.
+func (c *call) addProject(t *tx, r row) {
+	id := text(r, "id")
+	t.insert(c.kinds.project, scope(WorkspaceID), r)
+	setProjectIndexes(t, nil, r)
+	c.join(t, id, c.user, roleAdmin, newID())
+	if lead := text(r, "project_lead"); lead != "" && lead != c.user {
+		c.join(t, id, lead, roleAdmin, newID())
+	}
+	for i, s := range []struct{ name, group, color string }{
+		{"Backlog", "backlog", "#60646C"},
+		{"Todo", "unstarted", "#60646C"},
+		{"In Progress", "started", "#F59E0B"},
+		{"Done", "completed", "#46A758"},
+		{"Cancelled", "cancelled", "#9AA4BC"},
+	} {
+		state := row{
+			"name": s.name, "group": s.group, "color": s.color, "description": "", "slug": "", "project": id,
+			"sequence": float(float64(15000 + 10000*i)), "is_triage": false, "default": i == 0,
+		}
+		c.fresh(c.kinds.state, state)
+		if fixed := seedState(id, s.name); fixed != "" {
+			state["id"] = fixed
+		}
+		t.insert(c.kinds.state, scope(id), state)
+		setState(t, state)
+	}
+}
+
+func changeProject(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return broken()
+	}
+	s, ok := t.get(c.kinds.project, c.vars["project"])
+	if !ok {
+		return notFound()
+	}
+	set, complaints := c.kinds.project.read(t, c.in, true)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	r := clone(s.row)
+	for name, v := range set {
+		r[name] = v
+	}
+	if refused := checkProject(t, s.row, r); refused != nil {
+		return *refused
+	}
+	r["updated_at"] = c.stamp()
+	r["updated_by"] = c.user
+	t.save(c.kinds.project, stored{s.key, r})
+	setProjectIndexes(t, s.row, r)
+	return reply{http.StatusOK, shown{c.kinds.project.order, showProject(c, t, r, false)}}
+}
+
+func removeProject(c *call, t *tx) reply {
+	s, ok := t.get(c.kinds.project, c.vars["project"])
+	if !ok {
+		return notFound()
+	}
+	id := text(s.row, "id")
+	for _, m := range t.all(c.kinds.projectMember, scope(id)) {
+		c.leave(t, m)
+	}
+	for _, item := range t.all(c.kinds.workItem, scope(id)) {
+		c.dropWorkItem(t, item)
+	}
+	for _, k := range []*kind{c.kinds.state, c.kinds.label, c.kinds.cycle, c.kinds.module, c.kinds.itemType, c.kinds.estimate} {
+		for _, child := range t.all(k, scope(id)) {
+			t.remove(k, child)
+			setExternal(t, k, id, child.row, nil)
+		}
+	}
+	setProjectIndexes(t, s.row, nil)
+	t.remove(c.kinds.project, s)
+	return reply{status: http.StatusNoContent}
+}
+
+func archiveProject(away bool) handler {
+	return func(c *call, t *tx) reply {
+		s, ok := t.get(c.kinds.project, c.vars["project"])
+		if !ok {
+			return notFound()
+		}
+		r := clone(s.row)
+		r["archived_at"] = nil
+		if away {
+			r["archived_at"] = c.stamp()
+		}
+		t.save(c.kinds.project, stored{s.key, r})
+		return reply{status: http.StatusNoContent}
+	}
+}
+
+func summary(c *call, t *tx) reply {
+	s, ok := t.get(c.kinds.project, c.vars["project"])
+	if !ok {
+		return refuse(http.StatusNotFound, "error", "Project not found")
+	}
+	in := scope(c.vars["project"])
+	return reply{http.StatusOK, object(
+		"id", s.row["id"], "name", s.row["name"], "identifier", s.row["identifier"],
+		"counts", object(
+			"cycles", t.count(c.kinds.cycle, in),
+			"labels", t.count(c.kinds.label, in),
+			"intakes", 0,
+			"pages", 0,
+			"modules", t.count(c.kinds.module, in),
+			"members", t.count(c.kinds.projectMember, in),
+			"states", t.count(c.kinds.state, in),
+			"issues", t.count(c.kinds.workItem, in),
+		),
+	)}
+}
+
+// featureNames is the features route's names for columns of a project.
+func featureNames() []string {
+	return []string{
+		"epics", "", "modules", "module_view", "cycles", "cycle_view", "views", "issue_views_view", "pages", "page_view",
+		"intakes", "intake_view", "work_item_types", "is_issue_type_enabled",
+	}
+}
+
+func readFeatures(c *call, t *tx) reply {
+	s, ok := t.get(c.kinds.project, c.vars["project"])
+	if !ok {
+		return notFound()
+	}
+	var out []any
+	for i, names := 0, featureNames(); i < len(names); i += 2 {
+		out = append(out, names[i], flag(s.row, cmp.Or(names[i+1], "-")))
+	}
+	return reply{http.StatusOK, object(out...)}
+}
+
+func changeFeatures(c *call, t *tx) reply {
+	s, ok := t.get(c.kinds.project, c.vars["project"])
+	if !ok {
+		return notFound()
+	}
+	r := clone(s.row)
+	for i, names := 0, featureNames(); i < len(names); i += 2 {
+		if v, given := c.in[names[i]].(bool); given && names[i+1] != "" {
+			r[names[i+1]] = v
+		}
+	}
+	t.save(c.kinds.project, stored{s.key, r})
+	return readFeatures(c, t)
+}

@@ -1,0 +1,246 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+// resource is a kind with a place under a route: what is needed to list,
+// create, read, change and delete it. What one kind does differently from the
+// next is in its hooks.
+type resource struct {
+	kind   *kind
+	param  string               // the route's parameter that holds the id
+	within func(c *call) []byte // the list that the route stands for
+	oldest bool                 // lists run from old to new
+	status int                  // of a creation, 201 if 0
+	// prepare completes the row of a creation or a change, or refuses it. old
+	// is nil for a creation. It may look but not write.
+	prepare func(c *call, t *tx, old, r row) *reply
+	// written follows a creation (old is nil) or a change, and may write.
+	written func(c *call, t *tx, old, r row)
+	// removing is asked before a deletion and may refuse it; it may look but
+	// not write.
+	removing func(c *call, t *tx, r row) *reply
+	// removed follows a deletion and may write.
+	removed func(c *call, t *tx, r row)
+	// sort orders a list, where creation is not its order.
+	sort func(a, b row) int
+	// show makes what is answered of a row; listed tells a list or a read
+	// from the answer to a write.
+	show func(c *call, t *tx, r row, listed bool) row
+}
+
+func (res *resource) shown(c *call, t *tx, r row, listed bool) shown {
+	if res.show != nil {
+		r = res.show(c, t, r, listed)
+	}
+	return shown{res.kind.order, r}
+}
+
+// dress applies ?expand= and ?fields= to a row.
+func (res *resource) dress(c *call, t *tx, r row) shown {
+	s := res.shown(c, t, r, true)
+	if names := c.expands(); names != nil {
+		s.row = c.expand(t, s.row, names)
+	}
+	return s.only(c.fields())
+}
+
+// archivedAway says whether the project of the route is archived: all its lists
+// are empty then, while it still takes what is written to it.
+func (c *call) archivedAway(t *tx) bool {
+	id := c.vars["project"]
+	if id == "" {
+		return false
+	}
+	p, ok := t.get(c.kinds.project, id)
+	return ok && p.row["archived_at"] != nil
+}
+
+func (res *resource) list(c *call, t *tx) reply {
+	if c.archivedAway(t) {
+		return pageOf(c, []shown{})
+	}
+	in := res.within(c)
+	if res.sort != nil {
+		all := t.all(res.kind, in)
+		slices.SortStableFunc(all, func(a, b stored) int { return res.sort(a.row, b.row) })
+		return c.paged(len(all), func(skip, size int) any {
+			out := []shown{}
+			for _, s := range all[min(skip, len(all)):min(len(all), skip+size)] {
+				out = append(out, res.dress(c, t, s.row))
+			}
+			return out
+		})
+	}
+	return c.paged(t.count(res.kind, in), func(skip, size int) any { return res.window(c, t, in, skip, size) })
+}
+
+// window reads part of a list. Rows that are shown as they are kept are not
+// decoded: a long list is mostly copied.
+func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
+	raw := []json.RawMessage{}
+	dressed := []shown{}
+	plain := res.show == nil && len(res.kind.hidden) == 0 && c.fields() == nil && c.expands() == nil
+	take := func(_, value []byte) bool {
+		if size == 0 {
+			return false
+		}
+		size--
+		if plain {
+			raw = append(raw, slices.Clone(value))
+			return true
+		}
+		r, err := decodeRow(value)
+		must(err)
+		dressed = append(dressed, res.dress(c, t, r))
+		return true
+	}
+	if res.oldest {
+		t.each(res.kind, in, func(key, value []byte) bool {
+			if skip > 0 {
+				skip--
+				return true
+			}
+			return take(key, value)
+		})
+	} else {
+		t.newest(res.kind, in, skip, take)
+	}
+	if plain {
+		return raw
+	}
+	return dressed
+}
+
+func (res *resource) create(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return broken()
+	}
+	r, complaints := res.kind.read(t, c.in, false)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	c.fresh(res.kind, r)
+	if res.prepare != nil {
+		if refused := res.prepare(c, t, nil, r); refused != nil {
+			return *refused
+		}
+	}
+	t.insert(res.kind, res.within(c), r)
+	if res.written != nil {
+		res.written(c, t, nil, r)
+	}
+	status := res.status
+	if status == 0 {
+		status = http.StatusCreated
+	}
+	return reply{status, res.shown(c, t, r, false)}
+}
+
+func (res *resource) read(c *call, t *tx) reply {
+	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+	if !ok {
+		return notFound()
+	}
+	return reply{http.StatusOK, res.dress(c, t, s.row)}
+}
+
+func (res *resource) change(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return broken()
+	}
+	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+	if !ok {
+		return notFound()
+	}
+	set, complaints := res.kind.read(t, c.in, true)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	r := clone(s.row)
+	for name, v := range set {
+		r[name] = v
+	}
+	r["updated_at"] = c.stamp()
+	r["updated_by"] = c.user
+	if res.prepare != nil {
+		if refused := res.prepare(c, t, s.row, r); refused != nil {
+			return *refused
+		}
+	}
+	t.save(res.kind, stored{s.key, r})
+	if res.written != nil {
+		res.written(c, t, s.row, r)
+	}
+	return reply{http.StatusOK, res.shown(c, t, r, false)}
+}
+
+func (res *resource) remove(c *call, t *tx) reply {
+	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+	if !ok {
+		return notFound()
+	}
+	if res.removing != nil {
+		if refused := res.removing(c, t, s.row); refused != nil {
+			return *refused
+		}
+	}
+	t.remove(res.kind, s)
+	if res.removed != nil {
+		res.removed(c, t, s.row)
+	}
+	return reply{status: http.StatusNoContent}
+}
+
+// fresh gives a row the columns that every new record has; those of the kind
+// that nobody has set are null.
+func (c *call) fresh(k *kind, r row) {
+	r["id"] = c.newID()
+	r["created_at"] = c.stamp()
+	r["updated_at"] = c.stamp()
+	r["workspace"] = WorkspaceID
+	if r["created_by"] == nil {
+		r["created_by"] = c.user
+	}
+	if id, ok := c.vars["project"]; ok {
+		r["project"] = id
+	}
+	for _, name := range k.order {
+		if _, ok := r[name]; !ok && !slices.Contains(k.computed, name) {
+			r[name] = nil
+		}
+	}
+}
+
+// taken answers 409 if another record of the list has the external id.
+func (c *call) taken(t *tx, k *kind, in string, old, r row, what string) *reply {
+	source, id := text(r, "external_source"), text(r, "external_id")
+	if source == "" || id == "" || old != nil && text(old, "external_source") == source && text(old, "external_id") == id {
+		return nil
+	}
+	for _, other := range t.under(2, "external", k.name, in, source, id) {
+		if other != text(r, "id") {
+			return new(reply{http.StatusConflict, object("error", what+" with the same external id and external source already exists", "id", other)})
+		}
+	}
+	return nil
+}
+
+// setExternal keeps the index of external ids up to date; either row may be
+// nil.
+func setExternal(t *tx, k *kind, in string, old, r row) {
+	if old != nil && r != nil && old["external_source"] == r["external_source"] && old["external_id"] == r["external_id"] {
+		return
+	}
+	if old != nil && text(old, "external_id") != "" && text(old, "external_source") != "" {
+		id := text(old, "id")
+		t.dropIndex("external", k.name, in, text(old, "external_source"), text(old, "external_id"), id)
+	}
+	if r != nil && text(r, "external_id") != "" && text(r, "external_source") != "" {
+		id := text(r, "id")
+		t.setIndex(id, "external", k.name, in, text(r, "external_source"), text(r, "external_id"), id)
+	}
+}

@@ -1,0 +1,278 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one path with what may be done there.
+type route struct {
+	pattern string
+	who     permission
+	on      methods
+	full    bool   // not in the community edition
+	whole   bool   // documented as a list without paging
+	bare    string // method that is documented without trailing slash
+
+	allow string // the Allow header
+}
+
+// methods is the endpoints of a route.
+type methods map[string]*endpoint
+
+// endpoint is a handler and, if it differs, the documented status of success.
+type endpoint struct {
+	do       handler
+	contract int
+}
+
+func (r *route) endpoint(method string) *endpoint { return r.on[method] }
+
+func do(h handler) *endpoint { return &endpoint{do: h} }
+
+// documented is a handler whose documented status is not the one it answers.
+func documented(h handler, status int) *endpoint { return &endpoint{do: h, contract: status} }
+
+// collection is the two endpoints of a list.
+func collection(res *resource) methods {
+	return methods{http.MethodGet: do(res.list), http.MethodPost: do(res.create)}
+}
+
+// element is the three endpoints of a record.
+func element(res *resource) methods {
+	return methods{http.MethodGet: do(res.read), http.MethodPatch: do(res.change), http.MethodDelete: do(res.remove)}
+}
+
+// node is a place in the tree of paths.
+type node struct {
+	literal map[string]*node
+	param   *node
+	name    string // of the parameter that leads here
+	route   *route
+}
+
+// newRoutes builds the tree. A parameter is "{name}"; its name says what it
+// takes.
+func newRoutes(table []route, edition Edition) *node {
+	root := &node{literal: map[string]*node{}}
+	for i := range table {
+		r := &table[i]
+		if r.full && edition == Community {
+			continue
+		}
+		var allow []string
+		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+			if r.on[m] != nil {
+				allow = append(allow, m)
+			}
+		}
+		r.allow = strings.Join(allow, ", ")
+		n := root
+		for segment := range strings.SplitSeq(r.pattern, "/") {
+			n = n.step(segment)
+		}
+		n.route = r
+	}
+	return root
+}
+
+func (n *node) step(segment string) *node {
+	if name, ok := strings.CutPrefix(segment, "{"); ok {
+		if n.param == nil {
+			n.param = &node{literal: map[string]*node{}, name: strings.TrimSuffix(name, "}")}
+		}
+		return n.param
+	}
+	next := n.literal[segment]
+	if next == nil {
+		next = &node{literal: map[string]*node{}}
+		n.literal[segment] = next
+	}
+	return next
+}
+
+const apiRoot = "/api/v1/"
+
+// match finds the route of a path, which ends in a slash, and its parameters.
+func (n *node) match(path string) (*route, map[string]string) {
+	rest, ok := strings.CutPrefix(path, apiRoot)
+	if !ok || rest == "" {
+		return nil, nil
+	}
+	vars := make(map[string]string, 4)
+	for segment := range strings.SplitSeq(rest, "/") {
+		if next := n.literal[segment]; next != nil {
+			n = next
+			continue
+		}
+		if n = n.param; n == nil || !takes(n.name, segment, vars) {
+			return nil, nil
+		}
+	}
+	return n.route, vars
+}
+
+// takes checks a segment against what its parameter stands for, and keeps it.
+func takes(name, segment string, vars map[string]string) bool {
+	switch name {
+	case "workspace":
+		vars[name] = segment
+		return segment != ""
+	case "identifier":
+		// The last hyphen that has something behind it divides.
+		i := strings.LastIndexByte(strings.TrimSuffix(segment, "-"), '-')
+		if strings.HasSuffix(segment, "--") {
+			i = len(segment) - 2
+		}
+		if i < 1 || i == len(segment)-1 {
+			return false
+		}
+		vars[name], vars["number"] = segment[:i], segment[i+1:]
+		return true
+	}
+	vars[name] = segment
+	return isUUID(segment)
+}
+
+// isUUID takes what the service's routes take: lower case and dashes.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// table is every route.
+func (s *Server) table() []route {
+	const (
+		ws      = "workspaces/{workspace}/"
+		project = ws + "projects/{project}/"
+		item    = project + "work-items/{item}/"
+	)
+	w, p := s.workItems(), s.projects()
+	states, labels, cycles, modules := s.states(), s.labels(), s.cycles(), s.modules()
+	links, comments, activities := s.links(), s.comments(), s.activities()
+	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+
+	routes := []route{
+		{pattern: "users/me/", who: anyone, on: methods{get: do(me)}},
+		{pattern: ws + "members/", who: workspaceWide, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "invitations/", who: workspaceWide, on: methods{get: do(nothing)}},
+		{pattern: ws + "stickies/", who: workspaceWide, on: methods{get: do(emptyPage(20))}},
+		{pattern: ws + "work-items/search/", who: workspaceWide, on: methods{get: do(search)}},
+		{pattern: ws + "work-items/{identifier}/", who: projectKey, on: methods{get: do(byIdentifier)}},
+
+		{pattern: ws + "projects/", who: projectBase, on: methods{get: do(p.list), post: do(createProject)}},
+		{pattern: project, who: projectBase, bare: patch, on: methods{get: do(readProject), patch: do(changeProject), del: do(removeProject)}},
+		{pattern: project + "summary/", who: projectLabels, on: methods{get: do(summary)}},
+		{pattern: project + "archive/", who: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
+		{pattern: project + "members/", who: projectLabels, on: methods{get: do(projectMembers), post: do(addMember)}},
+		{pattern: project + "project-members/", who: projectLabels, on: methods{get: do(projectMembers), post: do(addMember)}},
+		{pattern: project + "project-members/{member}/", who: projectLabels, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "states/", who: projectEntity, on: collection(states)},
+		{pattern: project + "states/{state}/", who: projectEntity, on: element(states)},
+		{pattern: project + "labels/", who: projectLabels, on: collection(labels)},
+		{pattern: project + "labels/{label}/", who: projectLabels, on: element(labels)},
+		{pattern: project + "intake-issues/", who: projectLite, on: methods{get: do(emptyPage(maxPerPage))}},
+
+		{pattern: project + "cycles/", who: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/{cycle}/", who: projectEntity, on: element(cycles)},
+		{pattern: project + "cycles/{cycle}/archive/", who: projectEntity, on: methods{post: do(archive(cycles, true))}},
+		{pattern: project + "archived-cycles/", who: projectEntity, on: methods{get: do(archived(cycles))}},
+		{pattern: project + "archived-cycles/{cycle}/unarchive/", who: projectEntity, on: methods{del: do(archive(cycles, false))}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/", who: projectEntity, on: methods{get: do(cycleIssues), post: documented(addCycleIssues, http.StatusCreated)}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", who: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeCycleIssue)}},
+		{pattern: project + "cycles/{cycle}/transfer-issues/", who: projectEntity, on: methods{post: do(transferIssues)}},
+
+		{pattern: project + "modules/", who: projectEntity, on: methods{get: do(listModules(modules)), post: do(modules.create)}},
+		{pattern: project + "modules/{module}/", who: projectEntity, on: element(modules)},
+		{pattern: project + "modules/{module}/archive/", who: projectEntity, on: methods{post: do(archive(modules, true))}},
+		{pattern: project + "archived-modules/", who: projectEntity, on: methods{get: do(archived(modules))}},
+		{pattern: project + "archived-modules/{module}/unarchive/", who: projectEntity, on: methods{del: do(archive(modules, false))}},
+		{pattern: project + "modules/{module}/module-issues/", who: projectEntity, on: methods{get: do(moduleIssues), post: do(addModuleIssues)}},
+		{pattern: project + "modules/{module}/module-issues/{item}/", who: projectEntity, on: methods{del: do(removeModuleIssue)}},
+
+		{pattern: project + "work-items/", who: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
+		{pattern: item, who: projectEntity, on: element(w)},
+		{pattern: item + "links/", who: projectEntity, whole: true, on: collection(links)},
+		{pattern: item + "links/{link}/", who: projectEntity, on: element(links)},
+		{pattern: item + "comments/", who: projectLite, on: collection(comments)},
+		{pattern: item + "comments/{comment}/", who: projectLite, on: element(comments)},
+		{pattern: item + "activities/", who: projectLite, whole: true, on: methods{get: do(listActivities(activities))}},
+		{pattern: item + "activities/{activity}/", who: projectLite, on: methods{get: do(readActivity(activities))}},
+		{pattern: item + "relations/", who: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
+		{pattern: item + "relations/remove/", who: projectEntity, on: methods{post: do(removeRelation)}},
+		{pattern: item + "attachments/", who: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
+	}
+	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
+}
+
+// oldNames repeats the routes of work items under the names they once had.
+func oldNames(routes []route, project, ws string) []route {
+	var out []route
+	for _, r := range routes {
+		for _, prefix := range []string{project, ws} {
+			if rest, ok := strings.CutPrefix(r.pattern, prefix+"work-items/"); ok {
+				r.pattern = prefix + "issues/" + strings.Replace(rest, "attachments/", "issue-attachments/", 1)
+				out = append(out, r)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// fullTable is the routes that the community edition lacks.
+func (s *Server) fullTable(ws, project string) []route {
+	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+	initiatives, initiativeLabels := s.initiatives(), s.initiativeLabels()
+	teamspaces, customers, requests, properties := s.teamspaces(), s.customers(), s.requests(), s.properties()
+	pages, types, estimates, points := s.pages(), s.itemTypes(), s.estimates(), s.estimatePoints()
+	initiative, teamspace, customer := ws+"initiatives/{initiative}/", ws+"teamspaces/{teamspace}/", ws+"customers/{customer}/"
+
+	routes := []route{
+		{pattern: ws + "initiatives/", on: collection(initiatives)},
+		{pattern: initiative, on: element(initiatives)},
+		{pattern: ws + "initiatives/labels/", on: collection(initiativeLabels)},
+		{pattern: ws + "initiatives/labels/{initiative_label}/", on: element(initiativeLabels)},
+		{pattern: initiative + "projects/", on: s.initiativeProjects().methods()},
+		{pattern: initiative + "labels/", on: s.initiativeLabelLinks().methods()},
+		{pattern: ws + "teamspaces/", on: collection(teamspaces)},
+		{pattern: teamspace, on: element(teamspaces)},
+		{pattern: teamspace + "projects/", on: s.teamspaceProjects().methods()},
+		{pattern: teamspace + "members/", on: s.teamspaceMembers().methods()},
+		{pattern: ws + "customers/", on: collection(customers)},
+		{pattern: customer, on: element(customers)},
+		{pattern: customer + "requests/", on: methods{get: do(listRequests(requests)), post: do(requestsOf(requests.create))}},
+		{pattern: customer + "requests/{request}/", on: element(requests)},
+		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(properties)), post: do(properties.create)}},
+		{pattern: ws + "customer-properties/{property}/", on: element(properties)},
+		{pattern: ws + "pages/", on: collection(pages)},
+		{pattern: ws + "pages/{page}/", on: methods{get: do(pages.read)}},
+		{pattern: project + "work-item-types/", on: collection(types)},
+		{pattern: project + "work-item-types/{type}/", on: element(types)},
+		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(estimates.create), patch: do(changeEstimate(estimates)), del: do(removeEstimate)}},
+		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints(points)), post: do(createPoints(points))}},
+		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(points.change), del: do(points.remove)}},
+		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
+	}
+	for i := range routes {
+		routes[i].full = true
+		routes[i].who = workspaceWide
+		if strings.HasPrefix(routes[i].pattern, project) {
+			routes[i].who = projectEntity
+		}
+	}
+	return routes
+}

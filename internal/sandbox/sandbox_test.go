@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func openTest(tb testing.TB, opts Options) *Server {
+	tb.Helper()
+	s, err := Open(opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// answer is what a request got.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) object(tb testing.TB) map[string]any {
+	tb.Helper()
+	var out map[string]any
+	if err := json.Unmarshal([]byte(a.body), &out); err != nil {
+		tb.Fatalf("%d %s: %v", a.status, a.body, err)
+	}
+	return out
+}
+
+// ask sends a request as Ada to a path of the workspace, or to a whole path.
+func ask(tb testing.TB, s *Server, method, path, body string, header ...string) answer {
+	tb.Helper()
+	if !strings.HasPrefix(path, "/") {
+		path = "/api/v1/workspaces/acme/" + path
+	}
+	req := httptest.NewRequestWithContext(tb.Context(), method, path, strings.NewReader(body))
+	req.Header.Set("X-Api-Key", Key)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Del(header[i])
+		if header[i+1] != "" {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, req)
+	return answer{w.Code, w.Header(), w.Body.String()}
+}
+
+func want(tb testing.TB, a answer, status int) answer {
+	tb.Helper()
+	if a.status != status {
+		tb.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	return a
+}
+
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for _, path := range []string{
+		"/api/v1/users/me/", "projects/", "members/", "projects/" + ProjectWeb + "/", "projects/" + ProjectWeb + "/states/" + StateTodo + "/",
+		"projects/" + ProjectWeb + "/cycles/" + CycleSprint14 + "/", "projects/" + ProjectWeb + "/labels/" + LabelBug + "/",
+		"projects/" + ProjectWeb + "/modules/" + ModuleCheckout + "/", "projects/" + ProjectWeb + "/work-item-types/" + TypeStory + "/",
+		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/links/" + LinkWeb1 + "/", "work-items/WEB-1/",
+		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/comments/" + CommentWeb1 + "/",
+		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/activities/",
+		"projects/" + ProjectOps + "/cycles/" + CycleQ1 + "/", "projects/" + ProjectOps + "/states/" + OpsStateTodo + "/",
+		"initiatives/" + InitiativeNorth + "/", "initiatives/labels/" + InitiativeLabelRisk + "/", "teamspaces/" + TeamspacePlatform + "/",
+		"customers/" + CustomerGlobex + "/requests/" + RequestDarkMode + "/", "customer-properties/" + PropertyTier + "/", "pages/" + PageWelcome + "/",
+	} {
+		want(t, ask(t, s, http.MethodGet, path, ""), http.StatusOK)
+	}
+	for kind, n := range map[string]int{
+		"project": 2, "state": 10, "label": 4, "cycle": 3, "module": 1, "member": 3, "work_item": 1, "link": 1, "comment": 1, "initiative": 1,
+		"initiative_label": 2, "teamspace": 1, "customer": 2, "customer_request": 1, "customer_property": 2, "page": 1, "work_item_type": 2,
+	} {
+		if got := len(s.Rows(kind)); got != n {
+			t.Errorf("%d rows of %s, want %d", got, kind, n)
+		}
+	}
+}

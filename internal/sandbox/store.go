@@ -1,0 +1,380 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// lockWait is how long Open waits for another process that holds the file.
+const lockWait = 2 * time.Second
+
+// store is the embedded database. For each kind it has a bucket of rows, whose
+// keys are the row's scope and a rising number, so that a list is one range in
+// order of creation, and a bucket from id to that key. Two more buckets hold
+// the indexes and the counters.
+type store struct {
+	db   *bolt.DB
+	temp string // folder to remove on close, or ""
+
+	mu      sync.Mutex
+	waiting []*job
+	busy    bool
+}
+
+// job is one write that waits for a transaction.
+type job struct {
+	do   func(*tx) error
+	err  error
+	done chan struct{}
+	// lead tells the waiter that it is to commit the next batch itself.
+	lead chan struct{}
+}
+
+func openStore(path string) (*store, error) {
+	s := &store{}
+	if path == "" {
+		dir, err := os.MkdirTemp("", "planform-sandbox-")
+		if err != nil {
+			return nil, fmt.Errorf("make a folder for the sandbox: %w", err)
+		}
+		s.temp = dir
+		path = filepath.Join(dir, "sandbox.db")
+	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder for the sandbox: %w", err)
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		Timeout: lockWait,
+		// Not forcing pages to the disk makes a write a hundred times
+		// faster. What a killed process has written is in the kernel's
+		// hands and survives it; only a loss of power may lose the latest
+		// writes, and for a sandbox that is a good trade.
+		NoSync:         true,
+		NoFreelistSync: true,
+		FreelistType:   bolt.FreelistMapType,
+		// Growing the file is the one thing that still waits for the
+		// disk; most sandboxes never outgrow this.
+		InitialMmapSize: 8 << 20,
+	})
+	if err != nil {
+		s.removeTemp()
+		if errors.Is(err, berrors.ErrTimeout) {
+			return nil, fmt.Errorf("another planform is using the sandbox %s: %w", path, err)
+		}
+		return nil, fmt.Errorf("open the sandbox %s: %w", path, err)
+	}
+	s.db = db
+	return s, nil
+}
+
+func (s *store) close() error {
+	err := s.db.Close()
+	if rerr := s.removeTemp(); err == nil {
+		err = rerr
+	}
+	if err != nil {
+		return fmt.Errorf("close the sandbox: %w", err)
+	}
+	return nil
+}
+
+func (s *store) removeTemp() error {
+	if s.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(s.temp)
+}
+
+// view runs do in a read transaction.
+func (s *store) view(do func(*tx) error) error {
+	return s.db.View(func(btx *bolt.Tx) error { return do(&tx{btx: btx}) })
+}
+
+// update runs do in a write transaction and returns when it is committed.
+//
+// Writers that arrive while one commits share the next transaction: a commit
+// costs far more than what one request writes. do must return an error before
+// it has written anything, or not at all; if it does, or if the shared
+// transaction fails, each of the batch is run again in one of its own, so do
+// must leave no trace outside the store.
+func (s *store) update(do func(*tx) error) error {
+	j := &job{do: do, done: make(chan struct{}), lead: make(chan struct{})}
+	s.mu.Lock()
+	s.waiting = append(s.waiting, j)
+	if s.busy {
+		s.mu.Unlock()
+		select {
+		case <-j.done:
+			return j.err
+		case <-j.lead:
+		}
+		s.mu.Lock()
+	}
+	s.busy = true
+	batch := s.waiting
+	s.waiting = nil
+	s.mu.Unlock()
+
+	s.commit(batch)
+
+	s.mu.Lock()
+	if len(s.waiting) > 0 {
+		close(s.waiting[0].lead)
+	} else {
+		s.busy = false
+	}
+	s.mu.Unlock()
+	return j.err
+}
+
+func (s *store) commit(batch []*job) {
+	failed := s.db.Update(func(btx *bolt.Tx) error {
+		t := &tx{btx: btx}
+		for _, j := range batch {
+			if err := j.run(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if failed != nil {
+		for _, j := range batch {
+			j.err = s.db.Update(func(btx *bolt.Tx) error { return j.run(&tx{btx: btx}) })
+		}
+	}
+	for _, j := range batch {
+		close(j.done)
+	}
+}
+
+// run turns a panic of one writer into its error, so that it does not take the
+// others of its batch with it.
+func (j *job) run(t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v", p)
+		}
+	}()
+	return j.do(t)
+}
+
+// tx is a transaction in terms of rows. Its methods panic on an error of the
+// database: inside an open transaction that means a broken file, about which a
+// handler can do nothing; the request is answered 500 and the transaction is
+// rolled back.
+type tx struct{ btx *bolt.Tx }
+
+const (
+	indexBucket = "index"
+	countBucket = "count"
+)
+
+// stored is a row with its place.
+type stored struct {
+	key []byte
+	row row
+}
+
+func must(err error) {
+	if err != nil {
+		panic(fmt.Errorf("sandbox store: %w", err))
+	}
+}
+
+func rowsOf(k *kind) []byte { return []byte("row:" + k.name) }
+func idsOf(k *kind) []byte  { return []byte("id:" + k.name) }
+
+// prepare makes the buckets.
+func (t *tx) prepare(kinds []*kind) {
+	for _, k := range kinds {
+		for _, name := range [][]byte{k.rows, k.ids} {
+			_, err := t.btx.CreateBucketIfNotExists(name)
+			must(err)
+		}
+	}
+	for _, name := range []string{indexBucket, countBucket} {
+		_, err := t.btx.CreateBucketIfNotExists([]byte(name))
+		must(err)
+	}
+}
+
+// scope joins ids to the prefix of a list.
+func scope(ids ...string) []byte {
+	b := make([]byte, 0, 16*len(ids))
+	for _, id := range ids {
+		u, err := uuid.Parse(id)
+		if err != nil {
+			panic(fmt.Errorf("sandbox store: scope: %w", err))
+		}
+		b = append(b, u[:]...)
+	}
+	return b
+}
+
+// insert adds a row to the end of a list. The row must have an id.
+func (t *tx) insert(k *kind, in []byte, r row) stored {
+	rows := t.btx.Bucket(k.rows)
+	n, err := rows.NextSequence()
+	must(err)
+	key := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(in)+8), in...), n)
+	must(rows.Put(key, appendRow(make([]byte, 0, 512), k.all, r)))
+	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
+	t.add("n:"+k.name+":"+string(in), 1)
+	return stored{key, r}
+}
+
+// save replaces a row.
+func (t *tx) save(k *kind, s stored) {
+	must(t.btx.Bucket(k.rows).Put(s.key, appendRow(make([]byte, 0, 512), k.all, s.row)))
+}
+
+// remove deletes a row.
+func (t *tx) remove(k *kind, s stored) {
+	must(t.btx.Bucket(k.rows).Delete(s.key))
+	must(t.btx.Bucket(k.ids).Delete(scope(text(s.row, "id"))))
+	t.add("n:"+k.name+":"+string(s.key[:len(s.key)-8]), -1)
+}
+
+// get finds a row by id. An id that is none finds nothing.
+func (t *tx) get(k *kind, id string) (stored, bool) {
+	key := t.find(k, id)
+	if key == nil {
+		return stored{}, false
+	}
+	r, err := decodeRow(t.btx.Bucket(k.rows).Get(key))
+	must(err)
+	return stored{append([]byte(nil), key...), r}, true
+}
+
+// find is the key of a row, valid within the transaction; nil if there is none.
+func (t *tx) find(k *kind, id string) []byte {
+	u, err := uuid.Parse(id)
+	if err != nil {
+		return nil
+	}
+	return t.btx.Bucket(k.ids).Get(u[:])
+}
+
+// in finds a row by id within a scope.
+func (t *tx) in(k *kind, within []byte, id string) (stored, bool) {
+	s, ok := t.get(k, id)
+	if !ok || len(s.key) < len(within) || string(s.key[:len(within)]) != string(within) {
+		return stored{}, false
+	}
+	return s, true
+}
+
+// count is the length of a list.
+func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":" + string(in)) }
+
+// all is a whole list in order of creation; an empty scope means every row.
+func (t *tx) all(k *kind, in []byte) []stored {
+	var out []stored
+	t.each(k, in, func(key, value []byte) bool {
+		r, err := decodeRow(value)
+		must(err)
+		out = append(out, stored{append([]byte(nil), key...), r})
+		return true
+	})
+	return out
+}
+
+// each walks a list in order of creation until do returns false.
+func (t *tx) each(k *kind, in []byte, do func(key, value []byte) bool) {
+	c := t.btx.Bucket(k.rows).Cursor()
+	for key, v := c.Seek(in); hasPrefix(key, in); key, v = c.Next() {
+		if !do(key, v) {
+			return
+		}
+	}
+}
+
+// newest walks a list backwards, skipping the first rows without reading them.
+func (t *tx) newest(k *kind, in []byte, skip int, do func(key, value []byte) bool) {
+	c := t.btx.Bucket(k.rows).Cursor()
+	// The number behind the scope never has its top bit set, so this key is
+	// behind the last row of the list and before the first of the next.
+	back := c.Prev
+	if behind, _ := c.Seek(append(append(make([]byte, 0, len(in)+1), in...), 0xff)); behind == nil {
+		back = c.Last
+	}
+	for key, v := back(); hasPrefix(key, in); key, v = c.Prev() {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if !do(key, v) {
+			return
+		}
+	}
+}
+
+func hasPrefix(key, prefix []byte) bool {
+	return key != nil && len(key) >= len(prefix) && string(key[:len(prefix)]) == string(prefix)
+}
+
+// index keys are parts joined by NUL, which no indexed value contains.
+func indexKey(parts ...string) []byte {
+	var b []byte
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, 0)
+		}
+		b = append(b, p...)
+	}
+	return b
+}
+
+// setIndex remembers value under the parts.
+func (t *tx) setIndex(value string, parts ...string) {
+	must(t.btx.Bucket([]byte(indexBucket)).Put(indexKey(parts...), []byte(value)))
+}
+
+// index is what is remembered under the parts, or "".
+func (t *tx) index(parts ...string) string {
+	return string(t.btx.Bucket([]byte(indexBucket)).Get(indexKey(parts...)))
+}
+
+// dropIndex forgets.
+func (t *tx) dropIndex(parts ...string) {
+	must(t.btx.Bucket([]byte(indexBucket)).Delete(indexKey(parts...)))
+}
+
+// under is the values of all keys that begin with the parts, up to limit.
+func (t *tx) under(limit int, parts ...string) []string {
+	prefix := append(indexKey(parts...), 0)
+	var out []string
+	c := t.btx.Bucket([]byte(indexBucket)).Cursor()
+	for k, v := c.Seek(prefix); hasPrefix(k, prefix) && len(out) < limit; k, v = c.Next() {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+// counter is a named number.
+func (t *tx) counter(name string) int {
+	v := t.btx.Bucket([]byte(countBucket)).Get([]byte(name))
+	if len(v) != 8 {
+		return 0
+	}
+	return int(int64(binary.BigEndian.Uint64(v))) //nolint:gosec // written by add
+}
+
+// add changes a counter and returns its new value.
+func (t *tx) add(name string, by int) int {
+	n := t.counter(name) + by
+	t.setCounter(name, n)
+	return n
+}
+
+func (t *tx) setCounter(name string, n int) {
+	must(t.btx.Bucket([]byte(countBucket)).Put([]byte(name), binary.BigEndian.AppendUint64(nil, uint64(n)))) //nolint:gosec // read back by counter
+}

@@ -1,0 +1,118 @@
+package sandbox
+
+import "net/http"
+
+func (s *Server) itemTypes() *resource {
+	k := s.kinds.itemType
+	return &resource{
+		kind: k, param: "type", within: inProject, oldest: true,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if refused := c.taken(t, k, text(r, "project"), old, r, "Work item type"); refused != nil || old != nil {
+				return refused
+			}
+			r["is_default"] = t.count(k, inProject(c)) == 0
+			r["level"] = 0
+			r["logo_props"] = row{}
+			return nil
+		},
+		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, text(r, "project"), old, r) },
+		removed: func(_ *call, t *tx, r row) { setExternal(t, k, text(r, "project"), r, nil) },
+	}
+}
+
+// A project has at most one estimate, so its routes need no id.
+
+func (s *Server) estimates() *resource {
+	return &resource{
+		kind: s.kinds.estimate, param: "estimate", within: inProject,
+		prepare: func(c *call, t *tx, old, _ row) *reply {
+			if old == nil && t.count(c.kinds.estimate, inProject(c)) > 0 {
+				return new(refuse(http.StatusConflict, "error", "An estimate already exists in the project"))
+			}
+			return nil
+		},
+		removed: func(c *call, t *tx, r row) {
+			for _, p := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
+				t.remove(c.kinds.estimatePoint, p)
+			}
+		},
+	}
+}
+
+func (c *call) estimate(t *tx) (stored, bool) {
+	found := t.all(c.kinds.estimate, inProject(c))
+	if len(found) == 0 {
+		return stored{}, false
+	}
+	c.vars["estimate"] = text(found[0].row, "id")
+	return found[0], true
+}
+
+func readEstimate(c *call, t *tx) reply {
+	s, ok := c.estimate(t)
+	if !ok {
+		return notFound()
+	}
+	return reply{http.StatusOK, shown{c.kinds.estimate.order, s.row}}
+}
+
+func changeEstimate(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if _, ok := c.estimate(t); !ok {
+			return notFound()
+		}
+		return res.change(c, t)
+	}
+}
+
+func removeEstimate(c *call, t *tx) reply {
+	if _, ok := c.estimate(t); !ok {
+		return notFound()
+	}
+	return c.Server.estimates().remove(c, t)
+}
+
+func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
+
+func (s *Server) estimatePoints() *resource {
+	return &resource{kind: s.kinds.estimatePoint, param: "point", within: inEstimate, oldest: true}
+}
+
+func listPoints(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		out := []shown{}
+		for _, s := range t.all(res.kind, inEstimate(c)) {
+			out = append(out, shown{res.kind.order, s.row})
+		}
+		return reply{http.StatusOK, out}
+	}
+}
+
+func createPoints(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if _, ok := t.in(c.kinds.estimate, inProject(c), c.vars["estimate"]); !ok {
+			return notFound()
+		}
+		given, ok := c.in["estimate_points"].([]any)
+		if !ok || len(given) == 0 {
+			return refuse(http.StatusBadRequest, "error", "Estimate points are required")
+		}
+		var rows []row
+		for _, v := range given {
+			in, _ := v.(row)
+			r, complaints := res.kind.read(t, in, false)
+			if len(complaints) > 0 {
+				return invalid(complaints)
+			}
+			rows = append(rows, r)
+		}
+		out := []shown{}
+		for _, r := range rows {
+			c.fresh(res.kind, r)
+			r["estimate"] = c.vars["estimate"]
+			t.insert(res.kind, inEstimate(c), r)
+			out = append(out, shown{res.kind.order, r})
+		}
+		return reply{http.StatusCreated, out}
+	}
+}

@@ -1,0 +1,192 @@
+package sandbox
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRecords creates, reads, lists, changes and deletes one of each kind.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	web := "projects/" + ProjectWeb + "/"
+	item := web + "work-items/" + WorkItemWeb1 + "/"
+	for _, tt := range []struct {
+		list, body, patch string
+		status            int
+	}{
+		{"projects/", `{"name": "New", "identifier": "NEW"}`, `{"description": "d"}`, 201},
+		{web + "states/", `{"name": "Review", "color": "#fff", "group": "started"}`, `{"name": "Check"}`, 200},
+		{web + "labels/", `{"name": "new"}`, `{"color": "#123456"}`, 201},
+		{web + "cycles/", `{"name": "C", "project_id": "` + ProjectWeb + `"}`, `{"start_date": "2031-01-01", "end_date": "2031-01-02"}`, 201},
+		{web + "modules/", `{"name": "M", "lead": "` + UserBob + `", "members": ["` + UserBob + `"]}`, `{"status": "paused"}`, 201},
+		{web + "work-item-types/", `{"name": "Epic", "is_epic": true}`, `{"is_active": false}`, 201},
+		{web + "work-items/", `{"name": "W", "labels": ["` + LabelBug + `"], "type_id": "` + TypeStory + `"}`, `{"state": "` + StateDone + `"}`, 201},
+		{item + "links/", `{"url": "https://example.com/new"}`, `{"title": "T"}`, 201},
+		{item + "comments/", `{"comment_html": "<p>c</p>"}`, `{"comment_html": "<p>d</p>"}`, 201},
+		{"initiatives/", `{"name": "I", "lead": "` + UserAda + `", "description_html": "<p>x</p><p>y</p>"}`, `{"state": "ACTIVE"}`, 201},
+		{"initiatives/labels/", `{"name": "L", "color": "#aabbcc"}`, `{"sort_order": 3}`, 201},
+		{"teamspaces/", `{"name": "T"}`, `{"lead": "` + UserBob + `"}`, 201},
+		{"customers/", `{"name": "C", "employees": 5}`, `{"email": "a@b.example"}`, 201},
+		{"customers/" + CustomerGlobex + "/requests/", `{"name": "R", "work_item_ids": ["` + WorkItemWeb1 + `"]}`, `{"description_html": "<p>x</p>"}`, 201},
+		{"customer-properties/", `{"display_name": "P", "property_type": "TEXT"}`, `{"is_required": true}`, 201},
+		{"pages/", `{"name": "P", "description_html": "<p>x</p>"}`, "", 201},
+	} {
+		t.Run(tt.list, func(t *testing.T) {
+			t.Parallel()
+			s := openTest(t, Options{})
+			length := func() any {
+				t.Helper()
+				return want(t, ask(t, s, http.MethodGet, tt.list, ""), http.StatusOK).object(t)["total_count"]
+			}
+			before := length()
+			want(t, ask(t, s, http.MethodPost, tt.list, "{}", "X-Api-Key", "bogus"), http.StatusForbidden)
+			made := want(t, ask(t, s, http.MethodPost, tt.list, tt.body), tt.status).object(t)
+			if length() != before.(float64)+1 {
+				t.Errorf("list has %v, had %v", length(), before)
+			}
+			one := tt.list + made["id"].(string) + "/"
+			got := want(t, ask(t, s, http.MethodGet, one, ""), http.StatusOK).object(t)
+			for name, v := range made {
+				switch name {
+				case "updated_at", "updated_by", "created_by", "created_at", "metadata":
+					continue
+				}
+				if text, ok := v.(string); ok && got[name] != text {
+					t.Errorf("%s is %v, was answered as %v", name, got[name], v)
+				}
+			}
+			if tt.patch == "" {
+				return
+			}
+			changed := want(t, ask(t, s, http.MethodPatch, one, tt.patch), http.StatusOK).object(t)
+			if changed["id"] != made["id"] || changed["name"] != made["name"] && !strings.Contains(tt.patch, "name") {
+				t.Errorf("changed to %v", changed)
+			}
+			want(t, ask(t, s, http.MethodDelete, one, ""), http.StatusNoContent)
+			status := http.StatusNotFound
+			want(t, ask(t, s, http.MethodGet, one, ""), status)
+			want(t, ask(t, s, http.MethodDelete, one, ""), map[bool]int{true: http.StatusForbidden, false: status}[tt.list == "projects/"])
+			if length() != before {
+				t.Errorf("list has %v after the deletion, had %v", length(), before)
+			}
+		})
+	}
+}
+
+func TestEstimates(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	estimates := "projects/" + ProjectWeb + "/estimates/"
+	want(t, ask(t, s, "GET", estimates, ""), http.StatusNotFound)
+	made := want(t, ask(t, s, "POST", estimates, `{"name": "Points", "type": "points"}`), http.StatusCreated).object(t)
+	want(t, ask(t, s, "POST", estimates, `{"name": "More"}`), http.StatusConflict)
+	points := estimates + made["id"].(string) + "/estimate-points/"
+	want(t, ask(t, s, "POST", points, `{"estimate_points": [{"key": 1, "value": "S"}, {"key": 2, "value": "M"}]}`), http.StatusCreated)
+	id := s.Rows("estimate_point")[1]["id"].(string)
+	want(t, ask(t, s, "PATCH", points+id+"/", `{"value": "L"}`), http.StatusOK)
+	item := want(t, ask(t, s, "POST", itemsPath, `{"name": "x", "estimate_point": "`+id+`"}`), http.StatusCreated).object(t)
+	if item["estimate_point"] != id {
+		t.Errorf("estimate point: %v", item["estimate_point"])
+	}
+	want(t, ask(t, s, "PATCH", estimates, `{"name": "Sizes"}`), http.StatusOK)
+	want(t, ask(t, s, "DELETE", estimates, ""), http.StatusNoContent)
+	if n := len(s.Rows("estimate_point")); n != 0 {
+		t.Errorf("%d points are left", n)
+	}
+}
+
+// TestDeletionCascades: what hangs on a project or an item goes with it.
+func TestDeletionCascades(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	web := "projects/" + ProjectWeb + "/"
+	issues := `{"issues": ["` + WorkItemWeb1 + `"]}`
+	want(t, ask(t, s, "POST", web+"cycles/"+CycleSprint14+"/cycle-issues/", issues), http.StatusOK)
+	want(t, ask(t, s, "POST", web+"modules/"+ModuleCheckout+"/module-issues/", issues), http.StatusOK)
+	want(t, ask(t, s, "DELETE", web+"work-items/"+WorkItemWeb1+"/", ""), http.StatusNoContent)
+	for _, kind := range []string{"work_item", "link", "comment", "activity", "cycle_issue", "module_issue"} {
+		if rows := s.Rows(kind); len(rows) != 0 {
+			t.Errorf("%s: %v", kind, rows)
+		}
+	}
+	want(t, ask(t, s, "DELETE", web, ""), http.StatusNoContent)
+	for kind, n := range map[string]int{"project": 1, "state": 5, "label": 1, "cycle": 1, "module": 0, "project_member": 1} {
+		if rows := s.Rows(kind); len(rows) != n {
+			t.Errorf("%s: %d left, want %d", kind, len(rows), n)
+		}
+	}
+	want(t, ask(t, s, "POST", "projects/", `{"name": "Website", "identifier": "WEB"}`), http.StatusCreated)
+}
+
+// TestDoubledExternalID: the lookup of an external id that two items have is
+// 500 for ever.
+func TestDoubledExternalID(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for range 2 {
+		made := want(t, ask(t, s, "POST", itemsPath, `{"name": "x", "external_id": "e"}`), http.StatusCreated).object(t)
+		want(t, ask(t, s, "PATCH", itemsPath+made["id"].(string)+"/", `{"external_source": "s"}`), http.StatusOK)
+	}
+	want(t, ask(t, s, "GET", itemsPath+"?external_id=e&external_source=s", ""), http.StatusInternalServerError)
+}
+
+// TestArchivedProject takes what is written to it and shows nothing.
+func TestArchivedProject(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	web := "projects/" + ProjectWeb + "/"
+	want(t, ask(t, s, "POST", web+"archive/", ""), http.StatusNoContent)
+	want(t, ask(t, s, "POST", itemsPath, `{"name": "x"}`), http.StatusCreated)
+	for _, list := range []string{"work-items/", "labels/", "states/", "cycles/", "modules/"} {
+		if got := ask(t, s, "GET", web+list, "").object(t); got["total_count"] != 0.0 {
+			t.Errorf("%s: %v", list, got["total_count"])
+		}
+	}
+	want(t, ask(t, s, "DELETE", web+"archive/", ""), http.StatusNoContent)
+	if got := ask(t, s, "GET", web+"work-items/", "").object(t); got["total_count"] != 2.0 {
+		t.Errorf("after it came back: %v", got["total_count"])
+	}
+}
+
+// TestPagesOfManyItems walks a list by its cursor and meets each item once.
+func TestPagesOfManyItems(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for range 24 {
+		want(t, ask(t, s, "POST", itemsPath, `{"name": "x"}`), http.StatusCreated)
+	}
+	cursor, seen := "7:0:0", []any{}
+	for {
+		page := want(t, ask(t, s, "GET", itemsPath+"?per_page=7&fields=sequence_id&cursor="+cursor, ""), http.StatusOK).object(t)
+		for _, r := range page["results"].([]any) {
+			seen = append(seen, r.(map[string]any)["sequence_id"])
+		}
+		if page["next_page_results"] == false {
+			break
+		}
+		cursor = page["next_cursor"].(string)
+	}
+	if len(seen) != 25 || seen[0] != 25.0 || seen[24] != 1.0 {
+		t.Errorf("walked over %v", seen)
+	}
+}
+
+func TestLogAndCount(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{Prefix: "/plane"})
+	want(t, ask(t, s, "POST", "/plane"+itemsPath+"?x=1", `{"name": "x"}`), http.StatusCreated)
+	want(t, ask(t, s, "GET", "/plane/api/v1/users/me", ""), http.StatusMovedPermanently)
+	want(t, ask(t, s, "GET", "/api/v1/users/me/", ""), http.StatusNotFound)
+	log := s.Log()
+	if len(log) != 3 || log[0].Path != "/plane"+itemsPath || log[0].Query != "x=1" || log[0].Status != 201 || string(log[0].RequestBody) != `{"name": "x"}` {
+		t.Errorf("log: %+v", log)
+	}
+	for pattern, n := range map[string]int{
+		"/api/v1/workspaces/*/projects/*/work-items/": 1, "/plane/api/v1/workspaces/acme/projects/*/work-items/": 1, "/api/v1/*/me": 1, "*": 0,
+	} {
+		if got := s.Count("", pattern); got != n {
+			t.Errorf("%s: %d, want %d", pattern, got, n)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+func (s *Server) workItems() *resource {
+	return &resource{
+		kind: s.kinds.workItem, param: "item", within: inProject,
+		prepare: prepareWorkItem,
+		written: func(c *call, t *tx, old, r row) {
+			c.indexWorkItem(t, old, r)
+			c.noteChanges(t, old, r)
+		},
+		removing: func(c *call, t *tx, r row) *reply {
+			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
+				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the work item"))
+			}
+			return nil
+		},
+		removed: func(c *call, t *tx, r row) { c.forgetWorkItem(t, r) },
+	}
+}
+
+// prepareWorkItem checks what the fields say together, and drops in silence
+// what the service drops in silence.
+func prepareWorkItem(c *call, t *tx, old, r row) *reply {
+	project := text(r, "project")
+	_, starts := c.in["start_date"]
+	_, ends := c.in["target_date"]
+	// A change of one date is not held against the other, which is stored.
+	if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
+		return new(senseless("Start date cannot exceed target date"))
+	}
+	if _, given := c.in["description_html"]; given {
+		html, ok := sanitise(text(r, "description_html"))
+		if !ok {
+			return new(senseless("Invalid HTML passed"))
+		}
+		r["description_html"] = html
+	}
+	r["assignees"] = kept(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
+	r["labels"] = kept(r, "labels", func(id string) bool { return t.index("label-project", id) == project })
+	if state := text(r, "state"); state != "" && t.index("state-project", state) != project {
+		return new(senseless("State is not valid please pass a valid state_id"))
+	}
+	if parent := text(r, "parent"); parent != "" {
+		if _, ok := t.in(c.kinds.workItem, scope(project), parent); !ok {
+			return new(senseless("Parent is not valid issue_id please pass a valid issue_id"))
+		}
+	}
+	// "type" and "type_id" are two names of one thing.
+	for _, name := range []string{"type", "type_id"} {
+		if _, given := c.in[name]; given {
+			r["type"], r["type_id"] = r[name], r[name]
+		}
+	}
+	if old != nil {
+		return prepareWorkItemChange(c, t, old, r)
+	}
+	return c.taken(t, c.kinds.workItem, project, nil, r, "Issue")
+}
+
+func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
+	_, given := c.in["external_id"]
+	// A change of the source alone is not checked: so two items can come to
+	// have one external id.
+	if refused := c.taken(t, c.kinds.workItem, text(r, "project"), old, r, "Issue"); given && refused != nil {
+		// The service names the item that is changed, not the one in
+		// its way.
+		return new(reply{refused.status, object("error", "Issue with the same external id and external source already exists", "id", old["id"])})
+	}
+	if n, ok := c.in["sequence_id"].(json.Number); ok {
+		r["sequence_id"] = n
+	}
+	if by := text(c.in, "created_by"); by != "" && t.find(c.kinds.user, by) != nil {
+		r["created_by"] = by
+	}
+	if r["state"] == nil {
+		r["state"] = old["state"]
+	}
+	if r["state"] != old["state"] {
+		r["completed_at"] = c.completion(t, r)
+	}
+	return nil
+}
+
+// completion is when an item in its state was completed: now, or not.
+func (c *call) completion(t *tx, r row) any {
+	if t.index("state-group", text(r, "state")) == "completed" {
+		return c.stamp()
+	}
+	return nil
+}
+
+// kept is the list under name without those that keep says no to.
+func kept(r row, name string, keep func(string) bool) []any {
+	out := []any{}
+	for _, id := range list(r, name) {
+		if keep(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func createWorkItem(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		if c.body == nil {
+			return senseless("No data provided")
+		}
+		return senseless(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body)))
+	}
+	k := c.kinds.workItem
+	r, complaints := k.read(t, c.in, false)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	project := c.vars["project"]
+	c.fresh(k, r)
+	r["created_by"] = c.user
+	if refused := prepareWorkItem(c, t, nil, r); refused != nil {
+		return *refused
+	}
+	sequence := t.add("sequence:"+project, 1)
+	if c.in["deleted_at"] != nil {
+		return broken() // and the number is spent
+	}
+	r["sequence_id"] = integer(sequence)
+	if r["state"] == nil {
+		r["state"] = t.index("default-state", project)
+	}
+	r["completed_at"] = c.completion(t, r)
+	r["sort_order"] = float(float64(65535 + 10000*(t.add("sort:"+text(r, "state"), 1)-1)))
+
+	kept, bad := c.spoof(r)
+	into := k
+	if flag(r, "is_draft") || r["archived_at"] != nil {
+		into = c.kinds.hiddenItem
+	}
+	t.insert(into, scope(project), kept)
+	if into == k {
+		c.indexWorkItem(t, nil, kept)
+	}
+	if module := text(c.in, "module"); c.contract() && module != "" {
+		if _, ok := t.in(c.kinds.module, scope(project), module); ok {
+			c.enterModule(t, module, text(r, "id"))
+		}
+	}
+	if bad {
+		return refuse(http.StatusBadRequest, "error", textBadDetail) // and the item is there
+	}
+	if !c.contract() {
+		// The service writes the date once more after it has made its answer.
+		r["created_at"] = stamp(c.now.Add(-13 * time.Millisecond))
+	}
+	return reply{http.StatusCreated, shown{k.order, r}}
+}
+
+// spoof is what is kept of a new item: the author and the date that the body
+// names, where what is answered shows the caller and the time. It says whether
+// the date is none.
+func (c *call) spoof(r row) (kept row, bad bool) {
+	by, at := text(c.in, "created_by"), c.in["created_at"]
+	if by == "" && at == nil {
+		return r, false
+	}
+	kept = clone(r)
+	if by != "" {
+		kept["created_by"] = by
+	}
+	if at != nil {
+		s, _ := at.(string)
+		when, ok := parseMoment(s)
+		if !ok {
+			return kept, true
+		}
+		kept["created_at"] = when.UTC().Format("2006-01-02T15:04:05.999999Z")
+	}
+	return kept, false
+}
+
+// indexWorkItem keeps the indexes of an item; old is nil for a new one, r for
+// one that goes.
+func (c *call) indexWorkItem(t *tx, old, r row) {
+	k := c.kinds.workItem
+	any := r
+	if r == nil {
+		any = old
+	}
+	project, id := text(any, "project"), text(any, "id")
+	if old != nil && (r == nil || old["sequence_id"] != r["sequence_id"]) {
+		t.dropIndex("sequence", project, sequenceKey(old), id)
+	}
+	if r != nil && (old == nil || old["sequence_id"] != r["sequence_id"]) {
+		t.setIndex(id, "sequence", project, sequenceKey(r), id)
+	}
+	setExternal(t, k, project, old, r)
+	move := func(name, counter string) {
+		before, after := "", ""
+		if old != nil {
+			before = text(old, name)
+		}
+		if r != nil {
+			after = text(r, name)
+		}
+		if before == after {
+			return
+		}
+		if before != "" {
+			t.add(counter+before, -1)
+		}
+		if after != "" {
+			t.add(counter+after, 1)
+		}
+	}
+	move("state", "in-state:")
+	move("parent", "children:")
+}
+
+func sequenceKey(r row) string {
+	n, _ := r["sequence_id"].(json.Number)
+	return paddedNumber(n.String())
+}
+
+// paddedNumber makes numbers sort as text, so that a new one goes to the end of
+// the index.
+func paddedNumber(s string) string {
+	return strings.Repeat("0", max(0, 12-len(s))) + s
+}
+
+// dropWorkItem deletes an item with all that hangs on it.
+func (c *call) dropWorkItem(t *tx, s stored) {
+	t.remove(c.kinds.workItem, s)
+	c.forgetWorkItem(t, s.row)
+}
+
+func (c *call) forgetWorkItem(t *tx, r row) {
+	id := text(r, "id")
+	c.indexWorkItem(t, r, nil)
+	for _, member := range t.under(1<<20, "cycles-of", id) {
+		if s, ok := t.get(c.kinds.cycleIssue, member); ok {
+			c.leaveCycle(t, s)
+		}
+	}
+	for _, member := range t.under(1<<20, "modules-of", id) {
+		if s, ok := t.get(c.kinds.moduleIssue, member); ok {
+			c.leaveModule(t, s)
+		}
+	}
+	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.relation} {
+		for _, s := range t.all(k, scope(id)) {
+			t.remove(k, s)
+			if k == c.kinds.link {
+				t.dropIndex("link-url", id, text(s.row, "url"), text(s.row, "id"))
+			}
+		}
+	}
+}
+
+func byIdentifier(c *call, t *tx) reply {
+	number := c.vars["number"]
+	for _, digit := range []byte(number) {
+		if digit < '0' || digit > '9' {
+			return broken()
+		}
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return notFound() // more than any sequence has
+	}
+	project := t.index("identifier", c.vars["identifier"])
+	found := t.under(2, "sequence", project, paddedNumber(strconv.Itoa(n)))
+	switch len(found) {
+	case 0:
+		return notFound()
+	case 1:
+		s, ok := t.get(c.kinds.workItem, found[0])
+		if !ok {
+			return notFound()
+		}
+		return reply{http.StatusOK, c.Server.workItems().dress(c, t, s.row)}
+	}
+	return broken()
+}
+
+func listWorkItems(c *call, t *tx) reply {
+	res := c.Server.workItems()
+	project := c.vars["project"]
+	source, id := c.query.Get("external_source"), c.query.Get("external_id")
+	if source != "" && id != "" {
+		found := t.under(2, "external", res.kind.name, project, source, id)
+		switch len(found) {
+		case 0:
+			return notFound()
+		case 1:
+			s, ok := t.get(res.kind, found[0])
+			if !ok {
+				return notFound()
+			}
+			return reply{http.StatusOK, res.dress(c, t, s.row)}
+		}
+		return broken()
+	}
+	if order := c.query.Get("order_by"); order != "" && order != "-created_at" {
+		less, ok := c.ordering(t, res.kind, order)
+		if !ok {
+			return broken()
+		}
+		sorted := *res
+		sorted.sort = less
+		res = &sorted
+	}
+	return res.list(c, t)
+}
+
+// known says whether s is the id of a work item of any project.
+func (c *call) known(t *tx, s string) bool {
+	_, err := uuid.Parse(s)
+	return err == nil && t.find(c.kinds.workItem, s) != nil
+}

@@ -1,0 +1,157 @@
+package state
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// memory is a state that changes.
+type memory struct {
+	content
+	// before holds the entries that were set since the state was saved, as they
+	// were then; the zero entry is one that was not there.
+	before map[resource.Address]entry
+	// rosters holds the membership records by container; nil = not gathered yet.
+	rosters map[resource.Address][]resource.Address
+}
+
+// recordAddress is where the record of a step is kept: batches of the members
+// of one container share one.
+func recordAddress(step resource.Address) resource.Address {
+	hash := strings.LastIndexByte(string(step), '#')
+	dot := strings.LastIndexByte(string(step), '.')
+	if hash < 0 || dot < hash || dot+1 == len(step) || strings.Trim(string(step[dot+1:]), "0123456789") != "" {
+		return step
+	}
+	return step[:dot]
+}
+
+// take takes one line of the journal in. It is the only way in which steps
+// change a state, during a run and when a journal is folded, so that both agree.
+func (m *memory) take(l line) {
+	address := recordAddress(l.step)
+	e := m.entries[address]
+	e.Address = address
+	switch l.kind {
+	case intended:
+		e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after}
+	case undone:
+		e.Open = l.open
+	case done:
+		e.Open, e.applied = l.open, l.at
+		m.carryOut(l, &e)
+	}
+	if e.empty() {
+		m.remove(address)
+		return
+	}
+	m.set(e)
+}
+
+// carryOut makes of an entry what a step that succeeded made of the thing.
+func (m *memory) carryOut(l line, e *entry) {
+	switch l.action {
+	case planner.Create, planner.Update, planner.Adopt:
+		if l.id != "" && e.ID != "" && l.id != e.ID {
+			// It is another thing now: what was known of the former one is void.
+			e.Identifier, e.Values = "", nil
+			m.dropRosters(e.Address)
+		}
+		if l.id != "" {
+			e.ID = l.id
+		}
+		if l.identifier != "" {
+			e.Identifier = l.identifier
+		}
+		if len(l.values) > 0 {
+			values := make(map[string]string, len(e.Values)+len(l.values)) // the former ones may be in use elsewhere
+			maps.Copy(values, e.Values)
+			maps.Copy(values, l.values)
+			e.Values = values
+		}
+	case planner.Delete:
+		m.dropRosters(e.Address)
+		e.Record = planner.Record{Address: e.Address, Open: l.open}
+	case planner.AddMembers:
+		e.Members = slices.Concat(e.Members, l.members)
+	case planner.RemoveMembers:
+		e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(id string) bool { return slices.Contains(l.members, id) })
+	case planner.NotPossible:
+	}
+	e.Record = normalRecord(e.Record)
+}
+
+// empty reports whether an entry says nothing.
+func (e *entry) empty() bool {
+	return e.ID == "" && e.Identifier == "" && len(e.Values) == 0 && len(e.Members) == 0 && e.Open == nil
+}
+
+// same reports whether two entries make the same line.
+func (e *entry) same(o *entry) bool {
+	openSame := e.Open == o.Open || e.Open != nil && o.Open != nil && *e.Open == *o.Open
+	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.applied == o.applied &&
+		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members)
+}
+
+func (m *memory) set(e entry) {
+	m.remember(e.Address)
+	if container, ok := containerOf(e.Address); ok && m.rosters != nil && m.entries[e.Address].Address == "" {
+		m.rosters[container] = append(m.rosters[container], e.Address)
+	}
+	m.entries[e.Address] = e
+}
+
+func (m *memory) remove(address resource.Address) {
+	if _, ok := m.entries[address]; ok {
+		m.remember(address)
+		delete(m.entries, address)
+	}
+}
+
+func (m *memory) remember(address resource.Address) {
+	if _, ok := m.before[address]; ok {
+		return
+	}
+	if m.before == nil {
+		m.before = map[resource.Address]entry{}
+	}
+	m.before[address] = m.entries[address]
+}
+
+// changed reports whether there is anything to save.
+func (m *memory) changed() bool {
+	for address, before := range m.before {
+		if now := m.entries[address]; !now.same(&before) {
+			return true
+		}
+	}
+	return false
+}
+
+func containerOf(address resource.Address) (resource.Address, bool) {
+	hash := strings.LastIndexByte(string(address), '#')
+	if hash < 0 {
+		return "", false
+	}
+	return address[:hash], true
+}
+
+// dropRosters forgets the members of a container that is no more, or is another one now.
+func (m *memory) dropRosters(container resource.Address) {
+	if m.rosters == nil {
+		m.rosters = map[resource.Address][]resource.Address{}
+		for address := range m.entries {
+			if c, ok := containerOf(address); ok {
+				m.rosters[c] = append(m.rosters[c], address)
+			}
+		}
+	}
+	for _, address := range m.rosters[container] {
+		m.remove(address)
+	}
+	delete(m.rosters, container)
+}

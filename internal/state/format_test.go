@@ -1,0 +1,304 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/planner"
+)
+
+func encoded(tb testing.TB, c *content) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := c.encode(&b); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestTheStateFileReadsWell(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
+	f.Put(planner.Record{Address: "cycle/web/s1#work_items", Members: []string{"b", "a", "b"}})
+	f.Put(planner.Record{Address: "work_item/web/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7}})
+	must(t, f.Save())
+	want := `{"format_version":1,"lineage":"` + f.memory.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
+{"address":"cycle/web/s1#work_items","members":["a","b"],"applied_at":"2026-11-20T20:36:10Z"},
+{"address":"project/web","id":"8a23","identifier":"WEB","values":{"description":"sha256:00","name":"Website <&> Läden"},"applied_at":"2026-11-20T20:36:10Z"},
+{"address":"work_item/web/shop","applied_at":"2026-11-20T20:36:10Z","open":{"action":"create","name":"Shop\u001b[31m\u202e","after":7}}
+]}
+`
+	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	s, err := Read(path, testOptions())
+	must(t, err)
+	if diff := cmp.Diff(f.Prior(), s.Prior()); diff != "" || s.Serial != 1 || !s.Exists || s.Path != path || s.Lineage != f.memory.Lineage {
+		t.Error(diff, s)
+	}
+}
+
+func TestAnEmptyStateIsReadAndWritten(t *testing.T) {
+	t.Parallel()
+	c := &content{Lineage: "l", Serial: 1, BaseURL: "u", Workspace: "w"}
+	text := encoded(t, c)
+	got, err := decode("x", text)
+	must(t, err)
+	if !bytes.Equal(text, encoded(t, got)) {
+		t.Errorf("%s became %s", text, encoded(t, got))
+	}
+}
+
+// randomText is any text a value can have.
+func randomText(r *rand.Rand) string {
+	alphabet := []rune("abc ABC 012/#._-\"\\<>&\x00\x1b\n\t\u007f\u0085\u200b\u2028\u202eéß日\ufffd\U0001f600\U000e0001")
+	text := make([]rune, r.IntN(12))
+	for i := range text {
+		text[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	return string(text)
+}
+
+func randomContent(r *rand.Rand) *content {
+	c := &content{Lineage: "l" + randomText(r), Serial: r.Uint64(), BaseURL: randomText(r), Workspace: randomText(r), Journal: randomText(r), entries: map[addr]entry{}}
+	for range r.IntN(20) {
+		e := entry{Record: planner.Record{Address: addr("k/" + randomText(r)), ID: randomText(r), Identifier: randomText(r)}}
+		if r.IntN(2) == 0 {
+			e.applied = 1 + r.Int64N(4e9)
+		}
+		for range r.IntN(4) {
+			if e.Values == nil {
+				e.Values = map[string]string{}
+			}
+			e.Values[randomText(r)] = randomText(r)
+		}
+		for range r.IntN(4) {
+			e.Members = append(e.Members, randomText(r))
+		}
+		if r.IntN(3) == 0 {
+			e.Open = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
+		}
+		e.Record = normalRecord(e.Record)
+		c.entries[e.Address] = e
+	}
+	return c
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		c := randomContent(r)
+		text := encoded(t, c)
+		checkScan(t, text)
+		if _, ok := scan(string(text)); !ok && c.Serial < 1e18 {
+			t.Fatalf("it is not read the fast way: %s", text)
+		}
+		if n := bytes.Count(text, []byte("\n")); n != len(c.entries)+2 && len(c.entries) > 0 {
+			t.Fatalf("%d objects on %d lines", len(c.entries), n)
+		}
+		got, err := decode("x", text)
+		must(t, err)
+		if diff := cmp.Diff(c, got, cmp.AllowUnexported(content{}, entry{})); diff != "" {
+			t.Fatalf("%s\n%s", text, diff)
+		}
+	}
+}
+
+func TestAStateThatIsNotOneIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	const top = `{"format_version":1,"lineage":"l","serial":3,"base_url":"https://api.plane.so","workspace":"acme",`
+	for name, test := range map[string]struct{ text, want string }{
+		"empty":                        {"", ":1: this is not a state file of planform: it ends too early"},
+		"blank":                        {" \n\n", ":1: this is not a state file of planform: it ends too early"},
+		"not JSON":                     {"objects:\n- a\n", ":1: this is not a state file of planform: invalid character 'o'"},
+		"a list":                       {"[]", ":1: this is not a state file of planform: { was expected"},
+		"no object list":               {top + `"journal":"j"}`, "it has no objects"},
+		"no lineage":                   {`{"format_version":1}`, "it has no lineage"},
+		"an empty lineage":             {strings.Replace(top, `"l"`, `""`, 1) + `"objects":[]}`, "its lineage is empty"},
+		"a negative serial":            {strings.Replace(top, `3`, `-3`, 1) + `"objects":[]}`, "cannot be a number"},
+		"a version of no planform":     {strings.Replace(top, `1`, `0`, 1) + `"objects":[]}`, "there is no format version 0"},
+		"a version that is a text":     {strings.Replace(top, `1`, `"1"`, 1) + `"objects":[]}`, "cannot be a string"},
+		"a key that is not known":      {top + `"token":"x","objects":[]}`, `:1: this is not a state file of planform: "token" is not known here`},
+		"a key twice":                  {top + `"serial":4,"objects":[]}`, `"serial" is there twice`},
+		"cut off after the second":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n", ":3: this is not a state file of planform: it ends too early"},
+		"cut off within the second":    {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a", ":3: this is not a state file of planform: it ends too early"},
+		"a merge conflict":             {top + "\"objects\":[\n{\"address\":\"a/b\"},\n<<<<<<< HEAD\n{\"address\":\"a/c\"}\n]}", ":3: this is not a state file of planform: invalid character '<'"},
+		"something after the end":      {top + "\"objects\":[\n]}\n{}", ":3: this is not a state file of planform: something follows its end"},
+		"an object without address":    {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"id\":\"x\"}\n]}", ":3: this is not a state file of planform: an object has no address"},
+		"an object twice":              {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n{\"address\":\"a/b\"}\n]}", `:4: this is not a state file of planform: "a/b" is there twice`},
+		"an object's key is not known": {top + "\"objects\":[\n{\"address\":\"a/b\",\"colour\":1}\n]}", `:2: this is not a state file of planform: json: unknown field "colour"`},
+		"an ID that is a number":       {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/b\",\"id\":1}\n]}", ":3: this is not a state file of planform: id cannot be a number"},
+		"a time that is none":          {top + "\"objects\":[\n{\"address\":\"a/b\",\"applied_at\":\"yesterday\"}\n]}", `:2: this is not a state file of planform: "yesterday" is not a time`},
+		"an action that is none":       {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"\\u001b[2J\"}}\n]}", `:2: this is not a state file of planform: there is no action "\x1b[2J"`},
+		"a newer format":               {`{"format_version":2,"lineages":["l"],"objects":{}}`, "format version 2 and this planform reads up to 1"},
+		"another server":               {strings.Replace(top, "api.plane.so", "plane.example.com", 1) + `"objects":[]}`, `belongs to the server "https://plane.example.com", not to "https://api.plane.so"`},
+		"another path":                 {strings.Replace(top, "api.plane.so", "api.plane.so/x", 1) + `"objects":[]}`, `belongs to the server "https://api.plane.so/x"`},
+		"another workspace":            {strings.Replace(top, "acme", "globex", 1) + `"objects":[]}`, `belongs to the workspace "globex", not to "acme"; it was left as it is: name the right state file with --state`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for how, open := range readers() {
+				path := statePath(t)
+				writeFile(t, path, test.text)
+				before := folder(t, path)
+				err := open(t, path, testOptions())
+				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "it was left as it is: ") {
+					t.Errorf("%s: %v", how, err)
+				}
+				after := folder(t, path)
+				delete(after, "x.state.json.lock")
+				if !maps.Equal(before, after) {
+					t.Errorf("%s: was %v, is %v", how, before, after)
+				}
+				_, mismatch := errors.AsType[*MismatchError](err)
+				_, version := errors.AsType[*VersionError](err)
+				_, corrupt := errors.AsType[*CorruptError](err)
+				if mismatch != strings.Contains(test.want, "belongs") || version != strings.Contains(test.want, "up to 1") || corrupt == (mismatch || version) {
+					t.Errorf("%s: %T", how, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAStateThatAFormatterHasBeenAtIsRead(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	writeFile(t, path, `{
+  "objects": [
+    {
+      "values": {"b": "2", "a": "1"},
+      "address": "z/y"
+    },
+    {"address": "a/b", "members": ["2", "1", "2"], "applied_at": "2026-11-20T21:36:10+01:00"}
+  ],
+  "workspace": "acme", "base_url": "HTTPS://API.plane.so:443/",
+  "serial": 3,
+  "lineage": "l",
+  "format_version": 1
+}`)
+	f := open(t, path)
+	f.Put(planner.Record{Address: "m/n"})
+	must(t, f.Save())
+	want := `{"format_version":1,"lineage":"l","serial":4,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
+{"address":"a/b","members":["1","2"],"applied_at":"2026-11-20T20:36:10Z"},
+{"address":"m/n","applied_at":"2026-11-20T20:36:10Z"},
+{"address":"z/y","values":{"a":"1","b":"2"}}
+]}
+`
+	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoCredentialGetsIntoAnyFileOrError(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	opts := testOptions()
+	opts.BaseURL = "https://ada:s3cret@api.plane.so/x/?api_key=s3cret#s3cret"
+	f := openWith(t, path, opts)
+	intend(t, f, create("a/b"))
+	during := folder(t, path)
+	f.Put(planner.Record{Address: "a/c"})
+	must(t, f.Save())
+	for _, files := range []map[string]string{during, folder(t, path)} {
+		for name, text := range files {
+			if strings.Contains(text, "s3cret") || strings.Contains(text, "ada:") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+	must(t, f.Close())
+	opts.BaseURL = "https://ada:s3cret@elsewhere.example.com/"
+	for name, open := range readers() {
+		if err := open(t, path, opts); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	opts.BaseURL = "https://ada:s3cret@%zz/"
+	for name, open := range readers() {
+		if err := open(t, path, opts); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzState(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 10 {
+		var b bytes.Buffer
+		_ = randomContent(r).encode(&b)
+		f.Add(b.Bytes())
+	}
+	f.Add([]byte(`{"format_version":2}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := decode("x", text)
+		if err != nil {
+			_ = err.Error()
+			return
+		}
+		checkScan(t, text)
+		again := encoded(t, c)
+		d, err := decode("x", again)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, again, err)
+		}
+		if diff := cmp.Diff(c, d, cmp.AllowUnexported(content{}, entry{})); diff != "" {
+			t.Fatalf("%q became %q: %s", text, again, diff)
+		}
+	})
+}
+
+// checkScan checks that the fast reader reads what the other one reads, or nothing.
+func checkScan(t *testing.T, text []byte) {
+	t.Helper()
+	fast, ok := scan(string(text))
+	if !ok {
+		return
+	}
+	d := decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
+	d.json.DisallowUnknownFields()
+	slow, err := d.state()
+	if err != nil {
+		t.Fatalf("%q is read the fast way only: %v", text, err)
+	}
+	if diff := cmp.Diff(slow, fast, cmp.AllowUnexported(content{}, entry{})); diff != "" {
+		t.Fatalf("%q is read in two ways: %s", text, diff)
+	}
+}
+
+// manyRecords is a state of a large workspace, as values are: digests and short texts.
+func manyRecords(n int) *content {
+	c := &content{Lineage: "6f0c2a4e-63f5-4d25-b0cb-5a3f8ab4d0a1", Serial: 1, BaseURL: "https://api.plane.so", Workspace: "acme", entries: make(map[addr]entry, n)}
+	for i := range n {
+		a := addr(fmt.Sprintf("work_item/web/item-%06d", i))
+		c.entries[a] = entry{applied: time.Date(2026, 11, 20, 0, 0, i, 0, time.UTC).Unix(), Record: planner.Record{
+			Address: a, ID: fmt.Sprintf("8a234ec6-0000-4000-8000-%012d", i), Identifier: fmt.Sprintf("WEB-%d", i),
+			Values: map[string]string{
+				"name": fmt.Sprintf("Rebuild part %d", i), "priority": "high", "state": "In Progress",
+				"description": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			},
+		}}
+	}
+	return c
+}
+
+func writeMany(tb testing.TB, path string, n int) {
+	tb.Helper()
+	if err := os.WriteFile(path, encoded(tb, manyRecords(n)), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}

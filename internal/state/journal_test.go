@@ -1,0 +1,365 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
+)
+
+// sampleJournal is a journal with a line of every kind, and the state it goes with.
+func sampleJournal(t *testing.T) (path, state, journal string) {
+	t.Helper()
+	path = statePath(t)
+	f := open(t, path)
+	f.Put(planner.Record{Address: "project/web", ID: "p", Values: map[string]string{"name": "Web"}})
+	f.Put(planner.Record{Address: "label/web/old", ID: "l"})
+	must(t, f.Save())
+	shop, cart, web, old := create("work_item/web/shop"), create("work_item/web/cart"), step("project/web", planner.Update), step("label/web/old", planner.Delete)
+	add := members("cycle/web/s1#work_items", planner.AddMembers)
+	intend(t, f, shop, cart)
+	settle(t, f, shop, executor.Outcome{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}, nil)
+	intend(t, f, web, add)
+	settle(t, f, cart, executor.Outcome{}, errRefused)
+	settle(t, f, add, executor.Outcome{Members: []string{"1", "0"}}, nil)
+	intend(t, f, old, create("work_item/web/lost"))
+	settle(t, f, web, executor.Outcome{ID: "p", Values: map[string]string{"name": "Website"}}, nil)
+	settle(t, f, old, executor.Outcome{}, nil)
+	die(t, f)
+	return path, readFile(t, path), readFile(t, path+".journal")
+}
+
+// told is what a reader with no more than a JSON parser would gather from whole lines:
+// what is open, and what came of the rest.
+func told(t *testing.T, whole []string) (open, ended map[string]string) {
+	t.Helper()
+	open, ended = map[string]string{}, map[string]string{}
+	for _, text := range whole {
+		var l struct {
+			I, O, F string
+			Action  string
+		}
+		must(t, json.Unmarshal([]byte(text), &l))
+		switch {
+		case l.I != "":
+			open[l.I] = l.Action
+		case l.O != "":
+			delete(open, l.O)
+			ended[l.O] = l.Action
+		case l.F != "":
+			delete(open, l.F)
+			ended[l.F] = "nothing"
+		}
+	}
+	return open, ended
+}
+
+func TestAJournalCutAtAnyByteNeitherInventsNorLoses(t *testing.T) {
+	t.Parallel()
+	path, _, journal := sampleJournal(t)
+	s, err := Read(path, testOptions())
+	must(t, err)
+	if len(s.Prior()) != 4 {
+		t.Fatalf("the whole journal gives %v", s.Prior())
+	}
+	for cut := range len(journal) + 1 {
+		writeFile(t, path+".journal", journal[:cut])
+		lines := strings.SplitAfter(journal[:cut], "\n")
+		if last := len(lines) - 1; cut == len(journal) || journal[cut] != '\n' { // only its line feed may be missing
+			lines = lines[:last]
+		}
+		open, ended := told(t, lines)
+		prior := readPrior(t, path)
+		addresses := map[string]bool{"project/web": true, "label/web/old": true}
+		for _, r := range prior {
+			addresses[string(r.Address)] = true
+		}
+		for a := range open {
+			addresses[a] = true
+		}
+		for a := range ended {
+			addresses[a] = true
+		}
+		for a := range addresses {
+			r, known := prior[addr(a)]
+			if isOpen := r.Open != nil; isOpen != (open[a] != "") || isOpen && r.Open.Action.String() != open[a] {
+				t.Fatalf("cut at %d: %s is open: %v, but its lines say %q", cut, a, r.Open, open[a])
+			}
+			if want := wantKnown(a, open[a], ended[a]); known != want {
+				t.Fatalf("cut at %d: %s is known: %v", cut, a, known)
+			}
+			if changed := a == "project/web" && r.Values["name"] == "Website"; changed != (a == "project/web" && ended[a] == "update") {
+				t.Fatalf("cut at %d: %s is %v", cut, a, r)
+			}
+			if a == "work_item/web/shop" && (r.ID == "1") != (ended[a] == "create") || a == "cycle/web/s1#work_items" && (len(r.Members) == 2) != (ended[a] == "add_members") {
+				t.Fatalf("cut at %d: %s is %v", cut, a, r)
+			}
+		}
+	}
+	// And once for real: what a cut leaves can be opened, and run on.
+	for cut := 0; cut < len(journal); cut += 37 {
+		writeFile(t, path+".journal", journal[:cut])
+		want := readPrior(t, path)
+		f := open(t, path)
+		if diff := cmp.Diff(want, f.Prior()); diff != "" {
+			t.Fatal(diff)
+		}
+		must(t, f.Close())
+		if diff := cmp.Diff(want, readPrior(t, path)); diff != "" {
+			t.Fatal(diff)
+		}
+		path, _, journal = sampleJournal(t)
+	}
+}
+
+func wantKnown(address, open, ended string) bool {
+	switch address {
+	case "project/web":
+		return true
+	case "label/web/old":
+		return ended != "delete"
+	default:
+		return open != "" || ended == "create" || ended == "add_members"
+	}
+}
+
+func TestAnyDamageIsNoticed(t *testing.T) {
+	t.Parallel()
+	path, state, journal := sampleJournal(t)
+	text := []byte(journal)
+	for i := range text {
+		for bit := range 8 {
+			text[i] ^= 1 << bit
+			if j, err := parseJournal(path, text); err == nil {
+				t.Fatalf("byte %d, bit %d flipped: it was read as %d lines", i, bit, len(j.lines))
+			}
+			text[i] ^= 1 << bit
+		}
+	}
+	lines := strings.SplitAfter(journal, "\n")
+	lines = lines[:len(lines)-1]
+	for i := range lines {
+		last := i == len(lines)-1
+		if _, err := parseJournal(path, []byte(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""))); err == nil && !last {
+			t.Errorf("line %d taken out: not noticed", i+1)
+		}
+		if _, err := parseJournal(path, []byte(strings.Join(slices.Insert(slices.Clone(lines), i, lines[i]), ""))); err == nil {
+			t.Errorf("line %d twice: not noticed", i+1)
+		}
+		if i > 0 {
+			swapped := slices.Clone(lines)
+			swapped[i], swapped[i-1] = swapped[i-1], swapped[i]
+			if _, err := parseJournal(path, []byte(strings.Join(swapped, ""))); err == nil {
+				t.Errorf("lines %d and %d swapped: not noticed", i, i+1)
+			}
+		}
+		if _, err := parseJournal(path, []byte(strings.Join(lines[:i+1], "")+strings.Repeat("\x00", 100))); err != nil {
+			t.Errorf("zeros after line %d: %v", i+1, err)
+		}
+	}
+	// What it says, and that nothing is touched.
+	lines[3] = strings.Replace(lines[3], "WEB-1", "WEB-2", 1)
+	writeFile(t, path+".journal", strings.Join(lines, ""))
+	before := folder(t, path)
+	for name, open := range readers() {
+		err := open(t, path, testOptions())
+		corrupt, ok := errors.AsType[*CorruptError](err)
+		if !ok || corrupt.Line != 4 || !strings.HasSuffix(corrupt.Path, ".journal") || !strings.Contains(err.Error(), "move the journal away") {
+			t.Errorf("%s: %v", name, err)
+		}
+		after := folder(t, path)
+		for _, name := range []string{"x.state.json.lock", "x.state.json.lock.json"} {
+			delete(before, name)
+			delete(after, name)
+		}
+		if diff := cmp.Diff(before, after); diff != "" || after["x.state.json"] != state {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// readers are the ways to get at a state.
+func readers() map[string]func(*testing.T, string, Options) error {
+	return map[string]func(*testing.T, string, Options) error{
+		"read": func(_ *testing.T, path string, opts Options) error { _, err := Read(path, opts); return err },
+		"open": func(t *testing.T, path string, opts Options) error {
+			t.Helper()
+			f, err := Open(t.Context(), path, opts)
+			if err == nil {
+				err = f.Close()
+			}
+			return err
+		},
+	}
+}
+
+func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
+	t.Parallel()
+	lines := func(h head, more ...line) string {
+		b, crc := encodeHead(h)
+		for _, l := range more {
+			b, crc = appendLine(b, l, crc)
+		}
+		return string(b)
+	}
+	good := head{ID: "j1", Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}
+	with := func(change func(*head)) string {
+		h := good
+		change(&h)
+		return lines(h, line{kind: intended, step: "a/b", action: planner.Create})
+	}
+	state := `{"format_version":1,"lineage":"l1","serial":3,"base_url":"https://api.plane.so/","workspace":"acme","journal":"j0","objects":[]}`
+	for name, test := range map[string]struct {
+		state, journal string
+		want           string // of the error; "" = none
+	}{
+		"its own":                        {state, with(func(*head) {}), ""},
+		"of another lineage":             {state, with(func(h *head) { h.Lineage = "l2" }), `belongs to the state of lineage "l2", not to "l1"`},
+		"of a newer state":               {state, with(func(h *head) { h.Serial = 4 }), `belongs to the state of serial "4", not to "3"`},
+		"of an older state":              {state, with(func(h *head) { h.Serial = 2 }), `belongs to the state of serial "2", not to "3"`},
+		"of another server":              {state, with(func(h *head) { h.BaseURL = "https://plane.example.com" }), `belongs to the server "https://plane.example.com"`},
+		"of another workspace":           {state, with(func(h *head) { h.Workspace = "globex" }), `belongs to the workspace "globex"`},
+		"folded in already":              {state, with(func(h *head) { h.ID, h.Serial = "j0", 2 }), ""},
+		"of a state that is lost":        {"", with(func(*head) {}), `put back the state file`},
+		"of a state never saved":         {"", with(func(h *head) { h.Serial = 0 }), ""},
+		"of a newer planform":            {state, `{"planform_journal":2,"checksum":"x"}` + "\n", "format version 2"},
+		"of a newer planform, same sums": {state, newerJournal(), "format version 7"},
+		"some other text":                {state, "dear diary\n", ":1: this is not a journal of planform"},
+		"some other text, no line feed":  {state, "dear diary", ":1: this is not a journal of planform"},
+		"empty":                          {state, "", ""},
+		"zeros":                          {state, "\x00\x00\x00", ""},
+		"a line of unknown action":       {state, lines(good, line{kind: intended, step: "a/b", action: planner.NotPossible}), `:2: there is no action "not_possible"`},
+		"a line of unknown kind":         {state, lines(good, line{kind: 'x', step: "a/b"}), `:2: json: unknown field "x"`},
+		"a line that names nothing":      {state, lines(good, line{kind: done}), `:2: the line tells nothing`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for how, open := range readers() {
+				path := statePath(t)
+				writeFile(t, path+".journal", test.journal)
+				if test.state != "" {
+					writeFile(t, path, test.state)
+				}
+				before := folder(t, path)
+				err := open(t, path, testOptions())
+				if test.want == "" {
+					if err != nil {
+						t.Errorf("%s: %v", how, err)
+					}
+					continue
+				}
+				if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "it was left as it is: ") {
+					t.Errorf("%s: %v", how, err)
+				}
+				after := folder(t, path)
+				delete(after, "x.state.json.lock")
+				if !maps.Equal(before, after) {
+					t.Errorf("%s: was %v, is %v", how, before, after)
+				}
+			}
+		})
+	}
+}
+
+func newerJournal() string {
+	b, _ := appendSum([]byte(`{"planform_journal":7,"id":"j"`), 0, 0)
+	return string(b)
+}
+
+func TestAJournalThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	must(t, os.MkdirAll(path+".journal", 0o700))
+	for name, open := range readers() {
+		if err := open(t, path, testOptions()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzJournal(f *testing.F) {
+	b, crc := encodeHead(head{ID: "j", Lineage: "l", Serial: 1, BaseURL: "https://x", Workspace: "w"})
+	f.Add(b)
+	for _, l := range []line{
+		{kind: intended, step: "a/b", action: planner.Create, name: "n", after: 4, at: 1},
+		{kind: done, step: "a/b", action: planner.Create, id: "i", identifier: "W-1", values: map[string]string{"k": "v"}, at: 2},
+		{kind: done, step: "a/b#c.2", action: planner.AddMembers, members: []string{"x"}, open: &planner.Intent{Action: planner.AddMembers}},
+		{kind: undone, step: "a/b"},
+	} {
+		b, crc = appendLine(b, l, crc)
+		f.Add(slices.Clone(b))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, text := range [][]byte{text, resum(text)} {
+			j, err := parseJournal("x", text)
+			if err != nil || j == nil {
+				continue
+			}
+			again, crc := encodeHead(j.head)
+			for _, l := range j.lines {
+				again, crc = appendLine(again, l, crc)
+			}
+			k, err := parseJournal("x", again)
+			if err != nil {
+				t.Fatalf("%q became %q: %v", text, again, err)
+			}
+			one, two := folded(j), folded(k)
+			if diff := cmp.Diff(one.prior(), two.prior()); diff != "" {
+				t.Fatalf("%q became %q: %s", text, again, diff)
+			}
+		}
+	})
+}
+
+// resum gives every line the right sum, so that the fuzzer gets past it.
+func resum(text []byte) []byte {
+	var b []byte
+	crc := uint32(0)
+	for raw := range strings.SplitSeq(string(text), "\n") {
+		if len(raw) > crcSize {
+			start := len(b)
+			b, crc = appendSum(append(b, raw[:len(raw)-crcSize]...), start, crc)
+		}
+	}
+	return b
+}
+
+func folded(j *journal) *memory {
+	m := &memory{content: content{entries: map[addr]entry{}}}
+	for _, l := range j.lines {
+		m.take(l)
+	}
+	return m
+}
+
+func TestLinesAreWholeWhateverIsInThem(t *testing.T) {
+	t.Parallel()
+	nasty := "\x00\x01\x1b[2J\r\n\t\"\\\u0085\u009b31m\u2028\u202e\ufeff\U000e0041é日本\xff\xc3"
+	l := line{kind: done, step: addr(nasty), action: planner.Update, id: nasty, values: map[string]string{nasty: nasty}, members: []string{nasty}, open: &planner.Intent{Name: nasty}}
+	b, _ := appendLine(nil, l, 0)
+	if strings.Count(string(b), "\n") != 1 || b[len(b)-1] != '\n' {
+		t.Fatalf("%q is not one line", b)
+	}
+	for _, r := range string(b[:len(b)-1]) {
+		if r < ' ' || r >= 0x7f && !strings.ContainsRune("é日本\ufffd", r) {
+			t.Errorf("%q is in it", r)
+		}
+	}
+	body, _, ok := checked(b[:len(b)-1], 0)
+	if !ok {
+		t.Fatal("its sum does not fit")
+	}
+	got, err := parseLine(append(body, '}'))
+	must(t, err)
+	if want := strings.ToValidUTF8(nasty[:len(nasty)-2], "") + "\ufffd\ufffd"; got.id != want {
+		t.Errorf("%q came back as %q", want, got.id)
+	}
+}

@@ -1,0 +1,115 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockPoll is how often a lock that somebody holds is tried again.
+const lockPoll = 100 * time.Millisecond
+
+// lock is a lock that is held.
+type lock struct {
+	flock  *flock.Flock
+	holder string // file that says who holds it
+}
+
+// acquire takes the lock, waiting for it as long as the options say.
+//
+// Who holds it stands in a file of its own, for where a lock is a region of a
+// file others cannot read that file. The lock file stays when the lock is
+// released: to remove one safely takes more care than an empty file is worth.
+func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
+	if err := os.MkdirAll(filepath.Dir(p.state), 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
+	}
+	// Others may see that it is locked; the folder says who gets that far.
+	l := flock.New(p.lock, flock.SetPermissions(0o644))
+	got, err := l.TryLock()
+	if err == nil && !got && opts.LockTimeout > 0 {
+		wait, cancel := context.WithTimeout(ctx, opts.LockTimeout)
+		got, err = l.TryLockContext(wait, lockPoll)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		_ = l.Close()
+		return nil, fmt.Errorf("waiting for the lock of the state %s: %w", p.state, context.Cause(ctx))
+	case err != nil:
+		return nil, lockFailure(p, err)
+	case !got:
+		return nil, &LockedError{Path: p.state, Holder: readHolder(p.holder), Waited: opts.LockTimeout}
+	}
+	writeHolder(p.holder, holder(opts))
+	return &lock{flock: l, holder: p.holder}, nil
+}
+
+func (l *lock) release() error {
+	_ = os.Remove(l.holder) //nolint:gosec // what it says is only asked for while the lock is held; the user chose the place
+	return l.flock.Close()
+}
+
+// lockFailure says why a lock could not even be tried.
+func lockFailure(p paths, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("the state %s cannot be locked: %w; its folder must be writable and its disk must know locks: choose another place with --state",
+			p.state, err)
+	}
+	if _, statErr := os.Stat(p.lock); statErr != nil {
+		return fmt.Errorf("the folder %s is not writable: %w; make it writable, or choose another place with --state",
+			filepath.Dir(p.state), cause(err))
+	}
+	return &LockedError{
+		Path: p.state, Holder: readHolder(p.holder),
+		Reason: fmt.Sprintf("its lock file %s belongs to another user (%v); let that user do it, or change who owns it", p.lock, cause(err)),
+	}
+}
+
+func holder(opts Options) Holder {
+	h := Holder{PID: os.Getpid(), Command: opts.Command, Since: opts.Now().UTC().Truncate(time.Second)}
+	h.Host, _ = os.Hostname()
+	if u, err := user.Current(); err == nil {
+		h.User = u.Username
+	}
+	h.User = cmp.Or(h.User, os.Getenv("USER"), os.Getenv("USERNAME"))
+	return h
+}
+
+// writeHolder is a courtesy to the next in line: the lock holds without it.
+func writeHolder(path string, h Holder) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil { //nolint:gosec // others may see who holds the lock
+		_ = os.Remove(path) // rather no name than a former one's
+	}
+}
+
+// readHolder reads what it can: that the state is locked is certain without it.
+func readHolder(path string) Holder {
+	var h Holder
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > 1<<16 {
+		return h
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // it stands beside the state file, where the user chose
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return Holder{}
+	}
+	h.User, h.Host = printable(h.User), printable(h.Host)
+	return h
+}

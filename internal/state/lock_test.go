@@ -1,0 +1,169 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/planner"
+)
+
+func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	cmd, said := child(t, "hold", path)
+	if said != "ready\n" {
+		t.Fatal(said)
+	}
+	_, err := Open(t.Context(), path, testOptions())
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok || !errors.Is(err, ErrLocked) {
+		t.Fatalf("got %v", err)
+	}
+	host, _ := os.Hostname()
+	if h := locked.Holder; h.PID != cmd.Process.Pid || h.Host != host || h.Command != "planform apply" || h.Since.IsZero() || locked.Path != path {
+		t.Errorf("got %+v", locked)
+	}
+	for _, part := range []string{" on " + host, `"planform apply"`, "since 2026-11-20 20:36:10 UTC", "--lock-timeout"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+
+	// Reading needs no lock, and shows what is under way.
+	if readPrior(t, path)["work_item/web/held"].Open == nil {
+		t.Error("the intent of the run under way is not seen")
+	}
+
+	// Whoever waits gets the lock when the holder is killed, and what it left.
+	opts := testOptions()
+	opts.LockTimeout = time.Minute
+	type opened struct {
+		f   *File
+		err error
+	}
+	waiting := make(chan opened)
+	go func() {
+		f, err := Open(t.Context(), path, opts)
+		waiting <- opened{f, err}
+	}()
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	got := <-waiting
+	must(t, got.err)
+	want := planner.Prior{"work_item/web/held": {Address: "work_item/web/held", Open: &planner.Intent{Action: planner.Create, Name: "name of web/held"}}}
+	if diff := cmp.Diff(want, got.f.Prior()); diff != "" {
+		t.Error(diff)
+	}
+	must(t, got.f.Close())
+}
+
+func TestALockLeftByAKilledRunIsNone(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	cmd, _ := child(t, "hold", path)
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	if left := names(folder(t, path)); !slices.Contains(left, "x.state.json.lock.json") {
+		t.Fatalf("the killed run left %v", left)
+	}
+	f := open(t, path)
+	if h := readHolder(f.paths.holder); h.PID != os.Getpid() {
+		t.Errorf("the holder is %v", h)
+	}
+	must(t, f.Close())
+	if left := names(folder(t, path)); slices.Contains(left, "x.state.json.lock.json") {
+		t.Errorf("a run that ended left %v", left)
+	}
+}
+
+func TestTwoFilesOfOneProcessExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	opts := testOptions()
+	opts.LockTimeout = time.Millisecond
+	_, err := Open(t.Context(), path, opts)
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "was not released within 1ms") {
+		t.Errorf("got %v", err)
+	}
+	must(t, f.Close())
+	must(t, open(t, path).Close())
+}
+
+func TestWaitingForALockCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	open(t, path)
+	opts := testOptions()
+	opts.LockTimeout = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, path, opts); !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALockWhoseHolderIsNotKnownIsStillALock(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nothing":   "",
+		"half":      `{"user":"a`,
+		"not JSON":  "\x00\x00",
+		"too much":  strings.Repeat(" ", 1<<17),
+		"not there": "-",
+	} {
+		path := statePath(t)
+		f := open(t, path)
+		if text == "-" {
+			must(t, os.Remove(f.paths.holder))
+		} else {
+			writeFile(t, f.paths.holder, text)
+		}
+		_, err := Open(t.Context(), path, testOptions())
+		if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "is locked by somebody who left no name;") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHoldersAreNamed(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 11, 20, 20, 36, 10, 0, time.UTC)
+	for want, h := range map[string]Holder{
+		"somebody who left no name": {},
+		`ada on web1 ("planform apply", process 4711) since 2026-11-20 20:36:10 UTC`: {User: "ada", Host: "web1", PID: 4711, Command: "planform apply", Since: since},
+		"ada (process 4711)":                {User: "ada", PID: 4711},
+		"somebody who left no name on web1": {Host: "web1"},
+		`ada ("\x1b[31mplanform")`:          {User: "ada", Command: "\x1b[31mplanform"},
+	} {
+		if got := h.String(); got != want {
+			t.Errorf("got %s\nnot %s", got, want)
+		}
+	}
+}
+
+func TestALockFileOfAnotherUserIsALock(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	p := beside(path)
+	must(t, os.MkdirAll(strings.TrimSuffix(path, "x.state.json"), 0o700))
+	denied := &os.PathError{Op: "open", Path: p.lock, Err: os.ErrPermission}
+	if err := lockFailure(p, denied); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "is not writable") {
+		t.Errorf("no lock file can be made: %v", err)
+	}
+	writeFile(t, p.lock, "")
+	writeFile(t, p.holder, `{"user":"ada"}`)
+	if err := lockFailure(p, denied); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Errorf("the lock file cannot be opened: %v", err)
+	}
+	if err := lockFailure(p, errors.ErrUnsupported); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "--state") {
+		t.Errorf("the disk knows no locks: %v", err)
+	}
+}

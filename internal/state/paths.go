@@ -1,0 +1,133 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// paths are the names of the files that belong to one state.
+type paths struct {
+	state, tmp, backup, journal, lock, holder string
+}
+
+// DefaultPath is where the state of a workspace is kept if nobody says
+// otherwise: .planform/<host>_<workspace>.state.json in dir. A port follows the
+// host after a hyphen.
+func DefaultPath(dir, baseURL, workspace string) (string, error) {
+	base, err := normalURL(baseURL)
+	if err != nil {
+		return "", err
+	}
+	if workspace == "" {
+		return "", errors.New("the state file cannot be named: the workspace is not known")
+	}
+	host, _, _ := strings.Cut(base, ":") // an embedded server has a scheme only
+	if _, rest, ok := strings.Cut(base, "://"); ok {
+		host, _, _ = strings.Cut(rest, "/")
+	}
+	name := fileSafe(host) + "_" + fileSafe(workspace)
+	const longest = 200 // most file systems take 255 bytes, and suffixes follow
+	if len(name) > longest {
+		name = fmt.Sprintf("%s-%08x", strings.ToValidUTF8(name[:longest], ""), crc32.ChecksumIEEE([]byte(name)))
+	}
+	return filepath.Join(dir, ".planform", name+".state.json"), nil
+}
+
+// fileSafe replaces everything that a file system, a shell or a terminal could take amiss.
+func fileSafe(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		case r == '[' || r == ']': // around an IPv6 address
+			return -1
+		default:
+			return '-'
+		}
+	}, text)
+}
+
+// normalURL is the form in which addresses of servers are stored and compared:
+// scheme, host, port unless it is the scheme's own, and path. What could be a
+// credential (user, query, fragment) is left out, and an error does not repeat
+// the text for the same reason.
+func normalURL(raw string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || u.Scheme == "" {
+		return "", errors.New("the base URL is not a URL such as https://api.plane.so")
+	}
+	scheme := strings.ToLower(u.Scheme)
+	if u.Host == "" {
+		if scheme == "https" || scheme == "http" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" {
+			return "", errors.New("the base URL has no host")
+		}
+		return scheme + ":", nil // an embedded server
+	}
+	host := strings.ToLower(u.Host)
+	switch {
+	case scheme == "https" && u.Port() == "443", scheme == "http" && u.Port() == "80", u.Port() == "":
+		host = strings.TrimSuffix(strings.TrimSuffix(host, u.Port()), ":")
+	}
+	return scheme + "://" + host + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+// resolve follows symbolic links to the file that is to be replaced, which need
+// not exist, and names the files beside it.
+func resolve(path string) (paths, error) {
+	if path == "" {
+		return paths{}, errors.New("the state file has no name")
+	}
+	start := path
+	for range 40 { // as many as Linux follows
+		info, err := os.Lstat(path) //nolint:gosec // the user's choice
+		if errors.Is(err, fs.ErrNotExist) {
+			return beside(path), nil
+		}
+		if err != nil {
+			return paths{}, unreadable(start, err)
+		}
+		if info.IsDir() {
+			return paths{}, fmt.Errorf("the state file %s is a directory; name a file in it", start)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return beside(path), nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return paths{}, unreadable(start, err)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return paths{}, fmt.Errorf("the state file %s is a symbolic link that leads nowhere", start)
+}
+
+func beside(path string) paths {
+	return paths{
+		state: path, tmp: path + ".tmp", backup: path + ".backup", journal: path + ".journal",
+		lock: path + ".lock", holder: path + ".lock.json",
+	}
+}
+
+func unreadable(path string, err error) error {
+	return fmt.Errorf("the state file %s cannot be read: %w; make it readable, or name another one with --state", path, cause(err))
+}
+
+// cause drops operation and path of a file error where the message names the file anyway.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return l.Err
+	}
+	return err
+}

@@ -1,0 +1,285 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// writer is a journal that is being written.
+type writer struct {
+	file   file
+	path   string
+	id     string
+	crc    uint32 // sum of what is in it
+	size   int64  // whole lines only
+	lines  int    // without the first
+	serial uint64 // of the state that it goes with
+	buf    []byte
+	// broken is set where there is half a line at the end that could not be taken away.
+	broken error
+}
+
+// openStep is a step whose fate is not known.
+type openStep struct {
+	step   resource.Address
+	intent planner.Intent
+	former bool // of an earlier run
+}
+
+// create begins a journal that goes with the state as it was last saved.
+func (f *File) create() error {
+	out, err := f.disk.Create(f.paths.journal)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: another run has begun a journal: the disk seems not to carry locks from one machine to another", err)
+	}
+	if err != nil {
+		return err
+	}
+	w := &writer{file: out, path: f.paths.journal, id: uuid.NewString(), serial: f.memory.Serial}
+	text, crc := encodeHead(head{
+		ID: w.id, Lineage: f.memory.Lineage, Serial: f.memory.Serial, BaseURL: f.memory.BaseURL, Workspace: f.memory.Workspace,
+	})
+	w.crc, w.size = crc, int64(len(text))
+	if err = writeAll(out, text); err == nil {
+		err = out.Sync()
+	}
+	if err == nil {
+		err = f.disk.SyncDir(f.paths.journal)
+	}
+	if err != nil {
+		_ = out.Close()
+		_ = f.disk.Remove(f.paths.journal) // nothing is in it
+		return err
+	}
+	f.writer = w
+	return nil
+}
+
+func writeAll(w io.Writer, text []byte) error {
+	n, err := w.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// stillThere reports whether the journal is found under its name, so that the next run will see it.
+func (w *writer) stillThere() bool {
+	ours, err := w.file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(w.path) //nolint:gosec // it stands beside the state file, where the user chose
+	return err == nil && os.SameFile(ours, named)
+}
+
+// Intend returns when the steps' intents are on disk. Calls that come while the
+// disk is busy share the next flush. After an error nothing may be sent for any
+// of the steps; one that wraps [executor.ErrStop] is final.
+func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	if f.stopped != nil {
+		defer f.mu.Unlock()
+		return f.stopped
+	}
+	now := f.now()
+	var lines []line
+	for _, s := range steps {
+		if s.Operation == nil || s.Action == planner.NotPossible {
+			continue // nothing is sent
+		}
+		l := line{kind: intended, step: s.Address, action: s.Action, at: now}
+		if s.Object != nil {
+			l.name = s.Object.Name()
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) == 0 {
+		f.mu.Unlock()
+		return nil
+	}
+	err := f.append(lines...)
+	if err == nil {
+		for _, l := range lines {
+			f.push(l)
+			f.memory.take(l)
+		}
+	}
+	n := f.written
+	f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := f.sync(n); err != nil {
+		f.withdraw(lines)
+		return err
+	}
+	return nil
+}
+
+// Settle records what became of a step. The line is not flushed: if it is lost,
+// the next run looks.
+func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) error {
+	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrUnknown) {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := line{kind: done, step: step.Address, action: step.Action, at: f.now()}
+	if err != nil {
+		if !f.pop(step.Address, false) {
+			return nil // nothing was announced, so there is nothing to take back
+		}
+		l = line{kind: undone, step: step.Address, at: l.at}
+	} else {
+		f.pop(step.Address, true)
+		l.id, l.identifier, l.values, l.members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
+		if l.id == "" && step.Members == nil {
+			l.id = step.ID
+		}
+	}
+	l.open = f.remaining(step.Address)
+	f.memory.take(l) // also if the journal fails: Save may still succeed
+	return f.append(l)
+}
+
+// opened is the list of what is open at a step's record.
+func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
+	address := recordAddress(step)
+	list, ok := f.open[address]
+	if e := f.memory.entries[address]; !ok && e.Open != nil {
+		list = []openStep{{step: address, intent: *e.Open, former: true}}
+	}
+	return address, list
+}
+
+func (f *File) push(l line) {
+	address, list := f.opened(l.step)
+	f.open[address] = append(list, openStep{step: l.step, intent: planner.Intent{Action: l.action, Name: l.name, After: l.after}})
+}
+
+// pop takes a step off the open ones. If it was done, all that was open of it is
+// settled, also from earlier runs, after which this one looked before it acted;
+// otherwise only its last intent is.
+func (f *File) pop(step resource.Address, wasDone bool) bool {
+	address, list := f.opened(step)
+	before := len(list)
+	if wasDone {
+		list = slices.DeleteFunc(list, func(o openStep) bool { return o.former || o.step == step })
+	} else {
+		for i, o := range slices.Backward(list) {
+			if !o.former && o.step == step {
+				list = slices.Delete(list, i, i+1)
+				break
+			}
+		}
+	}
+	f.open[address] = list
+	return len(list) < before
+}
+
+// remaining is what is open at a step's record.
+func (f *File) remaining(step resource.Address) *planner.Intent {
+	_, list := f.opened(step)
+	if len(list) == 0 {
+		return nil
+	}
+	intent := list[len(list)-1].intent
+	return &intent
+}
+
+// withdraw takes intents back that did not get to disk for certain, so that
+// nothing is sent for them. In memory only: if they are on disk after all, the
+// next run looks in vain.
+func (f *File) withdraw(lines []line) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range slices.Backward(lines) {
+		f.pop(l.step, false)
+		f.memory.take(line{kind: undone, step: l.step, open: f.remaining(l.step)})
+	}
+}
+
+// append writes lines with one call. After a failure it takes away what was
+// written of them, so that what follows can be read.
+func (f *File) append(lines ...line) error {
+	if f.writer == nil {
+		if f.closed {
+			return f.stopped
+		}
+		if err := f.create(); err != nil {
+			return f.stop("the journal "+f.paths.journal+" cannot be begun", err)
+		}
+	}
+	w := f.writer
+	if w.broken != nil {
+		return w.broken
+	}
+	b, crc := w.buf[:0], w.crc
+	for _, l := range lines {
+		b, crc = appendLine(b, l, crc)
+	}
+	w.buf = b
+	if err := writeAll(w.file, b); err != nil {
+		err = f.stop("the journal "+w.path+" cannot be written", err)
+		if f.disk.Truncate(w.path, w.size) != nil {
+			w.broken = err
+		}
+		return err
+	}
+	w.crc, w.size, w.lines = crc, w.size+int64(len(b)), w.lines+len(lines)
+	f.written += uint64(len(lines))
+	return nil
+}
+
+// stop makes an error the one that ends the run, unless there is one. The first
+// is the cause.
+func (f *File) stop(what string, err error) error {
+	err = fmt.Errorf("%w: %s: %w", executor.ErrStop, what, cause(err))
+	if f.stopped == nil {
+		f.stopped = err
+	}
+	return err
+}
+
+// sync returns when the first n lines of the run are on disk. Whoever gets the
+// turn flushes for all that have written by then; those that waited for their
+// turn meanwhile find it done.
+func (f *File) sync(n uint64) error {
+	f.flush.Lock()
+	defer f.flush.Unlock()
+	if f.synced >= n {
+		return nil
+	}
+	f.mu.Lock()
+	written, w, stopped := f.written, f.writer, f.stopped
+	f.mu.Unlock()
+	if stopped != nil {
+		return stopped
+	}
+	err := w.file.Sync()
+	if err == nil && !w.stillThere() {
+		err = errors.New("another run took it away: the disk seems not to carry locks from one machine to another")
+	}
+	if err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.stop("the journal "+w.path+" cannot be flushed to disk", err)
+	}
+	f.synced = written
+	return nil
+}

@@ -1,0 +1,402 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+var errRefused = errors.New("the service refused it")
+
+func errUnknown() error { return fmt.Errorf("connection reset: %w", executor.ErrUnknown) }
+
+func TestARunLeavesWhatItDid(t *testing.T) {
+	t.Parallel()
+	const shop, cart, cycle = "work_item/web/shop", "work_item/web/cart", "cycle/web/s1#work_items"
+	outcome := executor.Outcome{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}
+	done := planner.Record{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values}
+	intent := func(address resource.Address, a planner.Action) *planner.Intent {
+		return &planner.Intent{Action: a, Name: "name of " + address.Path()}
+	}
+	for name, test := range map[string]struct {
+		before []planner.Record
+		run    func(t *testing.T, f *File)
+		want   []planner.Record
+	}{
+		"nothing happens: nothing is there": {
+			run: func(*testing.T, *File) {},
+		},
+		"a thing that was created is known": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), outcome, nil)
+			},
+			want: []planner.Record{done},
+		},
+		"an intent without an outcome is open": {
+			run:  func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(shop)) },
+			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+		},
+		"an unknown outcome leaves the intent open": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), executor.Outcome{}, errUnknown())
+			},
+			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+		},
+		"a create that was refused leaves nothing": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), executor.Outcome{}, errRefused)
+			},
+		},
+		"an update that was refused leaves what was known": {
+			before: []planner.Record{done},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step(shop, planner.Update))
+				settle(t, f, step(shop, planner.Update), executor.Outcome{}, errRefused)
+			},
+			want: []planner.Record{done},
+		},
+		"an update of unknown fate keeps what was known and is open": {
+			before: []planner.Record{done},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step(shop, planner.Update))
+			},
+			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, Open: intent(shop, planner.Update)}},
+		},
+		"an update changes the values that it sent and no other": {
+			before: []planner.Record{done},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step(shop, planner.Update))
+				settle(t, f, step(shop, planner.Update), executor.Outcome{Values: map[string]string{"state": "Done", "size": "3"}}, nil)
+			},
+			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Done", "size": "3"}}},
+		},
+		"a thing that was created anew keeps nothing of the former one": {
+			before: []planner.Record{done, {Address: shop + "#links", Members: []string{"a"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), executor.Outcome{ID: "id-2", Values: map[string]string{"name": "Shop"}}, nil)
+			},
+			want: []planner.Record{{Address: shop, ID: "id-2", Values: map[string]string{"name": "Shop"}}},
+		},
+		"an adoption without a request is known without an intent": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				s := step(shop, planner.Adopt)
+				s.Operation, s.ID = nil, "id-1"
+				intend(t, f, s)
+				settle(t, f, s, executor.Outcome{Identifier: "WEB-1", Values: outcome.Values}, nil)
+			},
+			want: []planner.Record{done},
+		},
+		"a thing that was deleted is gone, with its members": {
+			before: []planner.Record{{Address: "cycle/web/s1", ID: "c"}, {Address: cycle, Members: []string{"a"}}, {Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step("cycle/web/s1", planner.Delete))
+				settle(t, f, step("cycle/web/s1", planner.Delete), executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
+		},
+		"a delete of unknown fate is open": {
+			before: []planner.Record{done},
+			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, step(shop, planner.Delete)) },
+			want:   []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, Open: intent(shop, planner.Delete)}},
+		},
+		"batches of members come together in one record, sorted, each once": {
+			before: []planner.Record{{Address: cycle, Members: []string{"b"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
+				intend(t, f, one, two)
+				settle(t, f, two, executor.Outcome{Members: []string{"d", "a"}}, nil)
+				settle(t, f, one, executor.Outcome{Members: []string{"c", "b"}}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"a", "b", "c", "d"}}},
+		},
+		"a batch that is done does not settle another": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
+				intend(t, f, one, two)
+				settle(t, f, one, executor.Outcome{}, errUnknown())
+				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers}}},
+		},
+		"a batch that is done does not settle another though the state is saved between": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
+				intend(t, f, one, two)
+				must(t, f.Save())
+				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers}}},
+		},
+		"members that were removed are gone, and with the last one the record": {
+			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one, two := members(cycle, planner.RemoveMembers), members("cycle/web/s2#work_items", planner.RemoveMembers)
+				intend(t, f, one, two)
+				settle(t, f, one, executor.Outcome{Members: []string{"a", "z"}}, nil)
+				settle(t, f, two, executor.Outcome{Members: []string{"c"}}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"b"}}},
+		},
+		"what an earlier run left open is open still after a refusal": {
+			before: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), executor.Outcome{}, errRefused)
+			},
+			want: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+		},
+		"what an earlier run left open is settled by success": {
+			before: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), outcome, nil)
+			},
+			want: []planner.Record{done},
+		},
+		"an intent that the state has is settled by an outcome in the next journal": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop), create(cart))
+				must(t, f.Save())
+				settle(t, f, create(shop), outcome, nil)
+				settle(t, f, create(cart), executor.Outcome{}, errRefused)
+			},
+			want: []planner.Record{done},
+		},
+		"a step that is not possible leaves nothing": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step(shop, planner.NotPossible))
+				settle(t, f, step(shop, planner.NotPossible), executor.Outcome{}, nil)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := statePath(t)
+			f := open(t, path)
+			for _, r := range test.before {
+				f.Put(r)
+			}
+			must(t, f.Save())
+			test.run(t, f)
+			want := planner.Prior{}
+			for _, r := range test.want {
+				want[r.Address] = r
+			}
+			check := func(when string, got planner.Prior) {
+				t.Helper()
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", when, diff)
+				}
+			}
+			check("in memory", f.Prior())
+			check("read while it runs", readPrior(t, path))
+			die(t, f)
+			check("read after a kill", readPrior(t, path))
+			g := open(t, path)
+			check("folded", g.Prior())
+			must(t, g.Close())
+			check("read after folding", readPrior(t, path))
+			if _, err := os.Stat(path + ".journal"); err == nil {
+				t.Error("the journal is still there")
+			}
+		})
+	}
+}
+
+func TestRecordAddressDropsTheNumberOfABatchOnly(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[resource.Address]resource.Address{
+		"cycle/web/s1#work_items":        "cycle/web/s1#work_items",
+		"cycle/web/s1#work_items.2":      "cycle/web/s1#work_items",
+		"cycle/web/s1#work_items.10":     "cycle/web/s1#work_items",
+		"cycle/web/s1.2#work_items":      "cycle/web/s1.2#work_items",
+		"cycle/web/Sprint #1.2#items.12": "cycle/web/Sprint #1.2#items",
+		"cycle/web/s1#work_items.":       "cycle/web/s1#work_items.",
+		"cycle/web/s1#work_items.x":      "cycle/web/s1#work_items.x",
+		"work_item/web/v1.2":             "work_item/web/v1.2",
+		"":                               "",
+	} {
+		if got := recordAddress(step); got != want {
+			t.Errorf("%s is kept at %s, not at %s", step, got, want)
+		}
+	}
+	for n := range 12 {
+		if got := recordAddress(resource.Address("cycle/a/b").Members("work_items", n)); got != "cycle/a/b#work_items" {
+			t.Errorf("batch %d is kept at %s", n, got)
+		}
+	}
+}
+
+func TestIntentsThatComeTogetherShareAFlush(t *testing.T) {
+	t.Parallel()
+	const callers = 16
+	d := &gateDisk{wrote: make(chan struct{}, callers), entered: make(chan struct{}, callers), gate: make(chan struct{})}
+	opts := testOptions()
+	opts.disk = d
+	f := openWith(t, statePath(t), opts)
+	d.armed = true
+	var group sync.WaitGroup
+	errs := make([]error, callers)
+	call := func(i int) {
+		group.Go(func() {
+			address := resource.Address(fmt.Sprintf("work_item/web/%d", i))
+			errs[i] = f.Intend(t.Context(), []*planner.Step{create(address), create(address + "b")})
+		})
+	}
+	call(0)
+	<-d.entered // the first is being flushed; the others come now
+	for i := 1; i < callers; i++ {
+		call(i)
+	}
+	for range callers {
+		<-d.wrote
+	}
+	close(d.gate)
+	group.Wait()
+	must(t, errors.Join(errs...))
+	if n := len(d.entered); n != 1 {
+		t.Errorf("%d intents that came during a flush took %d more", callers-1, n)
+	}
+	d.armed = false
+	if n := len(f.Prior()); n != 2*callers {
+		t.Errorf("%d intents are known", n)
+	}
+}
+
+func TestIntendAfterACancelWritesNothing(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := readFile(t, path+".journal")
+	if err := f.Intend(ctx, []*planner.Step{create("a/b")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if after := readFile(t, path+".journal"); after != before {
+		t.Errorf("the journal says %s", after)
+	}
+}
+
+func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	intend(t, f, create("work_item/web/shop"))
+	settle(t, f, create("work_item/web/shop"), executor.Outcome{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}, nil)
+	lines := strings.Split(readFile(t, path+".journal"), "\n")
+	for i, want := range []string{
+		`{"planform_journal":1,"id":"` + f.writer.id + `","lineage":"` + f.memory.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
+		`{"i":"work_item/web/shop","action":"create","name":"name of web/shop","at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"o":"work_item/web/shop","action":"create","id":"51f0","identifier":"WEB-7","values":{"a":"1","b":"2"},"at":"2026-11-20T20:36:10Z","crc":"`,
+		``,
+	} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d is %s\nand not    %s", i+1, lines[i], want)
+		}
+	}
+}
+
+func TestAfterCloseNothingMoreIsWritten(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	must(t, f.Close())
+	before := folder(t, path)
+	if err := f.Intend(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrStop) {
+		t.Errorf("Intend: %v", err)
+	}
+	if err := f.Settle(create("a/b"), executor.Outcome{ID: "1"}, nil); !errors.Is(err, executor.ErrStop) {
+		t.Errorf("Settle: %v", err)
+	}
+	if err := f.Save(); !errors.Is(err, executor.ErrStop) {
+		t.Errorf("Save: %v", err)
+	}
+	must(t, f.Close())
+	if diff := cmp.Diff(before, folder(t, path)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
+	t.Parallel()
+	const workers, each = 8, 40
+	path := statePath(t)
+	f := open(t, path)
+	var group sync.WaitGroup
+	errs := make([]error, workers+1)
+	for w := range workers {
+		group.Go(func() {
+			for i := range each {
+				s := create(addr(fmt.Sprintf("work_item/%d/%d", w, i)))
+				batch := members(addr(fmt.Sprintf("cycle/web/s1#work_items.%d", 2+w*each+i)), planner.AddMembers)
+				errs[w] = errors.Join(errs[w], f.Intend(t.Context(), []*planner.Step{s, batch}))
+				switch i % 4 {
+				case 0: // killed before it is known
+				case 1:
+					errs[w] = errors.Join(errs[w], f.Settle(s, executor.Outcome{}, errRefused), f.Settle(batch, executor.Outcome{}, errRefused))
+				default:
+					out := executor.Outcome{ID: fmt.Sprint(w, i), Members: []string{fmt.Sprint(w, i)}}
+					errs[w] = errors.Join(errs[w], f.Settle(s, out, nil), f.Settle(batch, out, nil))
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range 10 {
+			_ = f.Prior()
+			errs[workers] = errors.Join(errs[workers], f.Save())
+		}
+	})
+	group.Wait()
+	must(t, errors.Join(errs...))
+	die(t, f)
+	prior := readPrior(t, path)
+	if diff := cmp.Diff(f.memory.prior(), prior); diff != "" {
+		t.Fatal(diff)
+	}
+	for w := range workers {
+		for i := range each {
+			a := addr(fmt.Sprintf("work_item/%d/%d", w, i))
+			r, known := prior[a]
+			switch {
+			case i%4 == 0 && r.Open == nil, i%4 == 1 && known, i%4 > 1 && (r.Open != nil || r.ID != fmt.Sprint(w, i)):
+				t.Errorf("%s is %+v", a, r)
+			}
+		}
+	}
+	if r := prior["cycle/web/s1#work_items"]; len(r.Members) != workers*each/2 || r.Open == nil {
+		t.Errorf("the members are %+v", r)
+	}
+}

@@ -1,0 +1,367 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Options say whose state it is and how it is opened.
+type Options struct {
+	BaseURL     string // of the service
+	Workspace   string
+	LockTimeout time.Duration    // how long a lock that somebody holds is waited for; 0 = not at all
+	Command     string           // what others are told who wait, such as "planform apply"
+	Now         func() time.Time // nil = [time.Now]
+
+	disk disk // nil = the real one
+}
+
+func (o Options) normal() (Options, error) {
+	base, err := normalURL(o.BaseURL)
+	if err != nil {
+		return o, err
+	}
+	o.BaseURL = base
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.disk == nil {
+		o.disk = osDisk{}
+	}
+	return o, nil
+}
+
+// Snapshot is a state at one moment, with the journal folded in.
+type Snapshot struct {
+	Path    string // of the state file, symbolic links resolved
+	Exists  bool   // there was a state file or a journal
+	Lineage string // "" if nothing was ever saved
+	Serial  uint64
+	memory  memory
+}
+
+// Prior is what the last apply left.
+func (s *Snapshot) Prior() planner.Prior { return s.memory.prior() }
+
+func (m *memory) prior() planner.Prior {
+	prior := make(planner.Prior, len(m.entries))
+	for address := range m.entries {
+		prior[address] = m.entries[address].Record
+	}
+	return prior
+}
+
+// Read reads a state without the lock, and writes nothing. A state that is not
+// there is an empty one.
+func Read(path string, opts Options) (*Snapshot, error) {
+	opts, err := opts.normal()
+	if err != nil {
+		return nil, err
+	}
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	found, err := load(p, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{
+		Path: p.state, Exists: found.info != nil || found.journal,
+		Lineage: found.Lineage, Serial: found.Serial, memory: found.memory,
+	}, nil
+}
+
+// File is a state that is locked for this process. Its methods may be called
+// concurrently, until Close.
+type File struct {
+	paths paths
+	opts  Options
+	disk  disk
+	lock  *lock
+
+	flush  sync.Mutex // held while the disk is waited for; before mu
+	synced uint64     // lines that are on disk; under flush
+
+	mu       sync.Mutex
+	memory   memory
+	open     map[resource.Address][]openStep // by record: steps whose fate is not known
+	info     fs.FileInfo                     // the state file as it was read or saved; nil = there is none
+	backedUp bool
+	writer   *writer // the journal; nil = there is none now
+	written  uint64  // lines that were written
+	stopped  error   // why nothing more may be sent
+	closed   bool
+}
+
+var _ executor.Journal = (*File)(nil)
+
+// Open locks a state, folds in what the last run left in its journal, and makes
+// ready for a run. It must return an error if what follows could not be written.
+func Open(ctx context.Context, path string, opts Options) (*File, error) {
+	opts, err := opts.normal()
+	if err != nil {
+		return nil, err
+	}
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := acquire(ctx, p, opts)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{paths: p, opts: opts, disk: opts.disk, lock: l, open: map[resource.Address][]openStep{}}
+	if err := f.begin(); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	return f, nil
+}
+
+// begin reads, folds, and proves that the folder can be written to.
+func (f *File) begin() error {
+	found, err := load(f.paths, f.opts)
+	if err != nil {
+		return err
+	}
+	f.memory, f.info = found.memory, found.info
+	if f.memory.Lineage == "" {
+		f.memory.Lineage = uuid.NewString()
+	}
+	if err := f.remove(f.paths.tmp); err != nil {
+		return f.unwritable(err)
+	}
+	if f.memory.changed() {
+		if err := f.replace(); err != nil {
+			return err
+		}
+	}
+	if err := f.remove(f.paths.journal); err != nil {
+		return f.unwritable(err)
+	}
+	if err := f.create(); err != nil {
+		return f.unwritable(err)
+	}
+	return nil
+}
+
+// remove removes a file that need not be there.
+func (f *File) remove(path string) error {
+	if err := f.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (f *File) unwritable(err error) error {
+	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place with --state",
+		f.paths.state, err)
+}
+
+// Path is where the state file is, symbolic links resolved.
+func (f *File) Path() string { return f.paths.state }
+
+// Prior is what is known now. The records' values and members are not to be changed.
+func (f *File) Prior() planner.Prior {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.memory.prior()
+}
+
+// Put sets what is known of a thing. It is on disk after Save.
+func (f *File) Put(r planner.Record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r = normalRecord(r)
+	if r.Address == "" {
+		return // a state with it could not be read again
+	}
+	e := f.memory.entries[r.Address]
+	now := entry{Record: r, applied: e.applied}
+	delete(f.open, r.Address)
+	if now.same(&e) {
+		return
+	}
+	now.applied = f.now()
+	f.memory.set(now)
+}
+
+// Remove forgets a thing. It is on disk after Save.
+func (f *File) Remove(address resource.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, address)
+	f.memory.remove(address)
+}
+
+func (f *File) now() int64 { return f.opts.Now().Unix() }
+
+// Close unlocks the state. What was not saved is still in the journal, which
+// goes away only if nothing is in it.
+func (f *File) Close() error {
+	f.flush.Lock()
+	defer f.flush.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	f.stopped = fmt.Errorf("%w: the state %s is closed", executor.ErrStop, f.paths.state)
+	var errs []error
+	if w := f.writer; w != nil {
+		f.writer = nil
+		if w.lines > 0 {
+			errs = append(errs, w.file.Sync())
+		}
+		ours := w.stillThere()
+		errs = append(errs, w.file.Close())
+		if w.lines == 0 && ours {
+			errs = append(errs, f.remove(f.paths.journal))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		err = fmt.Errorf("the journal %s cannot be closed: %w", f.paths.journal, err)
+		return errors.Join(err, f.lock.release())
+	}
+	return f.lock.release()
+}
+
+// found is what there is on disk, folded.
+type found struct {
+	memory
+	info    fs.FileInfo // nil = there is no state file
+	journal bool        // there is a journal with a first line
+}
+
+// load reads state and journal. The journal is read first: if a run saves
+// between the two readings, the state that is found has all that the journal
+// said, and says so.
+func load(p paths, opts Options) (*found, error) {
+	journalText, _, err := read(p.journal)
+	if err != nil {
+		return nil, fmt.Errorf("the journal %s cannot be read: %w; make it readable: it tells what was sent", p.journal, cause(err))
+	}
+	j, err := parseJournal(p.journal, journalText)
+	if err != nil {
+		return nil, err
+	}
+	text, info, err := read(p.state)
+	if err != nil {
+		return nil, unreadable(p.state, err)
+	}
+	f := &found{info: info, journal: j != nil}
+	f.content = content{BaseURL: opts.BaseURL, Workspace: opts.Workspace, entries: map[resource.Address]entry{}}
+	if info != nil {
+		c, err := decode(p.state, text)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.belongs(p.state, opts); err != nil {
+			return nil, err
+		}
+		c.BaseURL = opts.BaseURL // in its normal form
+		f.content = *c
+	}
+	if j == nil {
+		return f, nil
+	}
+	return f, f.fold(p, j, opts)
+}
+
+// read returns nil info if there is no such file.
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file") // to open a pipe would wait
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := os.Open(path) //nolint:gosec // the path is the user's choice
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, err
+	}
+	text := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := file.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if errors.Is(err, io.EOF) {
+			return text, info, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		text = slices.Grow(text, 512)
+	}
+}
+
+func (c *content) belongs(path string, opts Options) error {
+	const advice = "name the right state file with --state, or the server and workspace that it is for"
+	have, err := normalURL(c.BaseURL)
+	if err != nil {
+		have = c.BaseURL
+	}
+	if have != opts.BaseURL {
+		return &MismatchError{Path: path, What: "the server", Have: have, Want: opts.BaseURL, Advice: advice}
+	}
+	if c.Workspace != opts.Workspace {
+		return &MismatchError{Path: path, What: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}
+	}
+	return nil
+}
+
+// fold takes a journal in, unless the state says that this was done before.
+func (f *found) fold(p paths, j *journal, opts Options) error {
+	h := content{Lineage: j.head.Lineage, BaseURL: j.head.BaseURL, Workspace: j.head.Workspace}
+	if err := h.belongs(p.journal, opts); err != nil {
+		return err
+	}
+	if f.info == nil && j.head.Serial == 0 {
+		f.Lineage = j.head.Lineage // the run died before it saved a state for the first time
+	}
+	const advice = "put back the state file that the journal was written beside (perhaps " // its name follows
+	if f.Lineage != j.head.Lineage {
+		return &MismatchError{
+			Path: p.journal, What: "the state of lineage", Have: j.head.Lineage, Want: f.Lineage,
+			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
+		}
+	}
+	if f.Journal == j.head.ID {
+		return nil
+	}
+	if f.Serial != j.head.Serial {
+		return &MismatchError{
+			Path: p.journal, What: "the state of serial", Have: strconv.FormatUint(j.head.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
+			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
+		}
+	}
+	for _, l := range j.lines {
+		f.take(l)
+	}
+	if f.changed() {
+		f.Journal = j.head.ID
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// childFill runs on a disk on which no file can grow beyond 4 KB, and tells how
+// many intents were announced before it was stopped.
+func childFill(path string) {
+	signal.Ignore(syscall.SIGXFSZ)
+	f, err := Open(context.Background(), path, testOptions())
+	if err != nil {
+		tell(err)
+		return
+	}
+	limit := syscall.Rlimit{Cur: 4096, Max: 4096}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		tell(err)
+		return
+	}
+	n := 0
+	for ; err == nil; n++ {
+		err = f.Intend(context.Background(), []*planner.Step{create(resource.Address(fmt.Sprintf("work_item/web/%03d", n)))})
+	}
+	tell(n-1, errors.Is(err, executor.ErrStop), errors.Is(err, syscall.EFBIG))
+}
+
+func TestARealLimitStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	cmd, said := child(t, "fill", path)
+	must(t, cmd.Wait())
+	var n int
+	var stop, tooBig bool
+	if _, err := fmt.Sscan(said, &n, &stop, &tooBig); err != nil || !stop || !tooBig || n < 10 {
+		t.Fatalf("the child said %q", said)
+	}
+	if prior := readPrior(t, path); len(prior) != n {
+		t.Errorf("%d intents were announced, and %d are in the journal", n, len(prior))
+	}
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	f.Put(planner.Record{Address: "a/b", ID: "1"})
+	must(t, f.Save())
+	intend(t, f, create("a/c"))
+	for name, want := range map[string]os.FileMode{path: 0o600, path + ".journal": 0o600, filepath.Dir(path): 0o700} {
+		info, err := os.Stat(name)
+		must(t, err)
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+}
+
+// Windows lets nobody take an open file away.
+func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	intend(t, f, create("a/1"))
+	// Another machine, to which the disk does not carry the lock.
+	must(t, os.Remove(path+".lock"))
+	other := open(t, path)
+	if other.Prior()["a/1"].Open == nil {
+		t.Error("the other run does not know of the open intent")
+	}
+	err := f.Intend(t.Context(), []*planner.Step{create("a/2")})
+	if !errors.Is(err, executor.ErrStop) || !strings.Contains(err.Error(), "another run took it away") {
+		t.Errorf("Intend: %v", err)
+	}
+	_ = f.Settle(create("a/1"), executor.Outcome{ID: "1"}, nil)
+	before := readFile(t, path)
+	if err := f.Save(); !errors.Is(err, executor.ErrStop) || !strings.Contains(err.Error(), "somebody else wrote the state file") {
+		t.Errorf("Save: %v", err)
+	}
+	_ = f.Close()
+	if readFile(t, path) != before {
+		t.Error("the state of the other run is gone")
+	}
+	intend(t, other, create("a/3"))
+	settle(t, other, create("a/3"), executor.Outcome{ID: "3"}, nil)
+	must(t, other.Save())
+	must(t, other.Close())
+	if got := readPrior(t, path); got["a/3"].ID != "3" || got["a/1"].Open == nil {
+		t.Error(got)
+	}
+}

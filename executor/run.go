@@ -114,7 +114,7 @@ func (r *run) prepare() {
 	}
 }
 
-// wait makes step i wait for others. One that is named twice is waited for twice and ends twice.
+// wait makes step i wait for others. One that is named twice counts twice, here and when it ends.
 func (r *run) wait(i int, others ...int) {
 	for _, j := range others {
 		r.waits[i]++
@@ -202,12 +202,12 @@ func (r *run) announce(ctx context.Context, batch []int) error {
 }
 
 // accept queues the steps that are in the journal now. How far the next ones are
-// announced ahead follows from what this time showed: enough that the workers
-// have something to do while a flush takes several times as long, and no more,
-// since each is an intent to look into after a crash.
+// announced ahead follows from what this flush showed: half the queue, where the
+// next announcement begins, lasts for a flush that takes three times as long. No
+// more than that, since each is an intent to look into after a crash.
 func (r *run) accept(ctx context.Context, a announcement) {
 	r.announcing = false
-	r.ahead = min(r.limit+4*r.meanwhile, r.limit*mostAhead)
+	r.ahead = min(max(6*r.meanwhile, r.limit), r.limit*mostAhead)
 	if a.err == nil {
 		for _, i := range a.steps {
 			heap.Push(&r.queue, i)

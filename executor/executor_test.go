@@ -1,0 +1,472 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+const sec = time.Second
+
+var (
+	errRefused = errors.New("400 Bad Request")
+	errLost    = errors.Join(errors.New("connection reset"), executor.ErrUnknown)
+	errStop    = errors.Join(errors.New("401 Unauthorized"), executor.ErrStop)
+	errDisk    = errors.New("no space left on device")
+)
+
+// TestSchedule: a scripted plan, and what must become of it and when.
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps  []step
+		limit  int // 0 = 4
+		flush  time.Duration
+		want   string        // how the steps end
+		begins string        // in which order they begin; "" = any
+		takes  time.Duration // the whole run
+		roots  map[int]int   // what blocks the blocked ones
+		left   map[int][]int // members that are left out
+	}{
+		"an empty plan is done at once": {},
+		"a step starts only when its intent is on disk": {
+			steps: []step{{}}, flush: 3 * sec, want: "done", takes: 3 * sec,
+		},
+		"a step that sends nothing waits for no disk": {
+			steps: []step{{local: true}}, flush: 3 * sec, want: "done",
+		},
+		"a step starts when what it needs is done": {
+			steps: []step{{takes: 2 * sec}, {takes: 5 * sec}, {needs: []int{0, 1}, takes: sec}, {needs: []int{0}, takes: sec}},
+			want:  "done done done done", takes: 6 * sec,
+		},
+		"a failed parent blocks its children and nothing else": {
+			steps: []step{{err: errRefused}, {needs: []int{0}}, {takes: sec}, {needs: []int{2}}},
+			want:  "failed blocked done done", takes: sec, roots: map[int]int{1: 0},
+		},
+		"blocked steps name the root cause": {
+			steps: []step{{}, {needs: []int{0}, err: errRefused}, {needs: []int{1}}, {needs: []int{2}}, {needs: []int{0, 3}}},
+			want:  "done failed blocked blocked blocked", roots: map[int]int{2: 1, 3: 1, 4: 1},
+		},
+		"a step whose fate is unknown blocks what needs it": {
+			steps: []step{{err: errLost}, {needs: []int{0}}},
+			want:  "unknown blocked", roots: map[int]int{1: 0},
+		},
+		"what needs something that is not possible is blocked by it": {
+			steps: []step{{action: planner.NotPossible}, {needs: []int{0}}, {needs: []int{1}}, {after: []int{0}}, {}},
+			want:  "not-started blocked blocked done done", roots: map[int]int{1: 0, 2: 0},
+		},
+		"what is not possible waits for nothing": {
+			steps: []step{{takes: sec, err: errRefused}, {action: planner.NotPossible, needs: []int{0}}, {needs: []int{1}}},
+			want:  "failed not-started blocked", takes: sec, roots: map[int]int{2: 1},
+		},
+		"a step goes after others however they end": {
+			steps: []step{{err: errRefused, takes: sec}, {needs: []int{0}}, {takes: 2 * sec}, {after: []int{0, 1, 2}, takes: sec}},
+			want:  "failed blocked done done", takes: 3 * sec,
+		},
+		"a step that is needed and gone after, and named twice, counts once": {
+			steps: []step{{takes: sec}, {needs: []int{0, 0}, after: []int{0}}},
+			want:  "done done", takes: sec,
+		},
+		"a step that is needed and gone after blocks if it fails": {
+			steps: []step{{err: errRefused}, {after: []int{0}, needs: []int{0}}},
+			want:  "failed blocked", roots: map[int]int{1: 0},
+		},
+		"a membership goes ahead with the members that exist": {
+			steps: []step{{}, {takes: sec, err: errRefused}, {needs: []int{1}}, {needs: []int{0}, after: []int{0, 1, 2}, members: []int{0, 1, 2}}},
+			want:  "done failed blocked done", takes: sec, left: map[int][]int{3: {1, 2}},
+		},
+		"a membership of which no member exists is blocked by the root cause": {
+			steps: []step{{err: errRefused}, {needs: []int{0}}, {after: []int{1}, members: []int{1}}, {needs: []int{2}}},
+			want:  "failed blocked blocked blocked", roots: map[int]int{2: 0, 3: 0},
+		},
+		"a membership of something that is not possible is blocked by it": {
+			steps: []step{{action: planner.NotPossible}, {members: []int{0}}},
+			want:  "not-started blocked", roots: map[int]int{1: 0},
+		},
+		"a membership is blocked with its container": {
+			steps: []step{{}, {err: errRefused}, {needs: []int{1}, after: []int{0}, members: []int{0}}},
+			want:  "done failed blocked", roots: map[int]int{2: 1},
+		},
+		"never more than the limit in flight": {
+			steps: slices.Repeat([]step{{takes: sec}}, 10), limit: 3,
+			want: strings.TrimSpace(strings.Repeat("done ", 10)), takes: 4 * sec,
+		},
+		"a limit below one is one": {
+			steps: slices.Repeat([]step{{takes: sec}}, 3), limit: -1,
+			want: "done done done", begins: "0 1 2", takes: 3 * sec,
+		},
+		"never two in flight for one address": {
+			steps: []step{{address: "project/web", takes: sec}, {address: "project/web", takes: sec, err: errRefused}, {takes: sec}, {address: "project/web"}},
+			want:  "done failed done done", takes: 2 * sec,
+		},
+		"the first in the plan starts first": {
+			steps: []step{{takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 1,
+			want: "done done done done", begins: "0 1 2 3", takes: 4 * sec,
+		},
+		"what becomes ready later waits for its intent, not for what was announced before it": {
+			// 3 and 4 are announced while 0 and 1 run. 0 ends, 3 begins, 2 is announced and overtakes 4.
+			steps: []step{{takes: sec}, {takes: 3 * sec}, {needs: []int{0}, takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 2,
+			want: "done done done done done done", begins: "0 1 3 2 4 5", takes: 4 * sec,
+		},
+		"a panic fails one step": {
+			steps: []step{{panics: "index out of range"}, {needs: []int{0}}, {takes: sec}},
+			want:  "unknown blocked done", takes: sec, roots: map[int]int{1: 0},
+		},
+		"a circle ends the run, and nothing of it is started": {
+			steps: []step{{needs: []int{1}}, {needs: []int{0}}, {}},
+			want:  "not-started not-started done",
+		},
+		"what the service did not send because it was told to end is not started": {
+			steps: []step{{err: executor.ErrNotSent}, {needs: []int{0}}, {}},
+			want:  "not-started not-started done",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(c.steps...)
+				w.flush = c.flush
+				if c.limit == 0 {
+					c.limit = 4
+				}
+				start := time.Now()
+				r := w.run(t.Context(), max(1, c.limit), nil)
+				w.check(t, r)
+				if diff := cmp.Diff(c.want, statuses(r)); diff != "" {
+					t.Errorf("the steps ended otherwise (-want +got):\n%s", diff)
+				}
+				if took := time.Since(start); took != c.takes {
+					t.Errorf("the run took %v, not %v", took, c.takes)
+				}
+				if got := w.starts(); c.begins != "" && got != c.begins {
+					t.Errorf("the steps started as %s, not %s", got, c.begins)
+				}
+				if r.Interrupted || r.Stopped != nil {
+					t.Errorf("the run ended early: %v", r.Stopped)
+				}
+				for i, s := range r.Steps {
+					if root, blocked := c.roots[i]; blocked && s.BlockedBy != w.plan.Steps[root] {
+						t.Errorf("step %d is blocked by %v, not %d", i, s.BlockedBy, root)
+					}
+					var left []resource.Address
+					for _, j := range c.left[i] {
+						left = append(left, addressOf(j))
+					}
+					if diff := cmp.Diff(left, s.Missing); diff != "" {
+						t.Errorf("step %d leaves out others (-want +got):\n%s", i, diff)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestEnd: what ends a run before all is done, and what becomes of its steps.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	ones := slices.Repeat([]step{{takes: sec, deaf: true}}, 4)
+	with := func(at int, s step) []step {
+		steps := slices.Clone(ones)
+		steps[at] = s
+		return steps
+	}
+	for name, c := range map[string]struct {
+		steps       []step
+		flush       time.Duration
+		stop        time.Duration // Stop is closed then; 0 = never, less = before the run
+		cancel      time.Duration // likewise for the context
+		intend      func(ctx context.Context, call int) error
+		want        string
+		log         string // what must have happened, and nothing else
+		takes       time.Duration
+		interrupted bool
+		stopped     error
+	}{
+		"the first interrupt finishes what is under way and withdraws what is announced": {
+			steps: ones, stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true,
+			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
+		},
+		"an interrupt before the run leaves no trace": {
+			steps: ones, stop: -1, want: "not-started not-started not-started not-started", interrupted: true,
+		},
+		"an interrupt while the journal is written withdraws what was": {
+			steps: ones, flush: sec, stop: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
+			log: "i0 i1 u0 u1",
+		},
+		"after an interrupt what fails still blocks": {
+			steps: []step{{takes: sec, err: errRefused}, {needs: []int{0}}, {needs: []int{1}}, {after: []int{0}}}, stop: sec / 2,
+			want: "failed blocked blocked not-started", takes: sec, interrupted: true, log: "i0 b0 e0 s0",
+		},
+		"a cancelled context ends at once and leaves intents open": {
+			steps: ones, cancel: sec / 2, want: "unknown unknown not-started not-started", takes: sec / 2, interrupted: true,
+			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
+		},
+		"a cancelled context leaves what was not sent yet not started": {
+			steps: []step{{takes: sec, deaf: true}, {takes: sec}, {needs: []int{1}}, {needs: []int{0}}}, cancel: sec / 2,
+			want: "unknown not-started not-started blocked", takes: sec / 2, interrupted: true,
+		},
+		"a context that is cancelled before the run leaves no trace": {
+			steps: ones, cancel: -1, want: "not-started not-started not-started not-started", interrupted: true,
+		},
+		"a context that is cancelled while the journal is written interrupts, it does not fail": {
+			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
+			intend: func(ctx context.Context, _ int) error { return ctx.Err() },
+		},
+		"a context that is cancelled while the journal is written withdraws what was": {
+			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
+			log: "i0 i1 u0 u1",
+		},
+		"a disk that fails while the context is cancelled is told": {
+			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
+			intend:  func(context.Context, int) error { return errors.Join(executor.ErrStop, errDisk) },
+			stopped: errDisk,
+		},
+		"a stopping error ends the run and withdraws announced steps": {
+			steps: with(1, step{takes: sec / 2, err: errStop}), want: "done failed not-started not-started", takes: sec, stopped: errStop,
+			log: "i0 i1 b0 b1 i2 i3 e1 s1 u2 u3 e0 s0",
+		},
+		"a stopping error withdraws a batch that arrives after it": {
+			steps: with(1, step{takes: sec, err: errStop}), flush: 2 * sec, want: "done failed not-started not-started", takes: 4 * sec, stopped: errStop,
+			log: "i0 i1 b0 b1 e0 s0 e1 s1 i2 i3 u2 u3",
+		},
+		"a journal that cannot be begun sends nothing": {
+			steps: ones, want: "not-started not-started not-started not-started", stopped: errDisk,
+			intend: func(context.Context, int) error { return errDisk },
+		},
+		"a journal that fails later lets what is under way finish": {
+			steps: ones, want: "done done not-started not-started", takes: sec, stopped: errDisk,
+			log: "i0 i1 b0 b1 e0 s0 e1 s1",
+			intend: func(_ context.Context, call int) error {
+				if call > 1 {
+					return errDisk
+				}
+				return nil
+			},
+		},
+		"a journal that cannot take an outcome ends the run, and the step is done": {
+			steps: with(1, step{takes: sec / 2, journal: errDisk}), want: "done done not-started not-started", takes: sec, stopped: errDisk,
+		},
+		"a journal that cannot take a failure ends the run too": {
+			steps: with(1, step{takes: sec / 2, err: errRefused, journal: errDisk}), want: "done failed not-started not-started", takes: sec, stopped: errDisk,
+		},
+		"the first stopping error is the one that is told": {
+			steps: []step{{takes: sec, err: errStop}, {takes: 2 * sec, journal: errDisk}}, want: "failed done", takes: 2 * sec, stopped: errStop,
+		},
+		"an error while withdrawing hides nothing": {
+			steps: with(2, step{journal: errDisk}), stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true, stopped: errDisk,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(c.steps...)
+				w.flush, w.intend = c.flush, c.intend
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				switch {
+				case c.cancel < 0:
+					cancel()
+				case c.cancel > 0:
+					time.AfterFunc(c.cancel, cancel)
+				}
+				var stop <-chan struct{}
+				switch {
+				case c.stop < 0:
+					closed := make(chan struct{})
+					close(closed)
+					stop = closed
+				case c.stop > 0:
+					stop = after(c.stop)
+				}
+				start := time.Now()
+				r := w.run(ctx, 2, stop)
+				w.check(t, r)
+				if diff := cmp.Diff(c.want, statuses(r)); diff != "" {
+					t.Errorf("the steps ended otherwise (-want +got):\n%s", diff)
+				}
+				if took := time.Since(start); took != c.takes {
+					t.Errorf("the run took %v, not %v", took, c.takes)
+				}
+				if c.log != "" && sorted(strings.Join(w.log, " ")) != sorted(c.log) {
+					t.Errorf("what happened: %s\nnot:           %s", strings.Join(w.log, " "), c.log)
+				}
+				if r.Interrupted != c.interrupted {
+					t.Errorf("interrupted: %v", r.Interrupted)
+				}
+				if !errors.Is(r.Stopped, c.stopped) {
+					t.Errorf("stopped by %v, not %v", r.Stopped, c.stopped)
+				}
+			})
+		})
+	}
+}
+
+// sorted puts what happened into an order that does not depend on which of two workers was faster.
+func sorted(log string) string {
+	words := strings.Fields(log)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+func TestAPanicBringsItsStackAndLeavesTheIntentOpen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(step{panics: "index out of range"})
+		r := w.run(t.Context(), 1, nil)
+		w.check(t, r)
+		var p *executor.PanicError
+		if !errors.As(r.Steps[0].Err, &p) || p.Value != "index out of range" || !strings.Contains(string(p.Stack), "world_test.go") {
+			t.Errorf("the panic is not told: %v", r.Steps[0].Err)
+		}
+		if strings.Contains(p.Error(), "goroutine") {
+			t.Errorf("the message carries the stack: %v", p)
+		}
+		if w.settled[0] != 0 {
+			t.Error("the intent is not open any more")
+		}
+	})
+}
+
+func TestAnUnknownFateIsHandedToTheJournal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(step{err: errLost})
+		w.check(t, w.run(t.Context(), 1, nil))
+		if got := strings.Join(w.log, " "); got != "i0 b0 e0 s0" {
+			t.Errorf("what happened: %s", got)
+		}
+	})
+}
+
+func TestIDsKnowWhatThePlanKnowsAndWhatTheRunMade(t *testing.T) {
+	t.Parallel()
+	plan := planOf(step{}, step{needs: []int{0}})
+	plan.Known["project/web"] = planner.Record{ID: "known"}
+	plan.Known[addressOf(0)] = planner.Record{ID: "gone"} // and made again by the run
+	plan.Known["project/new"] = planner.Record{}
+	got := map[resource.Address]string{}
+	probe := service(func(s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+		for _, a := range []resource.Address{"project/web", "project/new", "project/other", addressOf(0)} {
+			if id, ok := ids(a); ok && s.Index == 1 {
+				got[a] = id
+			}
+		}
+		return executor.Outcome{ID: "made"}, nil
+	})
+	executor.Run(t.Context(), plan, probe, instant{}, executor.Options{})
+	want := map[resource.Address]string{"project/web": "known", addressOf(0): "made"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("other IDs (-want +got):\n%s", diff)
+	}
+}
+
+// service is a service that is one function.
+type service func(*planner.Step, executor.IDs) (executor.Outcome, error)
+
+func (do service) Do(_ context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	return do(s, ids)
+}
+
+func TestWhatBecomesReadyTogetherStartsInTheOrderOfThePlan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		steps := make([]step, 200)
+		for i := range steps[1:] {
+			steps[i+1] = step{needs: []int{0}, takes: time.Duration(1+i*7919%50) * time.Millisecond}
+		}
+		w := newWorld(steps...)
+		w.flush = 3 * time.Millisecond
+		w.check(t, w.run(t.Context(), 4, nil))
+		want := make([]string, len(steps))
+		for i := range want {
+			want[i] = strconv.Itoa(i)
+		}
+		if diff := cmp.Diff(want, strings.Fields(w.starts())); diff != "" {
+			t.Errorf("another order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestFlushesDoNotHoldUpAFastService(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]time.Duration{"200µs": 200 * time.Microsecond, "1ms": time.Millisecond, "20ms": 20 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const n, limit = 8000, 16
+				steps := make([]step, n)
+				for i := range steps {
+					steps[i].takes = each/2 + each*time.Duration(i*7919%1000)/1000 // each, on average
+				}
+				w := newWorld(steps...)
+				w.flush = time.Millisecond / 2
+				w.intend = func(_ context.Context, call int) error { // 1 ms, on average
+					pause(time.Duration(call*7919%1000) * time.Microsecond)
+					return nil
+				}
+				start := time.Now()
+				w.check(t, w.run(t.Context(), limit, nil))
+				bare := each * n / limit
+				if took := time.Since(start); took > bare*100/95 {
+					t.Errorf("%v instead of %v without a journal", took, bare)
+				}
+				t.Logf("%d flushes, %d intents ahead at most", w.flushes, w.ahead)
+			})
+		})
+	}
+}
+
+func TestASlowServiceIsAnnouncedFewStepsAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		steps := make([]step, 500)
+		for i := range steps {
+			steps[i].takes = time.Duration(150+i*37%100) * time.Millisecond
+		}
+		w := newWorld(steps...)
+		w.flush = 5 * time.Millisecond
+		w.check(t, w.run(t.Context(), 4, nil))
+		if w.ahead > 8 {
+			t.Errorf("%d intents were open of which nothing was sent, with 4 workers", w.ahead)
+		}
+	})
+}
+
+func TestAVerySlowDiskBoundsWhatIsAnnouncedAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(slices.Repeat([]step{{takes: time.Millisecond}}, 3000)...)
+		w.flush = 10 * sec
+		w.check(t, w.run(t.Context(), 4, nil))
+		if most := 65 * 4; w.ahead > most {
+			t.Errorf("%d intents were open of which nothing was sent, more than %d", w.ahead, most)
+		}
+	})
+}
+
+func TestALongChainThatFails(t *testing.T) {
+	t.Parallel()
+	chain := make([]step, 200_000)
+	for i := range chain[1:] {
+		chain[i+1].needs = []int{i}
+	}
+	fails := service(func(*planner.Step, executor.IDs) (executor.Outcome, error) { return executor.Outcome{}, errRefused })
+	plan := planOf(chain...)
+	r := executor.Run(t.Context(), plan, fails, instant{}, executor.Options{Parallelism: 4})
+	for i, s := range r.Steps[1:] {
+		if s.Status != executor.Blocked || s.BlockedBy != plan.Steps[0] {
+			t.Fatalf("step %d is %s, by %v", i+1, word(s.Status), s.BlockedBy)
+		}
+	}
+}

@@ -1,0 +1,389 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// step is a step of a scripted plan, with what happens when it is carried out.
+type step struct {
+	action       planner.Action
+	address      resource.Address // "" = one of its own
+	needs, after []int
+	members      []int // of a membership: steps that make them
+	local        bool  // sends nothing
+
+	takes   time.Duration
+	err     error // what the service answers
+	panics  any
+	deaf    bool  // the request is under way when the context is cancelled, and its answer gets lost
+	journal error // of its outcome
+}
+
+func addressOf(i int) resource.Address { return resource.Address(fmt.Sprintf("work_item/web/%d", i)) }
+
+func planOf(steps ...step) *planner.Plan {
+	plan := &planner.Plan{Known: map[resource.Address]planner.Record{}}
+	for i, s := range steps {
+		p := &planner.Step{
+			Index: i, Address: s.address, Action: s.action, Needs: s.needs, After: s.after,
+			Object: &resource.Object{}, Operation: &resource.Operation{},
+		}
+		if p.Address == "" {
+			p.Address = addressOf(i)
+		}
+		if s.local {
+			p.Operation = nil
+		}
+		if s.members != nil {
+			p.Action, p.Object, p.Members = planner.AddMembers, nil, &planner.Members{}
+			for _, j := range s.members {
+				p.Members.Items = append(p.Members.Items, planner.Member{Address: addressOf(j)})
+			}
+		}
+		plan.Steps = append(plan.Steps, p)
+	}
+	return plan
+}
+
+// world is a scripted service and the journal beside it. It notes what happens
+// when, and complains about whatever must never happen.
+type world struct {
+	script []step
+	plan   *planner.Plan
+	limit  int
+	flush  time.Duration
+	intend func(ctx context.Context, call int) error // answers the call-th flush (from 1); nil = well
+
+	mu       sync.Mutex
+	start    time.Time
+	log      []string // i0 intended, b0 begun, e0 ended, s0 settled, u0 withdrawn
+	began    []time.Duration
+	intended []bool
+	settled  []int
+	answered []bool // with success
+	sent     []bool
+	over     []bool // whatever became of it
+	inFlight map[resource.Address]int
+	now, max int // steps in flight
+	ahead    int // most intents open that are not in flight
+	flushes  int
+	total    int
+	wrong    []string
+	events   []executor.Event
+}
+
+func newWorld(script ...step) *world {
+	n := len(script)
+	return &world{
+		script: script, plan: planOf(script...), start: time.Now(), inFlight: map[resource.Address]int{},
+		began: make([]time.Duration, n), intended: make([]bool, n), settled: make([]int, n),
+		answered: make([]bool, n), sent: make([]bool, n), over: make([]bool, n),
+	}
+}
+
+// run runs the plan. Events are taken without a lock: the race detector sees to it that they come one at a time.
+func (w *world) run(ctx context.Context, limit int, stop <-chan struct{}) executor.Result {
+	w.limit = limit
+	return executor.Run(ctx, w.plan, w, w, executor.Options{
+		Parallelism: limit, Stop: stop, Events: func(e executor.Event) { w.events = append(w.events, e) },
+	})
+}
+
+func (w *world) note(what string, i int) { w.log = append(w.log, fmt.Sprintf("%s%d", what, i)) }
+
+func (w *world) wrongf(format string, args ...any) {
+	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+}
+
+func (w *world) Intend(ctx context.Context, steps []*planner.Step) error {
+	w.mu.Lock()
+	w.flushes++
+	call := w.flushes
+	w.mu.Unlock()
+	pause(w.flush)
+	if w.intend != nil {
+		if err := w.intend(ctx, call); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range steps {
+		if w.intended[s.Index] || s.Operation == nil {
+			w.wrongf("intended %d, twice or though it sends nothing", s.Index)
+		}
+		w.intended[s.Index] = true
+		w.note("i", s.Index)
+	}
+	w.total += len(steps)
+	w.ahead = max(w.ahead, w.total-w.now)
+	return nil
+}
+
+func (w *world) Settle(s *planner.Step, _ executor.Outcome, err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := s.Index
+	w.settled[i]++
+	if w.settled[i] > 1 || !w.intended[i] && (s.Operation != nil || !w.sent[i]) {
+		w.wrongf("settled %d, twice or without an intent", i)
+	}
+	if s.Operation != nil {
+		w.total--
+	}
+	if w.sent[i] {
+		w.note("s", i)
+	} else {
+		w.note("u", i)
+		if !errors.Is(err, executor.ErrNotSent) {
+			w.wrongf("settled %d, which was not begun, with %v", i, err)
+		}
+	}
+	return w.script[i].journal
+}
+
+func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	i := s.Index
+	w.begin(s, ids)
+	defer w.end(s)
+	do := w.script[i]
+	if do.takes > 0 {
+		select {
+		case <-time.After(do.takes):
+		case <-ctx.Done():
+			if do.deaf {
+				return executor.Outcome{}, fmt.Errorf("%w: %w", executor.ErrUnknown, ctx.Err())
+			}
+			return executor.Outcome{}, fmt.Errorf("waiting: %w", ctx.Err())
+		}
+	}
+	if do.panics != nil {
+		panic(do.panics)
+	}
+	if do.err != nil {
+		return executor.Outcome{}, do.err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answered[i] = true
+	return executor.Outcome{ID: fmt.Sprint("id", i), Values: map[string]string{"name": "x"}}, nil
+}
+
+func (w *world) begin(s *planner.Step, ids executor.IDs) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := s.Index
+	w.note("b", i)
+	w.began[i], w.sent[i] = time.Since(w.start), true
+	w.inFlight[s.Address]++
+	w.now++
+	w.max = max(w.max, w.now)
+	if w.now > w.limit {
+		w.wrongf("%d in flight, more than %d", w.now, w.limit)
+	}
+	if w.inFlight[s.Address] > 1 {
+		w.wrongf("%s is in flight twice", s.Address)
+	}
+	if s.Operation != nil && !w.intended[i] {
+		w.wrongf("%d began without an intent", i)
+	}
+	for _, j := range s.Needs {
+		id, ok := ids(w.plan.Steps[j].Address)
+		if !w.answered[j] || w.plan.Steps[j].Object != nil && (!ok || id == "") {
+			w.wrongf("%d began before %d, which it needs, was done", i, j)
+		}
+	}
+	for _, j := range s.After {
+		if w.sent[j] && !w.over[j] {
+			w.wrongf("%d began before %d had ended", i, j)
+		}
+	}
+}
+
+func (w *world) end(s *planner.Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("e", s.Index)
+	w.over[s.Index] = true
+	w.inFlight[s.Address]--
+	w.now--
+}
+
+// starts lists the steps in the order in which the executor told that they start.
+func (w *world) starts() string {
+	var found []string
+	for _, e := range w.events {
+		if e.Type == executor.Started {
+			found = append(found, strconv.Itoa(e.Step.Index))
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// statuses names how the steps of a result ended.
+func statuses(r executor.Result) string {
+	words := make([]string, len(r.Steps))
+	for i, s := range r.Steps {
+		words[i] = word(s.Status)
+	}
+	return strings.Join(words, " ")
+}
+
+func word(s executor.Status) string {
+	return map[executor.Status]string{
+		executor.NotStarted: "not-started", executor.Done: "done", executor.Failed: "failed",
+		executor.Blocked: "blocked", executor.Unknown: "unknown",
+	}[s]
+}
+
+// check complains about a result that cannot be.
+func (w *world) check(t *testing.T, r executor.Result) {
+	t.Helper()
+	for _, text := range w.wrong {
+		t.Error(text)
+	}
+	if len(r.Steps) != len(w.plan.Steps) {
+		t.Fatalf("%d results of %d steps", len(r.Steps), len(w.plan.Steps))
+	}
+	early := r.Interrupted || r.Stopped != nil
+	done, total := 0, 0
+	for i, s := range r.Steps {
+		if s.Step != w.plan.Steps[i] {
+			t.Fatalf("result %d is of another step", i)
+		}
+		possible := s.Step.Action != planner.NotPossible
+		if possible {
+			total++
+		}
+		if s.Status != executor.NotStarted {
+			done++
+		}
+		if why := w.contradiction(r, i, early); why != "" {
+			t.Errorf("step %d is %s, but %s", i, word(s.Status), why)
+		}
+	}
+	if r.Stopped != nil && !errors.Is(r.Stopped, executor.ErrStop) {
+		t.Errorf("the error that stopped the run does not say so: %v", r.Stopped)
+	}
+	w.checkEvents(t, done, total)
+}
+
+// contradiction says what speaks against a step's result.
+func (w *world) contradiction(r executor.Result, i int, early bool) string {
+	s := r.Steps[i]
+	failedNeed := slices.ContainsFunc(s.Step.Needs, func(j int) bool {
+		return r.Steps[j].Status != executor.Done && r.Steps[j].Status != executor.NotStarted || r.Steps[j].Step.Action == planner.NotPossible
+	})
+	waitsForever := slices.ContainsFunc(slices.Concat(s.Step.Needs, s.Step.After), func(j int) bool { return r.Steps[j].Status == executor.NotStarted }) ||
+		slices.ContainsFunc(r.Steps[:i], func(o executor.StepResult) bool {
+			return o.Step.Address == s.Step.Address && o.Status == executor.NotStarted
+		})
+	noMember := s.Step.Members != nil && !slices.ContainsFunc(w.script[i].members, func(j int) bool { return r.Steps[j].Status == executor.Done })
+	open := w.intended[i] && w.settled[i] == 0
+	switch s.Status {
+	case executor.Done:
+		switch {
+		case !w.answered[i]:
+			return "the service never said so"
+		case s.Err != nil || s.BlockedBy != nil:
+			return "it has an error"
+		case s.Outcome.Values != nil:
+			return "its values are kept"
+		case w.settled[i] != 1:
+			return "its outcome is not in the journal"
+		}
+	case executor.Failed:
+		if !w.sent[i] || w.answered[i] || s.Err == nil || w.settled[i] != 1 {
+			return "nothing failed, or the journal does not know"
+		}
+	case executor.Unknown:
+		if !w.sent[i] || s.Err == nil {
+			return "its fate is known"
+		}
+	case executor.Blocked:
+		switch {
+		case w.sent[i] || w.intended[i]:
+			return "it was announced"
+		case !failedNeed && !noMember:
+			return "what it needs is there"
+		case s.BlockedBy == nil:
+			return "nothing blocks it"
+		}
+		root := r.Steps[s.BlockedBy.Index]
+		if root.Status != executor.Failed && root.Status != executor.Unknown && root.Step.Action != planner.NotPossible {
+			return fmt.Sprintf("its root cause %d is %s", s.BlockedBy.Index, word(root.Status))
+		}
+	case executor.NotStarted:
+		switch {
+		case s.Err != nil || s.BlockedBy != nil || s.Missing != nil:
+			return "it tells of more"
+		case w.answered[i]:
+			return "it was done"
+		case open:
+			return "its intent was left open"
+		case failedNeed && s.Step.Action != planner.NotPossible:
+			return "it is blocked"
+		case !early && !waitsForever && s.Step.Action != planner.NotPossible && !errors.Is(w.script[i].err, executor.ErrNotSent):
+			return "nothing kept it"
+		}
+	}
+	return ""
+}
+
+// checkEvents complains about events that do not tell what happened.
+func (w *world) checkEvents(t *testing.T, done, total int) {
+	t.Helper()
+	started, ended := map[int]int{}, map[int]int{}
+	last := 0
+	for _, e := range w.events {
+		i := e.Step.Index
+		switch e.Type {
+		case executor.Started:
+			if started[i]++; started[i] > 1 || ended[i] > 0 {
+				t.Errorf("step %d started again", i)
+			}
+		case executor.Ended:
+			if ended[i]++; ended[i] > 1 {
+				t.Errorf("step %d ended again", i)
+			}
+			if e.Result.Step != e.Step {
+				t.Errorf("the result of step %d is of another", i)
+			}
+		}
+		if e.Total != total || e.Done < last || e.Done > total {
+			t.Errorf("an event tells of %d of %d after %d of %d", e.Done, e.Total, last, total)
+		}
+		last = e.Done
+	}
+	if last != done {
+		t.Errorf("the last event tells of %d steps, %d ended", last, done)
+	}
+	for i, s := range w.sent {
+		if s && (started[i] != 1 || ended[i] != 1) {
+			t.Errorf("step %d was begun, and told to have started %d times and ended %d times", i, started[i], ended[i])
+		}
+	}
+}
+
+// after closes a channel at a virtual time.
+func after(d time.Duration) <-chan struct{} {
+	c := make(chan struct{})
+	time.AfterFunc(d, func() { close(c) })
+	return c
+}

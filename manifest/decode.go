@@ -1,0 +1,385 @@
+package manifest
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// decode turns the nodes of the items from first on into objects and checks
+// each against the schema. drop says that no alias needs a node again.
+func (r *reader) decode(s *source, first int, drop bool) {
+	slab := make([]resource.Object, len(r.items)-first)
+	for i := range slab {
+		r.items[first+i].object = &slab[i]
+	}
+	r.batches(first, func() func(from, to int, found *findings) {
+		d := &decoder{
+			reader: r, drop: drop, memo: r.checker.Memo(),
+			merger: merger{source: s, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
+			given:  properties{kinds: r.kinds, source: s},
+		}
+		return func(from, to int, found *findings) {
+			d.found, d.merger.found, d.given.found = found, found, found
+			for i := from; i < to; i++ {
+				d.item(int32(i)) //nolint:gosec // limited by the elements
+			}
+		}
+	})
+}
+
+// decoder decodes objects one after another; what it needs for one it uses again for the next.
+type decoder struct {
+	*reader
+	merger
+	found   *findings
+	drop    bool
+	given   properties
+	memo    *schema.Memo
+	list    []schema.Given // what the object carries
+	unknown []string       // properties that the kind does not have
+	texts   []string       // the lists among list
+	broken  []string       // properties that were reported already
+	fields  []*node        // by the index of the kind's field
+	values  []resource.Value
+	refs    []resource.Reference
+}
+
+// slabSize is how many values or references are made room for at once.
+const slabSize = 1024
+
+// item decodes one item.
+func (d *decoder) item(i int32) {
+	it := &d.items[i]
+	o, k := it.object, it.kind
+	o.Kind = k.Kind
+	o.Position = diag.Position{File: it.source.name, Line: it.line, Column: it.column}
+	if it.parent >= 0 {
+		o.Parent = d.items[it.parent].object
+	}
+	d.list, d.unknown, d.texts, d.broken = d.list[:0], d.unknown[:0], d.texts[:0], d.broken[:0]
+	d.given.item, d.given.reader, d.given.kind = i, d.reader, k
+	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
+	if it.node.Kind == scalarNode {
+		d.given.reset(0)
+		d.fields[k.props[k.short.Name].field] = it.node
+	} else {
+		d.properties(it)
+	}
+	d.decodeFields(it)
+	if len(d.unknown) > 0 || !d.memo.Fits(k.Name, d.list) {
+		d.violations(k)
+	}
+	d.check(it)
+	if slices.Contains(d.broken, schema.ObjectID) {
+		o.ID = ""
+	}
+	if slices.Contains(d.broken, schema.Identifier) {
+		o.Identifier = ""
+	}
+	it.ok = len(d.broken) == 0
+	if d.drop && it.node.Kind == mappingNode {
+		it.node.Content = nil
+	}
+	it.node = nil
+}
+
+// violations reports what the schema says against an object, except where something was reported before.
+func (d *decoder) violations(k *kindInfo) {
+	instance := make(map[string]any, len(d.list))
+	for i := range d.list {
+		instance[k.order[d.list[i].Property]] = d.list[i].Instance()
+	}
+	for _, name := range d.unknown {
+		instance[name] = nil
+	}
+	reported := len(d.broken)
+	for _, v := range d.checker.Check(k.Name, instance) {
+		if slices.Contains(d.broken[:reported], v.Property) {
+			continue
+		}
+		d.broken = append(d.broken, v.Property)
+		misspelt := v.Keyword == schema.Missing && slices.ContainsFunc(d.unknown, func(name string) bool {
+			return len(diag.Near(name, []string{v.Property})) > 0
+		})
+		if !misspelt { // that is told where the unknown one stands
+			d.given.explain(v)
+		}
+	}
+}
+
+// properties sorts out the keys of a mapping.
+func (d *decoder) properties(it *item) {
+	k, o := it.kind, it.object
+	pairs := it.node.Content
+	if it.merges {
+		pairs = d.pairs(it.node)
+	}
+	d.given.reset(len(pairs) / 2)
+	if fault := tagFault(it.node); fault != "" {
+		d.tag(it.node, fault)
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := d.given.key(pairs[i], pairs[i+1])
+		if !ok {
+			continue
+		}
+		p := k.props[name]
+		value := pairs[i+1]
+		switch p.what {
+		case isUnknown:
+			d.unknown = append(d.unknown, name)
+		case isSection: // found by the walker
+		case isField:
+			d.fields[p.field] = value
+		case isKey:
+			o.Key, it.keyed = d.plain(name, p.given, value), true
+		case isID:
+			o.ID = resource.NormalID(d.plain(name, p.given, value))
+		case isIdentifier:
+			o.Identifier = d.plain(name, p.given, value)
+		}
+	}
+}
+
+// plain takes a text that belongs to no field.
+func (d *decoder) plain(name string, property int, n *node) string {
+	text, given, ok := d.text(name, n)
+	if ok {
+		given.Property = property
+		d.list = append(d.list, given)
+	}
+	return text
+}
+
+// text takes a text and what it is to the schema. ok is false where it was
+// reported that there is none.
+func (d *decoder) text(name string, n *node) (text string, given schema.Given, ok bool) {
+	n = d.usable(name, n)
+	switch {
+	case n == nil:
+		return "", given, false
+	case n.Kind != scalarNode || isNull(n):
+		return "", schema.Given{Form: schema.Other, Value: textInstance(n)}, true
+	case len(n.Value) > d.limits.ScalarBytes:
+		d.fault(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
+		return "", given, false
+	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
+		if r, bad := controlCharacter(n.Value); bad {
+			d.fault(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
+			return "", given, false
+		}
+	}
+	return n.Value, schema.Given{Text: n.Value}, true
+}
+
+// usable gives what a node stands for, or nil where it was reported that it cannot be used.
+func (d *decoder) usable(name string, n *node) *node {
+	to := resolved(n)
+	if to == nil {
+		d.found.add(cyclicAlias(d.given.source, n))
+		d.broken = append(d.broken, name)
+		return nil
+	}
+	if fault := tagFault(to); fault != "" {
+		d.tag(to, fault)
+		d.broken = append(d.broken, name)
+		return nil
+	}
+	return to
+}
+
+func (d *decoder) tag(n *node, tag string) {
+	d.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "unknown-tag", Position: position(d.given.source, n), Path: d.path(d.given.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
+	}})
+}
+
+// fault reports a property.
+func (d *decoder) fault(name string, n *node, code, summary, hint string) {
+	d.broken = append(d.broken, name)
+	d.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: code, Position: position(d.given.source, n), Path: d.path(d.given.item) + "." + name, Summary: summary, Hint: hint,
+	}})
+}
+
+// textInstance is a node as the schema sees it where a text is expected.
+func textInstance(n *node) any {
+	switch {
+	case n.Kind == mappingNode:
+		return map[string]any{}
+	case n.Kind == sequenceNode:
+		return []any{}
+	case isNull(n):
+		return nil
+	default:
+		return n.Value
+	}
+}
+
+// decodeFields takes the fields that are written, in the order of the kind.
+func (d *decoder) decodeFields(it *item) {
+	o, k := it.object, it.kind
+	count := 0
+	for _, n := range d.fields {
+		if n != nil {
+			count++
+		}
+	}
+	nests := it.outer >= 0
+	if nests {
+		count++
+	}
+	o.Values = d.room(count)
+	for i, n := range d.fields {
+		f := &k.Fields[i]
+		if nests && f.Name == k.Nests {
+			if n != nil {
+				d.given.nested(f.Name, n, d.items[it.outer].object)
+				d.broken = append(d.broken, f.Name)
+			}
+			outer := d.items[it.outer].object
+			refs := d.references(1)
+			refs[0] = resource.Reference{Target: outer, Position: o.Position}
+			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
+			continue
+		}
+		if n != nil {
+			d.field(o, f, k.given[i], n)
+		}
+	}
+}
+
+// field takes one field.
+func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *node) {
+	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.given.source, n)})
+	v := &o.Values[len(o.Values)-1]
+	clears := f.Clear != resource.ClearNever
+	var given schema.Given
+	ok := true
+	switch f.Type {
+	case resource.Number, resource.Boolean:
+		to := d.usable(f.Name, n)
+		if ok = to != nil; !ok {
+			break
+		}
+		v.Text, v.Null = to.Value, isNull(to) && clears
+		given = schema.Given{Form: schema.Other, Value: jsonScalar(to)}
+		if f.Type == resource.Boolean {
+			given.Value = boolean(to)
+		}
+	case resource.JSON:
+		given.Form = schema.Other
+		if v.Text, given.Value, ok = d.json(f.Name, n); ok {
+			v.Null = given.Value == nil && clears
+		}
+	case resource.RefSet:
+		given, ok = d.refSet(f, v, n)
+		v.Null = ok && clears && len(v.Refs) == 0
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
+		resource.Enum, resource.Color, resource.URL, resource.Ref:
+		v.Text, given, ok = d.text(f.Name, n)
+		if ok && clears && v.Text == "" && (given.Form == schema.Text || given.Value == nil) {
+			v.Null = true
+			given = schema.Given{Form: schema.Other} // an empty text clears as null does
+		}
+		if ok && f.Type == resource.Ref && v.Text != "" {
+			v.Refs = d.references(1)
+			v.Refs[0] = reference(v.Text, v.Position)
+		}
+	}
+	if ok {
+		given.Property = property
+		d.list = append(d.list, given)
+	}
+}
+
+func reference(text string, at diag.Position) resource.Reference {
+	ref := resource.Reference{Text: text, Position: at}
+	if resource.IsID(text) {
+		ref.ID = resource.NormalID(text)
+	}
+	return ref
+}
+
+// refSet takes a list of texts that name things.
+func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given schema.Given, ok bool) {
+	list := d.usable(f.Name, n)
+	if list == nil {
+		return given, false
+	}
+	if list.Kind != sequenceNode {
+		return schema.Given{Form: schema.Other, Value: textInstance(list)}, true
+	}
+	var instance []any // only where a member is no text
+	from := len(d.texts)
+	v.Refs = d.references(len(list.Content))
+	for i, entry := range list.Content {
+		text, one, fine := d.text(f.Name, entry)
+		if !fine {
+			return given, false
+		}
+		if one.Form == schema.Other && instance == nil {
+			instance = make([]any, i, len(list.Content))
+			for j, before := range d.texts[from:] {
+				instance[j] = before
+			}
+		}
+		if instance != nil {
+			instance = append(instance, one.Instance())
+		}
+		d.texts = append(d.texts, text)
+		v.Refs[i] = reference(text, position(d.given.source, entry))
+	}
+	if instance != nil {
+		return schema.Given{Form: schema.Other, Value: instance}, true
+	}
+	return schema.Given{Form: schema.List, List: d.texts[from:len(d.texts):len(d.texts)]}, true
+}
+
+// jsonScalar is a plain scalar as a number where JSON would take it as one.
+func jsonScalar(n *node) any {
+	if n.Kind != scalarNode || n.Style&quotedStyles != 0 || isNull(n) {
+		return textInstance(n)
+	}
+	if (n.Tag == "!!int" || n.Tag == "!!float") && len(n.Value) < 100 && json.Valid([]byte(n.Value)) {
+		return json.Number(n.Value)
+	}
+	return n.Value
+}
+
+func boolean(n *node) any {
+	if n.Kind == scalarNode && n.Style&quotedStyles == 0 && (n.Value == "true" || n.Value == "false") {
+		return n.Value == "true"
+	}
+	return textInstance(n)
+}
+
+// room gives an empty slice for that many values.
+func (d *decoder) room(count int) []resource.Value {
+	if count == 0 {
+		return nil
+	}
+	if cap(d.values)-len(d.values) < count {
+		d.values = make([]resource.Value, 0, max(slabSize, count))
+	}
+	from := len(d.values)
+	d.values = d.values[:from+count]
+	return d.values[from : from : from+count]
+}
+
+// references gives a slice of that many references.
+func (d *decoder) references(count int) []resource.Reference {
+	if count == 0 {
+		return nil
+	}
+	if cap(d.refs)-len(d.refs) < count {
+		d.refs = make([]resource.Reference, 0, max(slabSize, count))
+	}
+	from := len(d.refs)
+	d.refs = d.refs[:from+count]
+	return d.refs[from : from+count : from+count]
+}

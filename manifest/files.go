@@ -1,0 +1,220 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// standardInput is the name that stands for it on the command line.
+const standardInput = "-"
+
+// source is one file to read.
+type source struct {
+	name string // as the user named it, or within the directory that the user named
+	dir  string // what files that it names are relative to
+	open func() (io.ReadCloser, error)
+
+	once sync.Once // opens root
+	root *os.Root
+	err  error
+}
+
+// sources turns what the user named into files, each once, in the order named.
+func sources(names []string, stdin io.Reader, found *findings) []*source {
+	var list []*source
+	var infos []fs.FileInfo
+	add := func(name string) {
+		info, err := os.Stat(name)
+		if err != nil {
+			found.add(unreadable(name, err))
+			return
+		}
+		if slices.ContainsFunc(infos, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
+			return // named twice, or once more within a directory
+		}
+		infos = append(infos, info)
+		list = append(list, &source{name: name, dir: filepath.Dir(name), open: func() (io.ReadCloser, error) {
+			return os.Open(name) //nolint:gosec // the user named it
+		}})
+	}
+	for _, name := range names {
+		if name == standardInput {
+			if slices.ContainsFunc(list, func(s *source) bool { return s.name == standardInput }) {
+				continue
+			}
+			list = append(list, &source{name: name, dir: ".", open: func() (io.ReadCloser, error) {
+				if stdin == nil {
+					return nil, errors.New("there is no standard input")
+				}
+				return io.NopCloser(stdin), nil
+			}})
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			found.add(unreadable(name, err))
+			continue
+		}
+		if !info.IsDir() {
+			add(name)
+			continue
+		}
+		inside, err := manifestsIn(name)
+		if err != nil {
+			found.add(unreadable(name, err))
+			continue
+		}
+		if len(inside) == 0 {
+			found.add(finding{Diagnostic: diag.Diagnostic{
+				Code: "no-manifest", Position: diag.Position{File: name},
+				Summary: "the directory holds no *.yaml and no *.yml", Hint: "folders within it are not looked into",
+			}})
+		}
+		for _, file := range inside {
+			add(file)
+		}
+	}
+	return list
+}
+
+// manifestsIn lists the *.yaml and *.yml of a directory, sorted, without those within its folders.
+func manifestsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		names = append(names, filepath.Join(dir, e.Name()))
+	}
+	return names, nil
+}
+
+func unreadable(name string, err error) finding {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	hint := ""
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("there is no such file") // the same words on every system
+		hint = "look at the spelling; - stands for standard input"
+	}
+	return finding{Diagnostic: diag.Diagnostic{
+		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + err.Error(), Hint: hint,
+	}}
+}
+
+// read hands every document of the source to each, with a guess at how many
+// things the source has held so far. anchors says that there may
+// be anchors in it, complete that nothing kept it from being read to the end.
+func (s *source) read(ctx context.Context, limits Limits, elements *int, found *findings, each func(root *node, things int)) (anchors, complete bool) {
+	in, err := s.open()
+	if err != nil {
+		found.add(unreadable(s.name, err))
+		return true, false
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	scan := &scanner{ctx: ctx, in: in, file: s.name, limits: limits, elements: elements}
+	err = documents(scan, func(root *node) { each(root, scan.hyphens) })
+	switch {
+	case scan.finding != nil:
+		found.add(finding{Diagnostic: *scan.finding})
+		return scan.anchors, false
+	case err != nil:
+		found.add(finding{Diagnostic: syntaxError(s.name, err)})
+		return scan.anchors, false
+	}
+	return scan.anchors, true
+}
+
+// fileError is what is wrong with a file that a manifest names.
+type fileError struct{ code, summary, hint string }
+
+// content reads a file that the manifest names: a regular file below the manifest's folder.
+func (s *source) content(name string, limit int) (text string, isHTML bool, bad *fileError) {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) {
+		return "", false, &fileError{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md", ".markdown":
+	case ".html", ".htm":
+		isHTML = true
+	default:
+		return "", false, &fileError{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
+	}
+	s.once.Do(func() { s.root, s.err = os.OpenRoot(s.dir) })
+	if s.err != nil {
+		return "", false, fileProblem(s.err)
+	}
+	info, err := s.root.Stat(local)
+	if err != nil {
+		return "", false, fileProblem(err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", false, &fileError{"file-unreadable", "what is named is no regular file", ""}
+	}
+	f, err := s.root.Open(local)
+	if err != nil {
+		return "", false, fileProblem(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	switch {
+	case err != nil:
+		return "", false, fileProblem(err)
+	case len(data) > limit:
+		return "", false, &fileError{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
+	case !utf8.Valid(data):
+		return "", false, &fileError{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
+	}
+	text = strings.TrimPrefix(string(data), "\uFEFF")
+	if r, bad := controlCharacter(strings.ReplaceAll(text, "\r\n", "\n")); bad {
+		return "", false, &fileError{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
+	}
+	return text, isHTML, nil
+}
+
+func fileProblem(err error) *fileError {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &fileError{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
+	case strings.Contains(err.Error(), "escapes"):
+		return &fileError{"file-outside", "the file leads outside the manifest's folder", "keep it below that folder, without links that lead out of it"}
+	}
+	return &fileError{"file-unreadable", "cannot read the file: " + err.Error(), ""}
+}
+
+// close lets go of the folder.
+func (s *source) close() {
+	if s.root != nil {
+		s.root.Close() //nolint:errcheck,gosec // nothing was written
+	}
+}
+
+// controlCharacter finds the first character that no text of the service may hold.
+func controlCharacter(text string) (rune, bool) {
+	for i := range len(text) {
+		if c := text[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7F {
+			return rune(c), true
+		}
+	}
+	return 0, false
+}

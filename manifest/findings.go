@@ -1,0 +1,94 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// finding is a diagnostic whose hint may have to be looked for: that is done
+// only for those that are told.
+type finding struct {
+	diag.Diagnostic
+	near func() string
+}
+
+// findings collects what is wrong, as much of it as will be told and the number of the rest.
+type findings struct {
+	list    []finding
+	max     int
+	dropped int // errors beyond
+}
+
+func (f *findings) add(n finding) {
+	if len(f.list) >= f.max {
+		if n.Severity == diag.Error {
+			f.dropped++
+		}
+		return
+	}
+	f.list = append(f.list, n)
+}
+
+func (f *findings) join(g findings) {
+	f.list = append(f.list, g.list...)
+	f.dropped += g.dropped
+}
+
+func (f *findings) hasErrors() bool {
+	return f.dropped > 0 || slices.ContainsFunc(f.list, func(n finding) bool { return n.Severity == diag.Error })
+}
+
+// diagnostics returns the findings in the order of their places, each once, and no more than the limit.
+func (f *findings) diagnostics() diag.List {
+	if len(f.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(f.list, func(a, b finding) int {
+		return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
+	})
+	// An anchored part is read wherever an alias names it, and found wrong each time.
+	f.list = slices.CompactFunc(f.list, func(a, b finding) bool {
+		return a.Position == b.Position && a.Severity == b.Severity && a.Code == b.Code && a.Summary == b.Summary
+	})
+	// Where not all can be told, errors go first.
+	errors := 0
+	for i := range f.list {
+		if f.list[i].Severity == diag.Error {
+			errors++
+		}
+	}
+	var list diag.List
+	toldErrors, toldWarnings, hints := 0, 0, 0
+	for i := range f.list {
+		n := &f.list[i]
+		if n.Severity == diag.Error {
+			if toldErrors == f.max {
+				continue
+			}
+			toldErrors++
+		} else {
+			if toldWarnings+min(errors, f.max) >= f.max {
+				continue
+			}
+			toldWarnings++
+		}
+		if n.near != nil && n.Hint == "" && hints < mostHints {
+			n.Hint = n.near()
+			hints++
+		}
+		list = append(list, n.Diagnostic)
+	}
+	if more := errors - toldErrors + f.dropped; more > 0 {
+		list = append(list, diag.Diagnostic{
+			Code: "too-many-findings", Summary: fmt.Sprintf("%d more errors are not shown", more),
+			Hint: "put these right first",
+		})
+	}
+	return list
+}
+
+// mostHints bounds how often all keys of a project are compared with a word.
+const mostHints = 25

@@ -1,0 +1,221 @@
+package manifest_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
+)
+
+func load(tb testing.TB, text string, limits manifest.Limits) (*manifest.Manifest, diag.List) {
+	tb.Helper()
+	return manifest.Load(tb.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(text), Limits: limits})
+}
+
+// bomb names ten of the anchor before in each anchor, levels deep.
+func bomb(first, format string, levels int) string {
+	var b strings.Builder
+	b.WriteString(strings.ReplaceAll(first, "@", "a0"))
+	for i := 1; i <= levels; i++ {
+		list := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", ")
+		fmt.Fprintf(&b, format, i, list)
+	}
+	return b.String()
+}
+
+func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 17 // enough to see what grows faster than the input
+	for name, tt := range map[string]struct {
+		text string
+		code string
+	}{
+		"brackets that never close":     {strings.Repeat("[", mib), "yaml-syntax"},
+		"braces that never close":       {strings.Repeat("{a: ", mib), "yaml-syntax"},
+		"a sequence in a sequence":      {strings.Repeat("- ", mib), "yaml-syntax"},
+		"keys that are mappings":        {"? {a: b} : c\n", "bad-key"},
+		"a key that is a mapping":       {"? {a: b}\n: c\n", "bad-key"},
+		"a key that is an alias":        {"workspace: &a acme\n*a : b\n", "unknown-field"},
+		"a scalar of many lines":        {"pages:\n- name: a\n  description: |\n" + strings.Repeat("    a line of text\n", 8*mib), "too-large"},
+		"a line without an end":         {"workspace: \"" + strings.Repeat("a", 88*mib), "too-large"},
+		"a million comments":            {strings.Repeat("# a\n", mib) + "a: b\n", "unknown-field"},
+		"a million documents":           {strings.Repeat("--- a\n", mib/4), "wrong-type"},
+		"the same key a million times":  {strings.Repeat("a:\n", mib), "duplicate-key"},
+		"a million keys":                {numbered("k%d:\n", mib/4), "unknown-field"},
+		"a million wrong items":         {"projects:\n" + numbered("- {key: k%d, titel: x}\n", mib/8), "unknown-field"},
+		"a million unknown references":  {"projects:\n- key: a\n  work_items:\n" + numbered("  - {name: k%[1]d, parent: kk%[1]d}\n", mib/8), "unknown-reference"},
+		"a million near misses":         {"projects:\n- key: a\n  cycles:\n" + numbered("  - {name: c%d}\n", mib/16) + "  work_items:\n" + numbered("  - {name: k%[1]d, cycle: cc%[1]d}\n", mib/16), ""},
+		"a chain of parents":            {"projects:\n- key: a\n  work_items:\n" + numbered("  - {name: k%[1]d, parent: k%[2]d}\n", mib/8) + "  - {name: k16384, parent: k0}\n", "reference-cycle"},
+		"a NUL":                         {"a: \x00\n", "control-character"},
+		"an escape sequence":            {"a: \x1b[31m\n", "control-character"},
+		"bytes that are no UTF-8":       {"a: \xff\n", "not-utf8"},
+		"half a character at the end":   {"a: \xe2\x82", "not-utf8"},
+		"half a surrogate":              {"a: \"\\ud800\"\n", "yaml-syntax"},
+		"UTF-16":                        {"\xff\xfea\x00:\x00", "not-utf8"},
+		"a bomb of items":               {"projects:\n- key: a\n  work_items:\n  - &a0 {name: a}\n" + bomb("", "  - &a%d {name: a, work_items: [%s]}\n", 12), "alias-expansion"},
+		"a bomb of merge keys":          {"teamspaces:\n- key: a\n  logo_props:\n    a: &a0 {x: y}\n" + bomb("", "    a%[1]d: &a%[1]d {<<: [%[2]s]}\n", 12), ""},
+		"a bomb of merge keys on items": {"teamspaces:\n- &a0 {key: a}\n" + bomb("", "- &a%d {<<: [%s]}\n", 12), "duplicate-object-key"},
+		"a bomb of JSON":                {"teamspaces:\n- key: a\n  logo_props:\n    a: &a0 [x]\n" + bomb("", "    a%[1]d: &a%[1]d [%[2]s]\n", 12), "alias-expansion"},
+		"a bomb of labels":              {"projects:\n- key: a\n  work_items:\n  - {name: a, labels: &a0 [x]}\n" + bomb("", "  - {name: b%d, labels: &a%[1]d [%s]}\n", 12), "wrong-type"},
+		"an alias of its own list":      {"projects: &a [*a]\n", "alias-cycle"},
+		"an alias of its own item":      {"projects:\n- key: a\n  work_items: &a\n  - {name: x, work_items: *a}\n", "alias-cycle"},
+		"an alias of its own merge key": {"projects:\n- &a\n  <<: [*a, *a]\n", "alias-cycle"},
+		"items nested without end":      {nestedItems(2000), "too-deep"},
+		"JSON nested without end":       {"teamspaces: [{key: a, logo_props: " + strings.Repeat("{a: ", 5000) + strings.Repeat("}", 5000) + "}]", "too-deep"},
+		"an unknown tag":                {"projects: !!python/object:os.system [a]\n", "unknown-tag"},
+		"an unknown tag on a document":  {"!x\nworkspace: acme\n", "unknown-tag"},
+		"an unknown tag on a text":      {"workspace: !!binary YWNtZQ==\n", "unknown-tag"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begin := time.Now()
+			m, found := load(t, tt.text, manifest.Limits{})
+			took := time.Since(begin)
+			if len(found) > 101 {
+				t.Errorf("%d findings are told", len(found))
+			}
+			codes := map[string]int{}
+			for _, d := range found {
+				codes[d.Code]++
+				if d.Position.File != "-" && d.Code != "too-many-findings" {
+					t.Errorf("no place: %v", d)
+				}
+				if len(d.String()) > 2000 {
+					t.Errorf("a text of %d bytes: %.300s", len(d.String()), d.String())
+				}
+			}
+			if tt.code != "" && (codes[tt.code] == 0 || len(m.Objects) > 0) {
+				t.Errorf("no %s among %v; %d objects", tt.code, codes, len(m.Objects))
+			}
+			t.Logf("%d bytes: %v, %d findings %v", len(tt.text), took.Round(time.Millisecond), len(found), codes)
+		})
+	}
+}
+
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if strings.Contains(format, "%[2]d") {
+			fmt.Fprintf(&b, format, i, i+1)
+		} else {
+			fmt.Fprintf(&b, format, i)
+		}
+	}
+	return b.String()
+}
+
+func nestedItems(levels int) string {
+	return "projects: [{key: a, work_items: " + strings.Repeat("[{name: x, work_items: ", levels) + "[]" + strings.Repeat("}]", levels) + "}]"
+}
+
+func TestLimitsCanBeSet(t *testing.T) {
+	t.Parallel()
+	small := "projects:\n- {key: a, description: 0123456789012345678901234567890123456789}\n"
+	for name, tt := range map[string]struct {
+		limits manifest.Limits
+		text   string
+		code   string
+	}{
+		"the size of a file":     {manifest.Limits{FileBytes: 10}, small, "too-large"},
+		"the size of a text":     {manifest.Limits{ScalarBytes: 30}, "pages:\n- name: a\n  description: |\n" + strings.Repeat("    line\n", 10), "too-large"},
+		"the length of a line":   {manifest.Limits{ScalarBytes: 30}, small, "too-large"},
+		"the number of elements": {manifest.Limits{Elements: 3}, small, "too-large"},
+		"the depth":              {manifest.Limits{Depth: 3}, nestedItems(3), "too-deep"},
+		"what aliases stand for": {manifest.Limits{Expanded: 3}, "teamspaces: [{key: a, logo_props: &a {a: 1, b: 2}}, {key: b, logo_props: *a}]", "alias-expansion"},
+		"the findings":           {manifest.Limits{Findings: 2}, "a:\nb:\nc:\n", "too-many-findings"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, found := load(t, tt.text, tt.limits)
+			for _, d := range found {
+				if d.Code == tt.code {
+					return
+				}
+			}
+			t.Errorf("no %s in %v", tt.code, found)
+		})
+	}
+}
+
+func TestAFileStartsWithAMarkAndEndsItsLinesAsItLikes(t *testing.T) {
+	t.Parallel()
+	plain := "projects:\n- key: a\n  description: |\n    one\n    two – three\n  name: Größe\n"
+	_, found := load(t, plain, manifest.Limits{})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	for name, text := range map[string]string{
+		"byte order mark":        "\uFEFF" + plain,
+		"line ends of Windows":   strings.ReplaceAll(plain, "\n", "\r\n"),
+		"both":                   "\uFEFF" + strings.ReplaceAll(plain, "\n", "\r\n"),
+		"no line end at the end": strings.TrimSuffix(plain, "\n"),
+	} {
+		m, found := load(t, text, manifest.Limits{})
+		if len(found) > 0 || len(m.Objects) != 1 || m.Objects[0].Text("name") != "Größe" || m.Objects[0].Text("description") != "one\ntwo – three\n" {
+			t.Errorf("%s: %v %v", name, found, m.Objects)
+		}
+	}
+}
+
+// Characters of several bytes may lie across the blocks in which a file is read.
+func TestCharactersLieAcrossBlocks(t *testing.T) {
+	t.Parallel()
+	for shift := range 4 {
+		want := strings.Repeat("x", shift) + strings.Repeat("€😀é", 50_000)
+		m, found := load(t, "projects:\n- {key: a, description: "+want+"}\n", manifest.Limits{})
+		if len(found) > 0 || m.Objects[0].Text("description") != want {
+			t.Errorf("shifted by %d: %v", shift, found)
+		}
+		bad := strings.Repeat("x", shift) + strings.Repeat("€😀é", 50_000) + "\xff"
+		_, found = load(t, "projects:\n- {key: a, description: "+bad+"}\n", manifest.Limits{})
+		if len(found) != 1 || found[0].Position.Line != 2 || int(found[0].Position.Column) != 25+shift+150_000 {
+			t.Errorf("shifted by %d: %v", shift, found)
+		}
+	}
+}
+
+func TestFilesThatLeadOutsideAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "secret.md"), "secret")
+	in := filepath.Join(dir, "in")
+	write(t, filepath.Join(in, "docs", "good.md"), "good")
+	write(t, filepath.Join(in, "docs", "large.md"), strings.Repeat("x", 5<<20+1))
+	write(t, filepath.Join(in, "docs", "binary.md"), "a\x00b")
+	write(t, filepath.Join(in, "docs", "latin.md"), "\xe9t\xe9")
+	for link, to := range map[string]string{"out.md": "../secret.md", "dir": "..", "inside.md": "docs/good.md"} {
+		if err := os.Symlink(to, filepath.Join(in, link)); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	for file, code := range map[string]string{
+		"out.md": "file-outside", "dir/secret.md": "file-outside", "dir/in/docs/good.md": "file-outside", "inside.md": "", "docs/good.md": "", "./docs/good.md": "",
+		"docs/large.md": "file-too-large", "docs/binary.md": "file-not-text", "docs/latin.md": "file-not-text",
+	} {
+		name := filepath.Join(in, strings.ReplaceAll(file, "/", "_")+".yaml")
+		write(t, name, "pages: [{name: A, file: "+file+"}]\n")
+		m, found := manifest.Load(t.Context(), []string{name}, manifest.Options{})
+		switch {
+		case code == "" && (len(found) > 0 || m.Objects[0].Text("file") != "good"):
+			t.Errorf("%s: %v", file, found)
+		case code != "" && (len(found) != 1 || found[0].Code != code):
+			t.Errorf("%s: want %s, got %v", file, code, found)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, bytes.Clone([]byte(text)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,152 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// kindInfo is what reading needs to know of a kind, worked out once from its descriptor.
+type kindInfo struct {
+	*resource.Kind
+	label    string // for people, such as "work item"
+	props    map[string]prop
+	names    []string        // of all properties, sorted
+	short    *resource.Field // the field that a bare text gives
+	creates  bool            // the documented service can create it: it is written once and must be complete
+	natural  []*resource.Field
+	target   bool // some field names things of this kind
+	refs     bool // has fields that name things
+	selfRefs []*resource.Field
+	sections []section
+	order    []string // of the properties for the schema's memo
+	given    []int    // by the index of the field: its number for the schema's memo
+}
+
+// prop says what a property of an object is.
+type prop struct {
+	what  propKind
+	given int // number for the schema's memo
+	field int // for isField: index in the kind's fields
+}
+
+// section is a list of things that live in a thing.
+type section struct {
+	name string
+	kind *kindInfo
+}
+
+type propKind uint8
+
+const (
+	isUnknown propKind = iota
+	isKey
+	isID
+	isIdentifier
+	isField
+	isSection
+)
+
+// kindSet holds every kind that a manifest lists, and those that fields name.
+type kindSet struct {
+	byName map[string]*kindInfo
+	top    map[string]*kindInfo // by section
+	names  []string             // of a document's properties, sorted
+}
+
+func newKindSet() *kindSet {
+	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace}}
+	for _, k := range resource.Kinds() {
+		s.byName[k.Name] = &kindInfo{Kind: k, label: label(k.Name), creates: schema.Creatable(k)}
+	}
+	for _, k := range resource.Children("") {
+		s.top[k.Section] = s.byName[k.Name]
+		s.names = append(s.names, k.Section)
+	}
+	slices.Sort(s.names)
+	for _, k := range resource.Kinds() {
+		info := s.byName[k.Name]
+		for _, name := range k.Natural {
+			if f, ok := k.Field(name); ok {
+				info.natural = append(info.natural, f)
+			}
+		}
+		if k.Section != "" {
+			info.describe(s)
+		}
+	}
+	return s
+}
+
+func (k *kindInfo) describe(s *kindSet) {
+	k.props = map[string]prop{schema.Key: {what: isKey}, schema.ObjectID: {what: isID}}
+	if k.Identifier != nil {
+		k.props[schema.Identifier] = prop{what: isIdentifier}
+	}
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		k.props[f.Name] = prop{what: isField, field: i}
+		if f.IsRef() {
+			k.refs = true
+			s.byName[f.Ref].target = true
+		}
+		if f.Type == resource.Ref && f.Ref == k.Name {
+			k.selfRefs = append(k.selfRefs, f)
+		}
+	}
+	for _, child := range resource.Children(k.Name) {
+		k.props[child.Section] = prop{what: isSection}
+		k.sections = append(k.sections, section{child.Section, s.byName[child.Name]})
+	}
+	if k.Nests != "" {
+		k.props[k.Section] = prop{what: isSection}
+		k.sections = append(k.sections, section{k.Section, k})
+	}
+	k.order = schema.Properties(k.Kind)
+	for i, name := range k.order {
+		p := k.props[name]
+		p.given = i
+		k.props[name] = p
+	}
+	for i := range k.Fields {
+		k.given = append(k.given, k.props[k.Fields[i].Name].given)
+	}
+	for name := range k.props {
+		k.names = append(k.names, name)
+	}
+	slices.Sort(k.names)
+	k.short, _ = schema.Short(k.Kind)
+}
+
+// elsewhere names what carries a property of that name, for a hint.
+func (s *kindSet) elsewhere(name string, except *kindInfo) string {
+	var labels []string
+	for _, k := range resource.Kinds() {
+		if info := s.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
+			if _, ok := info.props[name]; ok {
+				labels = append(labels, plural(info.label))
+			}
+		}
+	}
+	if _, ok := s.top[name]; ok || name == schema.Version || name == schema.Workspace {
+		labels = append(labels, "the document itself")
+	}
+	if len(labels) == 0 || len(labels) > 3 {
+		return ""
+	}
+	return "\"" + name + "\" belongs to " + strings.Join(labels, " and ") + ": look at the indentation"
+}
+
+func label(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+func plural(label string) string { return label + "s" }
+
+// a puts the article before a word.
+func a(word string) string {
+	if word != "" && strings.IndexByte("aeiou", word[0]) >= 0 {
+		return "an " + word
+	}
+	return "a " + word
+}

@@ -1,0 +1,41 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Limits bound what a manifest may cost. A zero field takes its default.
+type Limits struct {
+	FileBytes   int64 // size of one file; 256 MiB
+	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
+	Elements    int   // of all files together, about; 10 million
+	Depth       int   // of things within things, and of a field that holds JSON; 100
+	Expanded    int   // elements that aliases and merge keys add; 100,000 and ten times the elements written
+	Findings    int   // findings that are told one by one; 100
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	if l.FileBytes <= 0 {
+		l.FileBytes = 256 << 20
+	}
+	set(&l.ScalarBytes, 5<<20)
+	set(&l.Elements, 10_000_000)
+	set(&l.Depth, 100)
+	set(&l.Findings, 100)
+	return l
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 && n%(1<<20) == 0 {
+		return strconv.FormatInt(n>>20, 10) + " MiB"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}
+
+func runeName(r rune) string { return fmt.Sprintf("U+%04X", r) }

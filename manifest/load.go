@@ -1,0 +1,223 @@
+package manifest
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// Options say what a manifest is read with.
+type Options struct {
+	Stdin     io.Reader // what "-" reads
+	Workspace string    // from a flag or the environment; overrides the document's
+	Limits    Limits
+}
+
+// Manifest is what all documents together want.
+type Manifest struct {
+	Workspace         string        // "" where neither the options nor a document name one
+	WorkspacePosition diag.Position // where a document names it; zero if the options do
+	// Objects holds things after what they live in, otherwise in the order in which they are written.
+	// A work item that is written inside another comes after it.
+	Objects []*resource.Object
+	Files   []string // what was read
+	Dir     string   // folder of the first manifest, "." for standard input
+}
+
+// Load reads, merges and checks manifests. Each name is a file, a directory
+// (its *.yaml and *.yml, sorted) or "-" for standard input. The findings are in
+// the order of their places. Unless one of them is an error, the manifest is
+// complete; otherwise it holds no objects.
+func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
+	go schema.New() //nolint:errcheck // the error is met below; meanwhile the first file is decoded
+	limits := opts.Limits.withDefaults()
+	r := &reader{
+		limits: limits,
+		kinds:  newKindSet(),
+		found:  findings{max: limits.Findings},
+		flat:   map[*node][]*node{},
+	}
+	r.identifiers = r.kinds.identifiers()
+	m := &Manifest{Dir: "."}
+	r.sources = sources(names, opts.Stdin, &r.found)
+	r.partial = r.found.hasErrors()
+	defer func() {
+		for _, s := range r.sources {
+			s.close()
+		}
+	}()
+	if len(names) == 0 {
+		r.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"}})
+	}
+	for i, s := range r.sources {
+		m.Files = append(m.Files, s.name)
+		if i == 0 {
+			m.Dir = filepath.Clean(s.dir)
+		}
+		r.readFile(ctx, s)
+	}
+	m.Workspace, m.WorkspacePosition = r.workspace.text, r.workspace.position
+	checker, err := schema.New()
+	if err != nil {
+		return m, diag.List{{Code: "schema", Summary: err.Error()}}
+	}
+	if opts.Workspace != "" {
+		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
+		if vs := checker.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
+			r.found.add(finding{Diagnostic: diag.Diagnostic{
+				Code: "bad-workspace", Summary: "\"" + clip(opts.Workspace) + "\" is no workspace slug",
+				Hint: "take the slug as the workspace's web address shows it: letters, digits, - and _",
+			}})
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return m, diag.List{{Code: "interrupted", Summary: "reading was interrupted"}}
+	}
+	r.assemble()
+	r.resolve()
+	r.cycles()
+	failed := r.found.hasErrors()
+	list := r.found.diagnostics()
+	if failed || ctx.Err() != nil {
+		return m, list
+	}
+	m.Objects = r.ordered()
+	return m, list
+}
+
+// reader holds what one call of Load gathers.
+type reader struct {
+	limits      Limits
+	checker     *schema.Checker
+	kinds       *kindSet
+	identifiers map[string]*regexp.Regexp
+	found       findings
+	sources     []*source
+	elements    int
+	expanded    atomic.Int64 // elements reached through aliases and merge keys
+	tooMany     atomic.Bool  // the limit on them was passed, and told
+	workspace   written
+	documents   int32
+	partial     bool // something could not be read, so what is not there may still be in a manifest
+
+	items   []item
+	objects [][]resource.Object // a slab for each file, in the order of items
+	flat    map[*node][]*node   // mappings with merge keys, merged; of the file that is being read
+
+	index map[objectKey]int32 // of items
+	known map[objectKey]int32 // by ID and by identifier
+}
+
+// written is a text and its place.
+type written struct {
+	text     string
+	position diag.Position
+}
+
+// item is one object as it was found in a document.
+type item struct {
+	object   *resource.Object
+	kind     *kindInfo
+	node     *node // a mapping, or the text that stands for one; nil once it is decoded
+	source   *source
+	line     int32
+	column   int32
+	parent   int32 // item that it lives in, -1 = the workspace
+	outer    int32 // item of the same kind that it is written inside, or -1
+	index    int32 // place in the list that it is written in
+	document int32
+	into     int32 // the item that it was merged into, or -1
+	ok       bool  // it was decoded and nothing is wrong with its own fields
+	keyed    bool  // the key was written
+	merges   bool  // the mapping has merge keys
+}
+
+// readFile reads one file: the documents one after another, their objects on all cores.
+func (r *reader) readFile(ctx context.Context, s *source) {
+	first := len(r.items)
+	clear(r.flat)
+	m := merger{source: s, found: &r.found, memo: r.flat, expand: r.expand}
+	anchors, complete := s.read(ctx, r.limits, &r.elements, &r.found, func(root *node, things int) {
+		const most = 1 << 20 // a guess is not worth more room
+		if more := min(things, most) - (len(r.items) - first); more > 0 {
+			r.items = slices.Grow(r.items, more)
+		}
+		if r.checker, _ = schema.New(); r.checker == nil {
+			return // told at the end
+		}
+		w := &walker{reader: r, merger: m, found: &r.found, source: s}
+		w.document(root)
+	})
+	r.partial = r.partial || !complete
+	r.decode(s, first, !anchors)
+	if r.tooMany.CompareAndSwap(true, false) {
+		r.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "alias-expansion", Position: diag.Position{File: s.name},
+			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
+		}})
+	}
+}
+
+// expand counts what aliases and merge keys add, and reports whether it is still within the limit.
+func (r *reader) expand(elements int) bool {
+	limit := int64(r.limits.Expanded)
+	if limit <= 0 {
+		limit = 100_000 + 10*int64(r.elements)
+	}
+	if r.expanded.Add(int64(elements)) <= limit {
+		return true
+	}
+	r.tooMany.Store(true)
+	return false
+}
+
+// batchSize is how many objects a worker takes at once.
+const batchSize = 256
+
+// batches runs work on all cores over the items from first on. Each batch has its own
+// findings, which are joined in order, so that the same input gives the same findings.
+func (r *reader) batches(first int, worker func() func(from, to int, found *findings)) {
+	count := (len(r.items) - first + batchSize - 1) / batchSize
+	found := make([]findings, count)
+	var next atomic.Int64
+	var g errgroup.Group
+	for range min(count, runtime.GOMAXPROCS(0)) {
+		g.Go(func() error {
+			work := worker()
+			for {
+				b := int(next.Add(1)) - 1
+				if b >= count {
+					return nil
+				}
+				found[b].max = r.limits.Findings
+				from := first + b*batchSize
+				work(from, min(from+batchSize, len(r.items)), &found[b])
+			}
+		})
+	}
+	_ = g.Wait() // no worker returns an error: they report findings
+	for _, f := range found {
+		r.found.join(f)
+	}
+}
+
+// ordered gives the objects, those that were merged only once.
+func (r *reader) ordered() []*resource.Object {
+	list := make([]*resource.Object, 0, len(r.items))
+	for i := range r.items {
+		if r.items[i].into < 0 {
+			list = append(list, r.items[i].object)
+		}
+	}
+	return list
+}

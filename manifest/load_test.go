@@ -1,0 +1,352 @@
+package manifest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/manifest/manifesttest"
+	"github.com/planform/planform/schema"
+)
+
+// schemaCodes are the findings that the JSON Schema can make as well.
+var schemaCodes = []string{ //nolint:gochecknoglobals // a constant list
+	"unknown-field", "wrong-type", "bad-value", "not-clearable", "too-long", "bad-date", "bad-color", "bad-url", "exclusive", "missing-field",
+	"bad-object-key", "bad-id", "bad-identifier", "bad-version", "bad-workspace",
+}
+
+func TestLoadAndTheWholeSchemaAgree(t *testing.T) {
+	t.Parallel()
+	item := func(fields string) string { return "projects: [{key: a, work_items: [{" + fields + "}]}]" }
+	for text, good := range map[string]bool{
+		"":                                      true,
+		"version: 1":                            true,
+		"version: '1'":                          false,
+		"version: 2":                            false,
+		"version: 1.0":                          true,
+		"workspace: acme":                       true,
+		"workspace: 12":                         true,
+		"workspace: a b":                        false,
+		"workspace: ~":                          false,
+		"projects:":                             true,
+		"projects: {}":                          false,
+		"projects: [~]":                         false,
+		"projects: [{}]":                        false,
+		"projects: [{name: A}]":                 true,
+		"projects: [{identifier: WEB}]":         true,
+		"projects: [{identifier: 12}]":          true,
+		"projects: [{identifier: A-B}]":         false,
+		"projects: [{id: web}]":                 false,
+		"projects: [{key: a b}]":                false,
+		"projects: [{key: 12}]":                 true,
+		"projects: [{key: ~, name: A}]":         false,
+		"projects: [{key: a, description: ''}]": true,
+		"projects: [{key: a, name: ''}]":        false,
+		"projects: [{key: a, name: ' '}]":       false,
+		"projects: [{key: a, colour: red}]":     false,
+		"customers: [{key: a, requests: [{title: A}]}]":               true,
+		"customers: [{key: a, requests: [{description: A}]}]":         true && false,
+		"customers: [{requests: [{title: A}]}]":                       false,
+		"initiatives: [{key: a, projects: [], labels: [a, 1]}]":       true,
+		"initiatives: [{key: a, projects: ~}]":                        false,
+		"initiatives: [{key: a, projects: a}]":                        false,
+		"initiative_labels: [{key: a, color: '#22c55e'}]":             true,
+		"initiative_labels: [{key: a, color: '#22c'}]":                false,
+		"initiative_labels: [{key: a, color: ~}]":                     false,
+		"initiative_labels: [{key: a, sort_order: 1.5}]":              true,
+		"initiative_labels: [{key: a, sort_order: '1.5'}]":            false,
+		"initiative_labels: [{key: a, sort_order: ~}]":                false,
+		"teamspaces: [{key: a, logo_props: {a: [1]}, lead: ''}]":      true,
+		"teamspaces: [{key: a, logo_props: [1]}]":                     false,
+		"teamspaces: [{key: a, description: a, description_html: b}]": false,
+		"teamspaces: [{key: a, description: ~}]":                      true,
+		"pages: [{name: A, description: ''}]":                         false,
+		"pages: [{name: A, description: a, description_html: b}]":     false,
+		item("name: A"): true,
+		item("name: 12, description: true, state: 3"):                      true,
+		item("description: A"):                                             false,
+		item("key: a"):                                                     false,
+		item("identifier: WEB-7"):                                          true,
+		item("id: 8a234ec6-0000-4000-8000-000000000000"):                   true,
+		item("name: A, priority: high"):                                    true,
+		item("name: A, priority: High"):                                    false,
+		item("name: A, priority: ~"):                                       false,
+		item("name: A, start_date: 2026-12-01"):                            true,
+		item("name: A, start_date: 2026-13-01"):                            false,
+		item("name: A, start_date: ''"):                                    true,
+		item("name: A, start_date: ~"):                                     true,
+		item("name: A, start_date: [2026-12-01]"):                          false,
+		item("name: A, estimate_point: '8'"):                               false,
+		item("name: A, estimate_point: ''"):                                true,
+		item("name: A, estimate_point: 3"):                                 true,
+		item("name: A, labels: ~, assignees: []"):                          true,
+		item("name: A, labels: ['']"):                                      false,
+		item("name: A, state: ''"):                                         false,
+		item("name: A, links: ['https://a.example/x']"):                    true,
+		item("name: A, links: [a]"):                                        false,
+		item("name: A, links: [{url: 'https://a.example/x', title: ''}]"):  true,
+		item("name: A, links: [{title: a}]"):                               false,
+		item("name: A, links: ~"):                                          true,
+		item("name: A, links: 'https://a.example/x'"):                      false,
+		item("name: A, work_items: [{name: B, work_items: [{name: C}]}]"):  true,
+		item("name: A, work_items: [{name: B, work_items: [{names: C}]}]"): false,
+		item("name: " + strings.Repeat("ä", 255)):                          true,
+		item("name: " + strings.Repeat("ä", 256)):                          false,
+	} {
+		t.Run(text[:min(len(text), 80)], func(t *testing.T) {
+			t.Parallel()
+			var root yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Whole(instance(&root)); (err == nil) != good {
+				t.Errorf("the whole schema does not say %v: %v", good, err)
+			}
+			_, found := load(t, text, manifest.Limits{})
+			for _, d := range found {
+				if !slices.Contains(schemaCodes, d.Code) {
+					t.Errorf("another finding: %v", d)
+				}
+			}
+			if found.HasErrors() == good {
+				t.Errorf("Load does not say %v: %v", good, found)
+			}
+			if len(found) > 1 {
+				t.Errorf("one fault, several findings: %v", found)
+			}
+		})
+	}
+}
+
+// instance is a document as an editor sees it.
+func instance(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.DocumentNode:
+		return instance(n.Content[0])
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for i := 0; i < len(n.Content); i += 2 {
+			m[n.Content[i].Value] = instance(n.Content[i+1])
+		}
+		return m
+	case yaml.SequenceNode:
+		l := []any{}
+		for _, e := range n.Content {
+			l = append(l, instance(e))
+		}
+		return l
+	case yaml.ScalarNode:
+		switch {
+		case n.Tag == "!!null":
+			return nil
+		case n.Tag == "!!bool":
+			return n.Value == "true"
+		case (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)):
+			return json.Number(n.Value)
+		}
+		return n.Value
+	case yaml.AliasNode:
+		return instance(n.Alias)
+	}
+	return nil
+}
+
+// What a manifest wants does not depend on the order in which its files are named.
+func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/merge.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := txtar.Parse(text)
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		write(t, filepath.Join(dir, f.Name), string(f.Data))
+	}
+	wants := func(names ...string) string {
+		for i := range names {
+			names[i] = filepath.Join(dir, names[i])
+		}
+		m, found := manifest.Load(t.Context(), names, manifest.Options{})
+		if len(found) > 0 {
+			t.Fatal(found)
+		}
+		var lines []string
+		for _, o := range m.Objects {
+			if o.Parent != nil && slices.Index(m.Objects, o.Parent) > slices.Index(m.Objects, o) {
+				t.Errorf("%s comes before what it lives in", o.Address)
+			}
+			var line strings.Builder
+			fmt.Fprint(&line, o.Address, o.ID, o.Identifier)
+			for i := range o.Values {
+				v := &o.Values[i]
+				refs := []string{}
+				for n := range v.Refs {
+					refs = append(refs, showReference(&v.Refs[n]))
+				}
+				slices.Sort(refs)
+				fmt.Fprint(&line, "; ", v.Field.Name, v.Text, v.Null, refs)
+			}
+			lines = append(lines, line.String())
+		}
+		slices.Sort(lines)
+		return m.Workspace + "\n" + strings.Join(lines, "\n")
+	}
+	if diff := cmp.Diff(wants("a.yaml", "b.yaml"), wants("b.yaml", "a.yaml")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheSameFileNamedTwiceIsReadOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.yaml")
+	write(t, name, "pages: [{name: A}]\n")
+	m, found := manifest.Load(t.Context(), []string{name, dir, dir + "/./a.yaml"}, manifest.Options{})
+	if len(found) > 0 || len(m.Objects) != 1 || len(m.Files) != 1 || m.Dir != dir {
+		t.Error(found, m)
+	}
+}
+
+func TestTheWorkspace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text, option, want, code string
+	}{
+		"of the document":                     {"workspace: acme", "", "acme", ""},
+		"of the options":                      {"workspace: acme", "other", "other", ""},
+		"of nothing":                          {"projects:", "", "", ""},
+		"that is no slug":                     {"projects:", "a/b", "a/b", "bad-workspace"},
+		"the same in two documents":           {"workspace: acme\n---\nworkspace: acme", "", "acme", ""},
+		"different in two documents":          {"workspace: acme\n---\nworkspace: other", "", "acme", "conflict"},
+		"of one document, not of the another": {"projects:\n---\nworkspace: acme", "", "acme", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(tt.text), Workspace: tt.option})
+			if m.Workspace != tt.want || (tt.code == "") != (len(found) == 0) || tt.code != "" && found[0].Code != tt.code {
+				t.Error(m.Workspace, found)
+			}
+			if (tt.option == "" && tt.want != "") == m.WorkspacePosition.IsZero() {
+				t.Errorf("at %v", m.WorkspacePosition)
+			}
+		})
+	}
+}
+
+func TestReadingEndsWithTheContextAndWithTheInput(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m, found := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: strings.NewReader("pages: [{name: A}]")})
+	if !found.HasErrors() || len(m.Objects) > 0 {
+		t.Error("a cancelled context is no error")
+	}
+	for name, in := range map[string]io.Reader{"no input": nil, "an input that fails": io.MultiReader(strings.NewReader("pages: [{name: A}]\n"), failing{})} {
+		if m, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: in}); !found.HasErrors() || len(m.Objects) > 0 {
+			t.Error(name, "is no error")
+		}
+	}
+	if _, found := manifest.Load(t.Context(), nil, manifest.Options{}); !found.HasErrors() {
+		t.Error("no manifest is no error")
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
+
+func TestABulkManifestIsGood(t *testing.T) {
+	t.Parallel()
+	const items = 3000
+	var b bytes.Buffer
+	if err := manifesttest.Bulk(&b, items); err != nil {
+		t.Fatal(err)
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(b.Bytes(), &root); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Whole(instance(&root)); err != nil {
+		t.Error(err)
+	}
+	m, found := load(t, b.String(), manifest.Limits{})
+	if len(found) > 0 || len(m.Objects) != 2*items+27 {
+		t.Fatal(len(m.Objects), found)
+	}
+	var names []string
+	for _, o := range m.Objects {
+		if o.Kind.Name != "work_item" {
+			continue
+		}
+		names = append(names, o.Key)
+		if want := fmt.Sprintf("item-%d", len(names)); o.Key != want {
+			t.Fatalf("%s comes where %s is written", o.Key, want)
+		}
+		if v, ok := o.Value("cycle"); !ok || v.Refs[0].Target == nil {
+			t.Fatalf("%s is in no cycle", o.Key)
+		}
+		if !slices.IsSortedFunc(o.Values, func(a, b resource.Value) int {
+			return index(o.Kind, a.Field) - index(o.Kind, b.Field)
+		}) {
+			t.Fatalf("the values of %s are in another order than the fields", o.Key)
+		}
+	}
+}
+
+func index(k *resource.Kind, f *resource.Field) int {
+	for i := range k.Fields {
+		if &k.Fields[i] == f {
+			return i
+		}
+	}
+	return -1
+}
+
+// The example of each kind, written where things of the kind live, is a good manifest.
+func TestTheExampleOfEachKindIsGood(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Kinds() {
+		if k.Section == "" {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			if k.Example == "" {
+				t.Fatal("it has none")
+			}
+			text := k.Section + ":\n  - " + strings.ReplaceAll(k.Example, "\n", "\n    ")
+			for parent := k.Parent; parent != ""; parent = resource.Must(parent).Parent {
+				text = resource.Must(parent).Section + ":\n  - id: 8a234ec6-0000-4000-8000-000000000000\n    " + strings.ReplaceAll(text, "\n", "\n    ")
+			}
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "docs", "handbook.md"), "# Handbook\n")
+			write(t, filepath.Join(dir, "workspace.yaml"), text+"\n")
+			m, found := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
+			if len(found) > 0 || len(m.Objects) == 0 {
+				t.Errorf("%v in\n%s", found, text)
+			}
+			var root yaml.Node
+			if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Whole(instance(&root)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,276 @@
+package manifest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// objectKey is by what an object is found: the kind, what it lives in, and its key.
+type objectKey struct {
+	kind   *kindInfo
+	parent int32
+	key    string
+}
+
+// assemble gives every object its key and address, and puts together what several documents say of one thing.
+func (r *reader) assemble() {
+	r.index = make(map[objectKey]int32, len(r.items))
+	known := map[objectKey]int32{} // by ID or identifier; the parent is not part of it
+	names := map[objectKey]int32{}
+	var merged []int32
+	for i := range r.items {
+		it := &r.items[i]
+		if it.parent >= 0 && r.items[it.parent].into >= 0 {
+			it.parent = r.items[it.parent].into
+			it.object.Parent = r.items[it.parent].object
+		}
+		at := int32(i)
+		derived := r.derive(at)
+		key := objectKey{it.kind, it.parent, it.object.Key}
+		if first, twice := r.index[key]; twice {
+			if it.kind.creates || r.items[first].document == it.document {
+				r.equalKeys(at, first, derived)
+				it.into = -1
+			} else {
+				r.join(first, at)
+				it.into = first
+				merged = append(merged, first)
+				continue
+			}
+		} else {
+			r.index[key] = at
+		}
+		r.address(it)
+		r.once(known, it, at, it.object.ID)
+		r.once(known, it, at, it.object.Identifier)
+		r.named(names, it, at)
+		if it.outer >= 0 {
+			if v, ok := it.object.Value(it.kind.Nests); ok && len(v.Refs) == 1 {
+				outer := r.items[it.outer].object
+				v.Refs[0].Text, v.Text = outer.Key, outer.Key
+			}
+		}
+	}
+	for _, first := range merged { // an ID may have come with a later document
+		it := &r.items[first]
+		r.once(known, it, first, it.object.ID)
+		r.once(known, it, first, it.object.Identifier)
+	}
+	r.known = known
+}
+
+func (r *reader) address(it *item) {
+	if it.parent < 0 {
+		it.object.Address = resource.NewAddress(it.kind.Name, it.object.Key)
+		return
+	}
+	it.object.Address = it.object.Parent.Address.Child(it.kind.Name, it.object.Key)
+}
+
+// derive gives the object a key if none is written, and reports from what.
+func (r *reader) derive(i int32) (from string) {
+	it := &r.items[i]
+	o := it.object
+	if o.Key != "" {
+		return ""
+	}
+	key, ok := it.kind.DefaultKey(func(field string) string {
+		if field == schema.Identifier {
+			return o.Identifier
+		}
+		return o.Text(field)
+	})
+	switch {
+	case ok:
+		o.Key = key
+		for _, name := range it.kind.KeyFrom {
+			if o.Text(name) != "" || name == schema.Identifier && o.Identifier != "" {
+				return name
+			}
+		}
+		return ""
+	case o.ID != "":
+		o.Key = o.ID
+		return schema.ObjectID
+	}
+	o.Key = "?" + strconv.Itoa(int(i)) // whatever it is, it equals no other
+	if it.ok {
+		r.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "missing-key", Position: o.Position, Path: r.path(i), Summary: "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
+			Hint: "write a key",
+		}})
+	}
+	return ""
+}
+
+// equalKeys reports two objects with one key.
+func (r *reader) equalKeys(i, first int32, derived string) {
+	it, other := &r.items[i], &r.items[first]
+	d := diag.Diagnostic{
+		Code: "duplicate-object-key", Position: it.object.Position, Path: r.path(i), Address: string(other.object.Address),
+		Summary: "two " + plural(it.kind.label) + " have the key " + quote(it.object.Key),
+		Hint:    "give one of them another key",
+		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
+	}
+	if !it.kind.creates {
+		d.Hint = "put them together, or give one of them another key"
+	}
+	if f, ok := it.kind.Field(derived); ok {
+		d.Hint = "give one of them a key: without one, the key comes from the " + derived
+		if f.Type == resource.URL {
+			d.Summary, d.Hint = "the "+it.kind.label+" "+quote(it.object.Key)+" is written twice", "remove one of them"
+		}
+	}
+	r.found.add(finding{Diagnostic: d})
+}
+
+// once reports a second object that claims the same thing of the service.
+func (r *reader) once(known map[objectKey]int32, it *item, i int32, id string) {
+	if id == "" {
+		return
+	}
+	key := objectKey{it.kind, -1, id}
+	first, twice := known[key]
+	if !twice {
+		known[key] = i
+		return
+	}
+	other := &r.items[first]
+	if first == i || r.index[objectKey{it.kind, it.parent, it.object.Key}] != i {
+		return // the same one, or reported for its key
+	}
+	hint := "write each thing once"
+	if !it.kind.creates {
+		hint = "to add to the first, write key: " + other.object.Key
+	}
+	r.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "duplicate-id", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
+		Summary: "two " + plural(it.kind.label) + " are said to be " + quote(id), Hint: hint,
+		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
+	}})
+}
+
+// named reports two objects that could not be told apart on the service: they have one
+// name, and that is by what such things are found.
+func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
+	if it.kind.AdoptAsked || it.object.ID != "" || it.object.Identifier != "" {
+		return
+	}
+	for _, f := range it.kind.natural {
+		text := it.object.Text(f.Name)
+		if text == "" || text == it.object.Key && !it.keyed {
+			continue // an equal text is an equal key
+		}
+		key := objectKey{it.kind, it.parent, f.Name + "\x00" + text}
+		first, twice := names[key]
+		if !twice {
+			names[key] = i
+			continue
+		}
+		if r.items[first].object.Key == it.object.Key {
+			continue // reported for that
+		}
+		r.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "duplicate-name", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
+			Summary: "two " + plural(it.kind.label) + " have the " + f.Name + " " + quote(text), Hint: "they are told apart by it: change one, or give an id",
+			Related: []diag.Related{{Position: r.items[first].object.Position, Note: "the first is at"}},
+		}})
+	}
+}
+
+// join puts what a later document says of a thing to what an earlier one says.
+func (r *reader) join(first, i int32) {
+	to, from := r.items[first].object, r.items[i].object
+	r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
+	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
+	for n := range from.Values {
+		v := &from.Values[n]
+		have, ok := to.Value(v.Field.Name)
+		switch {
+		case !ok:
+			if other := sameWire(to, v.Field); other != nil {
+				r.found.add(finding{Diagnostic: diag.Diagnostic{
+					Code: "exclusive", Position: v.Position, Path: r.path(i) + "." + v.Field.Name,
+					Summary: other.Field.Name + " and " + v.Field.Name + " say the same thing in two ways", Hint: "keep one of them",
+					Related: []diag.Related{{Position: other.Position, Note: other.Field.Name + " is at"}},
+				}})
+				continue
+			}
+			to.Values = insert(to, *v)
+		case v.Field.Type == resource.RefSet && v.Null == have.Null:
+			for _, ref := range v.Refs {
+				if !containsText(have.Refs, ref.Text) {
+					have.Refs = append(slices.Clip(have.Refs), ref)
+				}
+			}
+		case v.Text != have.Text || v.Null != have.Null:
+			r.conflict(i, v.Field.Name, shown(v), shown(have), v.Position, have.Position)
+		}
+	}
+	r.items[first].ok = r.items[first].ok && r.items[i].ok
+}
+
+func (r *reader) joinText(i int32, name string, to *string, from string, at diag.Position) {
+	switch {
+	case from == "" || *to == from:
+	case *to == "":
+		*to = from
+	default:
+		r.conflict(i, name, quote(from), quote(*to), r.items[i].object.Position, at)
+	}
+}
+
+func (r *reader) conflict(i int32, name, here, there string, at, other diag.Position) {
+	r.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "conflict", Position: at, Path: r.path(i) + "." + name, Address: string(r.items[i].object.Address),
+		Summary: name + " is " + here + " here and " + there + " elsewhere", Hint: "write it once",
+		Related: []diag.Related{{Position: other, Note: "first given at"}},
+	}})
+}
+
+func shown(v *resource.Value) string {
+	if v.Null {
+		return "empty"
+	}
+	return quote(v.Text)
+}
+
+// sameWire finds a value of another field that is sent under the same name.
+func sameWire(o *resource.Object, f *resource.Field) *resource.Value {
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Field != f && f.Wire != "" && v.Field.Wire == f.Wire {
+			return v
+		}
+	}
+	return nil
+}
+
+// insert puts a value where the order of the kind's fields wants it.
+func insert(o *resource.Object, v resource.Value) []resource.Value {
+	values := make([]resource.Value, 0, len(o.Values)+1)
+	for i := range o.Kind.Fields {
+		f := &o.Kind.Fields[i]
+		if f == v.Field {
+			values = append(values, v)
+			continue
+		}
+		if have, ok := o.Value(f.Name); ok {
+			values = append(values, *have)
+		}
+	}
+	return values
+}
+
+func containsText(refs []resource.Reference, text string) bool {
+	for i := range refs {
+		if refs[i].Text == text {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// resolved gives what an alias stands for; nil if that is an alias again.
+func resolved(n *node) *node {
+	if n.Kind != aliasNode {
+		return n
+	}
+	if n = n.Alias; n == nil || n.Kind == aliasNode {
+		return nil
+	}
+	return n
+}
+
+// isNull reports whether a node is empty, ~ or null.
+func isNull(n *node) bool {
+	return n.Kind == scalarNode && n.Tag == "!!null" && n.Style&quotedStyles == 0
+}
+
+// describe says what a node is, for people.
+func describe(n *node) string {
+	n = resolved(n)
+	switch {
+	case n == nil:
+		return "an alias of itself"
+	case n.Kind == sequenceNode:
+		return "a list"
+	case n.Kind == mappingNode:
+		return "a mapping"
+	case isNull(n):
+		return "nothing"
+	default:
+		return quote(n.Value)
+	}
+}
+
+// clip shortens a text for a message.
+func clip(text string) string {
+	const longest = 60
+	n := 0
+	for i := range text {
+		if n == longest {
+			return text[:i] + "..."
+		}
+		n++
+	}
+	return text
+}
+
+func quote(text string) string { return "\"" + clip(text) + "\"" }
+
+// tagFault says what is wrong with a tag that was written out, or "".
+func tagFault(n *node) string {
+	if n.Style&taggedStyle == 0 {
+		if n.Tag == "!" {
+			return n.Tag
+		}
+		return ""
+	}
+	switch n.Tag {
+	case "!!str", "!!int", "!!float", "!!bool", "!!timestamp":
+		if n.Kind == scalarNode {
+			return ""
+		}
+	case "!!null":
+		if n.Kind == scalarNode && (n.Value == "" || n.Value == "~" || strings.EqualFold(n.Value, "null")) {
+			return ""
+		}
+	case "!!map":
+		if n.Kind == mappingNode {
+			return ""
+		}
+	case "!!seq":
+		if n.Kind == sequenceNode {
+			return ""
+		}
+	}
+	return n.Tag
+}
+
+// merger puts together mappings that have merge keys.
+type merger struct {
+	source *source
+	found  *findings
+	shared map[*node][]*node // what was merged before; only read
+	memo   map[*node][]*node // what this one merged; nil while it is at it
+	expand func(elements int) bool
+}
+
+// pairs gives the keys and values of a mapping in turn, its merge keys replaced by
+// what they stand for: a key of its own wins over a merged one, an earlier merged
+// one over a later one.
+func (m *merger) pairs(n *node) []*node {
+	merges := 0
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if isMerge(n.Content[i]) {
+			merges++
+		}
+	}
+	if merges == 0 {
+		return n.Content
+	}
+	if flat, ok := m.shared[n]; ok {
+		return flat
+	}
+	if flat, ok := m.memo[n]; ok {
+		if flat == nil {
+			m.fault(n, "alias-cycle", "a merge key stands for something that it is part of", "")
+		}
+		return flat
+	}
+	m.memo[n] = nil
+	flat := make([]*node, 0, len(n.Content)+8)
+	have := make(map[string]bool, len(n.Content))
+	var first *node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case !isMerge(key):
+			flat = append(flat, key, n.Content[i+1])
+			if k := resolved(key); k != nil && k.Kind == scalarNode {
+				have[k.Value] = true
+			}
+		case first != nil:
+			m.found.add(finding{Diagnostic: diag.Diagnostic{
+				Code: "duplicate-key", Position: position(m.source, key), Summary: "the merge key << is given twice", Hint: "write a list: <<: [*one, *two]",
+				Related: []diag.Related{{Position: position(m.source, first), Note: "first given at"}},
+			}})
+		default:
+			first = key
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i] == first {
+			flat = m.merge(flat, have, n.Content[i+1])
+		}
+	}
+	m.memo[n] = flat
+	return flat
+}
+
+// merge adds what the value of a merge key stands for.
+func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node {
+	from := []*node{value}
+	if list := resolved(value); list != nil && list.Kind == sequenceNode {
+		from = list.Content
+	}
+	for _, one := range from {
+		to := resolved(one)
+		if to == nil || to.Kind != mappingNode {
+			m.fault(one, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(one), "write <<: *name, where &name marks a mapping")
+			continue
+		}
+		pairs := m.pairs(to)
+		if !m.expand(len(pairs) + 1) {
+			return flat
+		}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			key := resolved(pairs[i])
+			if key == nil || key.Kind != scalarNode || have[key.Value] {
+				continue // a key that is no text is reported where it is written
+			}
+			have[key.Value] = true
+			flat = append(flat, pairs[i], pairs[i+1])
+		}
+	}
+	return flat
+}
+
+func (m *merger) fault(n *node, code, summary, hint string) {
+	m.found.add(finding{Diagnostic: diag.Diagnostic{Code: code, Position: position(m.source, n), Summary: summary, Hint: hint}})
+}
+
+func isMerge(key *node) bool {
+	return len(key.Value) == 2 && key.Value == "<<" && key.Kind == scalarNode && key.Tag == "!!merge"
+}

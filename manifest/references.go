@@ -1,0 +1,276 @@
+package manifest
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// identifiers compiles the pattern of each kind's readable identifier.
+func (s *kindSet) identifiers() map[string]*regexp.Regexp {
+	patterns := map[string]*regexp.Regexp{}
+	for name, k := range s.byName {
+		if k.Identifier != nil {
+			if p, err := regexp.Compile(k.Identifier.Pattern); err == nil {
+				patterns[name] = p
+			}
+		}
+	}
+	return patterns
+}
+
+// namesake holds the objects that one name means.
+type namesake struct {
+	first, second int32 // items; second is -1 while there is one only
+}
+
+// resolver finds what references name.
+type resolver struct {
+	*reader
+	names map[objectKey]namesake // by natural key, of kinds that are found by name
+
+	mu     sync.Mutex
+	warned map[objectKey]int32 // names that are not in the manifest, with the first item that uses them
+}
+
+// resolve points every reference at what it names.
+func (r *reader) resolve() {
+	s := &resolver{reader: r, names: map[objectKey]namesake{}, warned: map[objectKey]int32{}}
+	for i := range r.items {
+		it := &r.items[i]
+		if it.into >= 0 || !it.kind.target || it.kind.AdoptAsked {
+			continue
+		}
+		for _, f := range it.kind.natural {
+			s.call(it, int32(i), it.object.Text(f.Name))
+		}
+	}
+	r.batches(0, func() func(from, to int, found *findings) {
+		return func(from, to int, found *findings) {
+			for i := from; i < to; i++ {
+				if it := &r.items[i]; it.into < 0 && it.kind.refs {
+					s.object(int32(i), found) //nolint:gosec // limited by the elements
+				}
+			}
+		}
+	})
+	s.warn()
+}
+
+// call notes that an item bears a name.
+func (s *resolver) call(it *item, i int32, name string) {
+	if name == "" {
+		return
+	}
+	key := objectKey{it.kind, it.parent, name}
+	switch have, ok := s.names[key]; {
+	case !ok:
+		s.names[key] = namesake{i, -1}
+	case have.first != i && have.second < 0:
+		s.names[key] = namesake{have.first, i}
+	}
+}
+
+// object resolves the references of one object.
+func (s *resolver) object(i int32, found *findings) {
+	o := s.items[i].object
+	for n := range o.Values {
+		v := &o.Values[n]
+		if !v.Field.IsRef() {
+			continue
+		}
+		k := s.kinds.byName[v.Field.Ref]
+		if k.Section == "" {
+			continue // the manifest lists no such things: they are looked up on the service
+		}
+		for m := range v.Refs {
+			if ref := &v.Refs[m]; ref.Target == nil && ref.Text != "" {
+				s.reference(i, v.Field, k, ref, found, m)
+			}
+		}
+	}
+}
+
+// scope is the item within which a kind's things are named from an item, or -1 for the workspace.
+func (s *resolver) scope(i int32, k *kindInfo) int32 {
+	if k.Parent == "" {
+		return -1
+	}
+	for ; i >= 0; i = s.items[i].parent {
+		if s.items[i].kind.Name == k.Parent {
+			return i
+		}
+	}
+	return -1
+}
+
+// reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
+func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, found *findings, member int) {
+	scope := s.scope(i, k)
+	if to, ok := s.index[objectKey{k, scope, ref.Text}]; ok {
+		ref.Target = s.items[to].object
+		return
+	}
+	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {
+		s.point(i, f, k, ref, to, found, member)
+		return
+	}
+	if ref.ID != "" {
+		if to, ok := s.known[objectKey{k, -1, ref.ID}]; ok {
+			ref.Target = s.items[to].object
+		}
+		return
+	}
+	if p := s.identifiers[k.Name]; p != nil {
+		upper := strings.ToUpper(ref.Text)
+		if to, ok := s.known[objectKey{k, -1, upper}]; ok && s.items[to].parent == scope {
+			ref.Target = s.items[to].object
+			return
+		}
+		if p.MatchString(ref.Text) && s.readable(i, f, k, scope, ref, found) {
+			return
+		}
+	}
+	if s.partial {
+		return
+	}
+	if k.AdoptAsked { // such things are not looked up by name
+		found.add(finding{
+			Diagnostic: diag.Diagnostic{
+				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
+				Summary: f.Name + " names no " + k.label + " of the manifest: " + quote(ref.Text),
+			},
+			near: func() string { return s.near(k, scope, ref.Text) },
+		})
+		return
+	}
+	key := objectKey{k, scope, ref.Text}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.warned[key]; !ok || i < first {
+		s.warned[key] = i
+	}
+}
+
+// valuePath is the place of a reference in the document.
+func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
+	path := r.path(i) + "." + f.Name
+	if f.Type == resource.RefSet {
+		path += "[" + strconv.Itoa(member) + "]"
+	}
+	return path
+}
+
+// readable deals with a text that has the form of a readable identifier. It reports whether that is what it is.
+func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32, ref *resource.Reference, found *findings) bool {
+	if k.Identifier.Wire != "" {
+		return false // one word, which may be a name as well: it is looked up
+	}
+	upper := strings.ToUpper(ref.Text)
+	problem := func(code, summary, hint string) {
+		found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: code, Position: ref.Position, Path: s.path(i) + "." + f.Name, Address: string(s.items[i].object.Address), Summary: summary, Hint: hint,
+		}})
+	}
+	project := ""
+	if scope >= 0 {
+		project = s.items[scope].object.Identifier
+	}
+	prefix, _, _ := strings.Cut(upper, "-")
+	switch {
+	case project != "" && prefix != strings.ToUpper(project):
+		if upper != ref.Text {
+			return false // a key that is not there, such as sprint-1
+		}
+		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+label(k.Parent)+" than "+project, "name one of the same "+label(k.Parent))
+	case upper != ref.Text && project == "":
+		return false
+	case upper != ref.Text:
+		problem("identifier-case", "the service knows identifiers in upper case only, not "+quote(ref.Text), "write "+upper)
+	}
+	return true
+}
+
+// point sets the target, or reports that two bear the name.
+func (s *resolver) point(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, found *findings, member int) {
+	first := s.items[to.first].object
+	if to.second < 0 {
+		ref.Target = first
+		return
+	}
+	second := s.items[to.second].object
+	found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "ambiguous-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
+		Summary: "two " + plural(k.label) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
+		Related: []diag.Related{{Position: first.Position, Note: "one is at"}, {Position: second.Position, Note: "the other at"}},
+	}})
+}
+
+// warn tells of names that are not in the manifest but nearly.
+func (s *resolver) warn() {
+	keys := slices.SortedFunc(maps.Keys(s.warned), func(a, b objectKey) int {
+		return cmp.Or(cmp.Compare(s.warned[a], s.warned[b]), strings.Compare(a.key, b.key), strings.Compare(a.kind.Name, b.kind.Name))
+	})
+	const most = 200 // names that are compared with all others
+	for _, key := range keys[:min(most, len(keys))] {
+		i := s.warned[key]
+		o := s.items[i].object
+		hint := s.near(key.kind, key.parent, key.key)
+		if hint == "" {
+			continue
+		}
+		for n := range o.Values {
+			v := &o.Values[n]
+			if v.Field.Ref != key.kind.Name {
+				continue
+			}
+			for m := range v.Refs {
+				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
+					s.found.add(finding{Diagnostic: diag.Diagnostic{
+						Severity: diag.Warning, Code: "not-in-manifest", Position: ref.Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
+						Summary: "no " + key.kind.label + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service", Hint: hint,
+					}})
+				}
+			}
+		}
+	}
+}
+
+// near looks for keys and names that a text was probably meant to be.
+func (s *resolver) near(k *kindInfo, scope int32, text string) string {
+	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
+	var candidates []string
+	for i := range s.items {
+		it := &s.items[i]
+		if it.kind != k || it.parent != scope || it.into >= 0 {
+			continue
+		}
+		candidates = append(candidates, it.object.Key)
+		if !k.AdoptAsked {
+			for _, f := range k.natural {
+				candidates = append(candidates, it.object.Text(f.Name))
+			}
+		}
+		if len(candidates) >= most {
+			break
+		}
+	}
+	if hint := diag.DidYouMean(text, candidates); hint != "" {
+		return hint
+	}
+	if !k.AdoptAsked {
+		return ""
+	}
+	hint := "write the key of " + a(k.label) + " in the same " + label(k.Parent) + ", or an ID"
+	if k.Identifier != nil {
+		hint = "write the key of " + a(k.label) + " in the same " + label(k.Parent) + ", " + identifierExample(k) + ", or an ID"
+	}
+	return hint
+}

@@ -1,0 +1,296 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Keywords of violations that are no keyword of JSON Schema: a property that
+// must be there, one that is not known, and two of which only one can be given.
+const (
+	Missing   = "missing"
+	Unknown   = "unknown"
+	Exclusive = "exclusive"
+)
+
+// Violation is one rule that an instance breaks.
+type Violation struct {
+	Path     []string // from the instance down to the value, such as labels, 2
+	Property string   // the property of the instance that it is about; for Missing the first that would do
+	Keyword  string   // of JSON Schema, such as type or enum; or Missing, Unknown, Exclusive
+	Other    string   // for Exclusive: the property that excludes this one
+	Message  string   // what the validator says
+}
+
+// Checker checks instances. It is safe for concurrent use.
+type Checker struct {
+	shell rules
+	kinds map[string]*kindRules
+}
+
+// kindRules are the rules of a kind. Which of the two it is could be said in one
+// schema with anyOf, as the whole schema does; the validator then tries
+// every branch for every object and words the failure of each, which takes twice
+// as long as all the rest.
+type kindRules struct {
+	knownBy []string // with any of these it is said which thing of the service is meant
+	known   rules    // for objects with one of them
+	unknown rules    // for the others: they must carry what is needed to create them
+
+	// The same rules taken apart, for a [Memo]: what a set of properties must
+	// satisfy, whatever their values, and what the value of each must satisfy.
+	order            []string
+	shape, bareShape *jsonschema.Schema
+	values           []*jsonschema.Schema
+}
+
+type rules struct {
+	schema *jsonschema.Schema
+	names  map[string]bool // of the properties
+}
+
+// New returns the checker of every kind. The error says that a descriptor is
+// wrong, such as a pattern that is no regular expression.
+func New() (*Checker, error) { return compiled() }
+
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var compiled = sync.OnceValues(compile)
+
+const address = "planform:///rules.json"
+
+// compile compiles all rules as one schema, which the validator checks against its own schema once.
+func compile() (*Checker, error) {
+	defs := object{{"document", shell()}}
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			defs = append(defs, definitions(k)...)
+		}
+	}
+	compiler := newCompiler()
+	if err := compiler.AddResource(address, bytes.NewReader(indent(object{{"$schema", draft}, {"$defs", defs}}))); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	get := func(name string) (*jsonschema.Schema, error) {
+		s, err := compiler.Compile(address + "#/$defs/" + name)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", name, err)
+		}
+		return s, nil
+	}
+	document, err := get("document")
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{shell: newRules(document), kinds: map[string]*kindRules{}}
+	for _, k := range resource.Kinds() {
+		if k.Section == "" {
+			continue
+		}
+		r := &kindRules{knownBy: knownBy(k), order: Properties(k)}
+		for name, to := range map[string]**jsonschema.Schema{
+			k.Name: &r.known.schema, k.Name + bare: &r.unknown.schema, k.Name + shape: &r.shape, k.Name + shape + bare: &r.bareShape,
+		} {
+			if *to, err = get(name); err != nil {
+				return nil, err
+			}
+		}
+		r.known = newRules(r.known.schema)
+		r.unknown.names = r.known.names
+		for _, name := range r.order {
+			r.values = append(r.values, r.known.schema.Properties[name])
+		}
+		c.kinds[k.Name] = r
+	}
+	return c, nil
+}
+
+// Suffixes of the names under which the parts of a kind's rules are compiled.
+const (
+	bare  = ".bare"  // of an object of which nothing says which thing of the service it is
+	shape = ".shape" // of the properties that are there, whatever their values
+)
+
+// definitions are the rules of a kind, and the parts of them that a [Memo] asks for.
+func definitions(k *resource.Kind) object {
+	whole := kindSchema(k, false)
+	var outline object
+	for _, m := range whole {
+		switch m.name {
+		case "properties": // whatever their values
+		case "additionalProperties":
+			outline = append(outline, member{"propertyNames", object{{"enum", Properties(k)}}})
+		default:
+			outline = append(outline, m)
+		}
+	}
+	must := member{"required", needed(k)}
+	return object{
+		{k.Name, whole},
+		{k.Name + bare, object{{"$ref", "#/$defs/" + k.Name}, must}},
+		{k.Name + shape, outline},
+		{k.Name + shape + bare, object{{"$ref", "#/$defs/" + k.Name + shape}, must}},
+	}
+}
+
+func newRules(s *jsonschema.Schema) rules {
+	r := rules{schema: s, names: make(map[string]bool, len(s.Properties))}
+	for name := range s.Properties {
+		r.names[name] = true
+	}
+	return r
+}
+
+// CheckDocument checks a document without its sections.
+func (c *Checker) CheckDocument(instance map[string]any) []Violation { return c.shell.check(instance) }
+
+// Whole checks a document with its sections at once against [Document], as an
+// editor does. It is for those who have the whole as JSON; the error is the validator's.
+func Whole(instance any) error {
+	s, err := whole()
+	if err != nil {
+		return err
+	}
+	return s.Validate(instance)
+}
+
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var whole = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	compiler := newCompiler()
+	if err := compiler.AddResource(ID, bytes.NewReader(document())); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return compiler.Compile(ID)
+})
+
+// newCompiler returns a compiler that asserts formats.
+func newCompiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	return c
+}
+
+// Check checks one object of a kind without the lists of what lives in it. A
+// value is reported for the first rule only that it breaks.
+func (c *Checker) Check(kind string, instance map[string]any) []Violation {
+	r, ok := c.kinds[kind]
+	if !ok {
+		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
+	}
+	if r.meant(instance) {
+		return r.known.check(instance)
+	}
+	return r.unknown.check(instance)
+}
+
+// meant reports whether it is said which thing of the service an object is.
+func (r *kindRules) meant(instance map[string]any) bool {
+	for _, name := range r.knownBy {
+		if _, ok := instance[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (r rules) check(instance map[string]any) []Violation {
+	err := r.schema.Validate(instance)
+	if err == nil {
+		return nil
+	}
+	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok { // a loop, or a value that is no JSON: a fault of this program
+		return []Violation{{Message: err.Error()}}
+	}
+	var found []Violation
+	var walk func(e *jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		v, leaf := r.violation(e)
+		if !leaf {
+			for _, cause := range e.Causes {
+				walk(cause)
+			}
+			return
+		}
+		if v.Keyword != Unknown {
+			found = append(found, v)
+			return
+		}
+		for name := range instance { // the message lists them in no order
+			if !r.names[name] {
+				found = append(found, Violation{Path: []string{name}, Property: name, Keyword: Unknown, Message: v.Message})
+			}
+		}
+	}
+	walk(failed)
+	slices.SortFunc(found, func(a, b Violation) int {
+		return cmp.Or(slices.Compare(a.Path, b.Path), cmp.Compare(weight(a.Keyword), weight(b.Keyword)), cmp.Compare(a.Property, b.Property), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Other, b.Other))
+	})
+	return slices.CompactFunc(found, func(a, b Violation) bool {
+		return len(a.Path) > 0 && slices.Equal(a.Path, b.Path)
+	})
+}
+
+// weight orders the rules that one value breaks: the first is the one to tell.
+func weight(keyword string) int {
+	order := []string{Unknown, Exclusive, "type", "const", "enum", "maxLength", "pattern", "format"}
+	if i := slices.Index(order, keyword); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// violation turns one error of the validator's tree into ours. leaf is false where the causes tell more.
+func (r rules) violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
+	v.Message = e.Message
+	if at := strings.TrimPrefix(e.InstanceLocation, "/"); at != "" {
+		v.Path = strings.Split(at, "/")
+		for i := range v.Path {
+			v.Path[i] = unescape(v.Path[i])
+		}
+		v.Property = v.Path[0]
+	}
+	steps := strings.Split(e.KeywordLocation, "/")
+	last := steps[len(steps)-1]
+	switch {
+	case last == "required" && len(v.Path) == 0:
+		v.Keyword, v.Property = Missing, quoted(e.Message)
+		return v, true
+	case last == "additionalProperties" && len(v.Path) == 0:
+		v.Keyword = Unknown
+		return v, true
+	case len(e.Causes) > 0:
+		return v, false
+	case len(steps) >= 4 && steps[len(steps)-4] == "dependentSchemas":
+		v.Keyword, v.Other = Exclusive, steps[len(steps)-3]
+		return v, true
+	default:
+		v.Keyword = last
+		return v, true
+	}
+}
+
+// quoted takes the name out of "missing properties: 'name'".
+func quoted(message string) string {
+	_, rest, _ := strings.Cut(message, "'")
+	name, _, _ := strings.Cut(rest, "'")
+	return name
+}
+
+// unescape undoes what the validator does to a token of a location.
+func unescape(token string) string {
+	if plain, err := url.PathUnescape(token); err == nil {
+		token = plain
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+}

@@ -1,0 +1,433 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// ID is the address under which the schema is published.
+const ID = "https://raw.githubusercontent.com/planform/planform/main/schema/planform.schema.json"
+
+const draft = "https://json-schema.org/draft/2020-12/schema"
+
+// The patterns of what every object may carry. notBlank is for texts that the service cannot empty.
+const (
+	keyPattern       = `^[\p{L}\p{Nd}][\p{L}\p{Nd}._-]*$`
+	idPattern        = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`
+	colorPattern     = `^#[0-9a-fA-F]{6}$`
+	urlPattern       = `^https?://[^\s]+$`
+	workspacePattern = `^[A-Za-z0-9_-]{1,48}$`
+	notBlank         = `\S`
+)
+
+// Names of the properties that belong to no field.
+const (
+	Key        = "key"
+	ObjectID   = "id"
+	Identifier = "identifier"
+	Version    = "version"
+	Workspace  = "workspace"
+)
+
+// Document returns the schema of a whole manifest, indented, the same bytes each time.
+func Document() []byte { return bytes.Clone(document()) }
+
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var document = sync.OnceValue(func() []byte {
+	doc := object{
+		{"$schema", draft},
+		{"$id", ID},
+		{"title", "planform manifest"},
+		{"description", "What a Plane workspace shall hold. Only what is written is managed: a field that is absent is never sent and never compared."},
+		{"type", []string{"object", "null"}},
+		{"additionalProperties", false},
+	}
+	properties := shellProperties()
+	for _, k := range resource.Children("") {
+		properties = append(properties, member{k.Section, section(k)})
+	}
+	doc = append(doc, member{"properties", properties})
+	var defs object
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			defs = append(defs, member{k.Name, kindSchema(k, true)})
+		}
+	}
+	return indent(append(doc, member{"$defs", defs}))
+})
+
+// shell is the schema of a document without its sections.
+func shell() object {
+	return object{{"type", "object"}, {"properties", shellProperties()}, {"additionalProperties", false}}
+}
+
+func shellProperties() object {
+	return object{
+		{Version, object{
+			{"description", "Version of the manifest's form. It is 1."},
+			{"const", 1},
+		}},
+		{Workspace, object{
+			{"description", "Slug of the workspace, as its web address shows it. --workspace and PLANE_WORKSPACE_SLUG override it."},
+			{"type", textTypes(false)},
+			{"pattern", workspacePattern},
+			{"examples", []string{"acme"}},
+		}},
+	}
+}
+
+// section is the list of things of a kind.
+func section(k *resource.Kind) object {
+	return object{
+		{"description", plain(k.Doc)},
+		{"markdownDescription", k.Doc},
+		{"type", []string{"array", "null"}},
+		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
+	}
+}
+
+// kindSchema describes one object of a kind. whole adds what lives in it, and
+// what only editors need.
+func kindSchema(k *resource.Kind, whole bool) object {
+	types := any("object")
+	short, isShort := Short(k)
+	if whole && isShort {
+		types = []string{"object", "string"}
+	}
+	s := object{{"title", strings.ReplaceAll(k.Name, "_", " ")}}
+	if whole {
+		s = append(s, member{"description", plain(k.Doc)}, member{"markdownDescription", markdown(k)})
+	}
+	s = append(s, member{"type", types})
+	if whole && isShort { // these speak of texts only, the rest of objects only
+		for _, m := range fieldSchema(short, true) {
+			if m.name == "pattern" || m.name == "format" || m.name == "maxLength" {
+				s = append(s, m)
+			}
+		}
+	}
+	s = append(s, member{"additionalProperties", false}, member{"properties", properties(k, whole)})
+	if rules := requiredRules(k); whole && len(rules) > 0 {
+		s = append(s, member{"allOf", rules})
+	}
+	if rules := exclusions(k); len(rules) > 0 {
+		s = append(s, member{"dependentSchemas", rules})
+	}
+	return s
+}
+
+func properties(k *resource.Kind, whole bool) object {
+	ps := object{
+		{Key, object{
+			{"description", "Name inside the manifests. " + keyDefault(k)},
+			{"type", textTypes(false)},
+			{"pattern", keyPattern},
+			{"maxLength", 100},
+		}},
+		{ObjectID, object{
+			{"description", "ID on the service, of a thing that exists already."},
+			{"type", "string"},
+			{"pattern", idPattern},
+		}},
+	}
+	if k.Identifier != nil {
+		ps = append(ps, member{Identifier, object{
+			{"description", plain(k.Identifier.Doc)},
+			{"markdownDescription", k.Identifier.Doc},
+			{"type", textTypes(false)},
+			{"pattern", k.Identifier.Pattern},
+		}})
+	}
+	if !whole { // nobody reads these
+		for i := range ps {
+			rules, _ := ps[i].value.(object)
+			ps[i].value = slices.DeleteFunc(rules, func(m member) bool { return m.name == "description" || m.name == "markdownDescription" })
+		}
+	}
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		ps = append(ps, member{f.Name, fieldSchema(f, whole)})
+	}
+	if !whole {
+		return ps
+	}
+	for _, child := range resource.Children(k.Name) {
+		ps = append(ps, member{child.Section, section(child)})
+	}
+	if k.Nests != "" {
+		inner := section(k)
+		inner[0].value = "Children: their " + k.Nests + " is this one."
+		inner[1].value = "Children: their `" + k.Nests + "` is this one."
+		ps = append(ps, member{k.Section, inner})
+	}
+	return ps
+}
+
+func keyDefault(k *resource.Kind) string {
+	for _, name := range k.KeyFrom {
+		if f, ok := k.Field(name); ok && f.Type == resource.URL {
+			return "Default: the " + name + "."
+		}
+	}
+	if len(k.KeyFrom) == 0 {
+		return "Without one, the ID."
+	}
+	return "Default: the " + strings.Join(k.KeyFrom, ", else the ") + ", in lower case with hyphens."
+}
+
+// fieldSchema describes what may be written for a field. whole also admits the
+// empty text where it clears, which the decoder turns into nil for a Checker.
+func fieldSchema(f *resource.Field, whole bool) object {
+	var s object
+	if whole && f.Doc != "" {
+		s = append(s, member{"description", plain(f.Doc)})
+	}
+	if whole && strings.Contains(f.Doc, "`") {
+		s = append(s, member{"markdownDescription", f.Doc})
+	}
+	clears := f.Clear != resource.ClearNever
+	rules := object{}
+	switch f.Type {
+	case resource.Number:
+		s = append(s, member{"type", nullable("number", clears)})
+	case resource.Boolean:
+		s = append(s, member{"type", nullable("boolean", clears)})
+	case resource.JSON:
+		s = append(s, member{"type", nullable("object", clears)})
+	case resource.RefSet:
+		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
+	case resource.Enum:
+		values := make([]any, 0, len(f.Enum)+2)
+		for _, v := range f.Enum {
+			values = append(values, v)
+		}
+		if clears {
+			values = append(values, "", nil)
+		}
+		s = append(s, member{"enum", values})
+	case resource.Date:
+		s = append(s, member{"type", nullable("string", clears)})
+		rules = object{{"format", "date"}}
+	case resource.Color:
+		s = append(s, member{"type", nullable("string", clears)})
+		rules = object{{"pattern", colorPattern}}
+	case resource.URL:
+		s = append(s, member{"type", nullable("string", clears)})
+		rules = object{{"pattern", urlPattern}, {"format", "uri"}}
+	case resource.File:
+		s = append(s, member{"type", nullable("string", clears)})
+		rules = object{{"pattern", notBlank}}
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
+		s = append(s, member{"type", textTypes(clears)})
+		switch {
+		case f.Pattern != "":
+			rules = object{{"pattern", f.Pattern}}
+		case !clears:
+			rules = object{{"pattern", notBlank}}
+		}
+	}
+	if f.MaxLength > 0 {
+		s = append(s, member{"maxLength", f.MaxLength})
+	}
+	if whole && clears && !admitsEmpty(rules) {
+		rules = object{{"anyOf", []any{rules, object{{"maxLength", 0}}}}}
+	}
+	s = append(s, rules...)
+	if whole && f.Example != "" {
+		s = append(s, member{"examples", []any{example(f)}})
+	}
+	return s
+}
+
+// admitsEmpty reports whether the empty text satisfies the rules.
+func admitsEmpty(rules object) bool {
+	for _, r := range rules {
+		pattern, isPattern := r.value.(string)
+		if r.name != "pattern" || !isPattern || !regexp.MustCompile(pattern).MatchString("") {
+			return false
+		}
+	}
+	return true
+}
+
+// example is the field's example as the JSON value that an editor would insert.
+func example(f *resource.Field) any {
+	switch f.Type {
+	case resource.RefSet:
+		return []string{f.Example}
+	case resource.Number, resource.Boolean, resource.JSON:
+		if json.Valid([]byte(f.Example)) {
+			return json.RawMessage(f.Example)
+		}
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
+		resource.Enum, resource.Color, resource.URL, resource.Ref:
+	}
+	return f.Example
+}
+
+// textTypes are the JSON types of a text: any plain scalar is one, as it is written.
+func textTypes(null bool) []string {
+	if null {
+		return []string{"string", "number", "boolean", "null"}
+	}
+	return []string{"string", "number", "boolean"}
+}
+
+func nullable(t string, null bool) any {
+	if null {
+		return []string{t, "null"}
+	}
+	return t
+}
+
+// Short returns the field that stands for the whole object when a bare text is
+// written in its place: the only one that a thing needs, if it is a URL.
+func Short(k *resource.Kind) (*resource.Field, bool) {
+	var short *resource.Field
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		if !f.Required {
+			continue
+		}
+		if short != nil || f.Type != resource.URL {
+			return nil, false
+		}
+		short = f
+	}
+	return short, short != nil
+}
+
+// Creatable reports whether the documented service can create things of the
+// kind. Others have to exist, so a manifest only says which one is meant.
+func Creatable(k *resource.Kind) bool {
+	_, ok := k.Op(resource.Create, resource.Documented)
+	return ok
+}
+
+// knownBy lists the properties any of which says which thing of the service is meant.
+func knownBy(k *resource.Kind) []string {
+	names := []string{ObjectID}
+	if k.Identifier != nil {
+		names = append(names, Identifier)
+	}
+	if Creatable(k) {
+		return names
+	}
+	names = append(names, Key)
+	for _, name := range k.KeyFrom {
+		if _, isField := k.Field(name); isField {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// needed lists the properties that an object must carry if nothing says which
+// thing of the service is meant. A thing that cannot be created must say that.
+func needed(k *resource.Kind) []string {
+	if !Creatable(k) {
+		return []string{Key}
+	}
+	var names []string
+	for i := range k.Fields {
+		if k.Fields[i].Required {
+			names = append(names, k.Fields[i].Name)
+		}
+	}
+	return names
+}
+
+// requiredRules say the same as one rule each, for the schema of a whole document.
+func requiredRules(k *resource.Kind) []any {
+	known := knownBy(k)
+	var rules []any
+	for _, name := range needed(k) {
+		if slices.Contains(known, name) {
+			rules = append(rules, anyOf(known))
+		} else {
+			rules = append(rules, anyOf(append([]string{name}, known...)))
+		}
+	}
+	return rules
+}
+
+func anyOf(names []string) object {
+	branches := make([]any, len(names))
+	for i, name := range names {
+		branches[i] = object{{"required", []string{name}}}
+	}
+	return object{{"anyOf", branches}}
+}
+
+// exclusions say that of the fields with one wire name only one can be given.
+func exclusions(k *resource.Kind) object {
+	var rules object
+	for i := range k.Fields {
+		var others object
+		for j := range i {
+			if k.Fields[i].Wire != "" && k.Fields[j].Wire == k.Fields[i].Wire {
+				others = append(others, member{k.Fields[j].Name, false})
+			}
+		}
+		if len(others) > 0 {
+			rules = append(rules, member{k.Fields[i].Name, object{{"properties", others}}})
+		}
+	}
+	return rules
+}
+
+func markdown(k *resource.Kind) string {
+	if k.Example == "" {
+		return k.Doc
+	}
+	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
+}
+
+// plain takes the marks out of a one-line Markdown text.
+func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
+
+// object is a JSON object that keeps the order of its members.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Quote(m.name))
+		b.WriteByte(':')
+		if err := e.Encode(m.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func indent(o object) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(o); err != nil { // texts, lists and objects always encode
+		panic(err)
+	}
+	return b.Bytes()
+}

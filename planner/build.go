@@ -9,33 +9,36 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Build makes the plan. It may be called when [Reads] asks for nothing more.
-// Errors among the findings (names that nobody bears, things that cannot be told
-// apart, circles) leave no plan.
-func Build(in Input) (*Plan, diag.List) {
-	s := takeSurvey(in)
-	b := &builder{survey: s, plan: &Plan{
-		Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API,
+// Build is [Survey.Build] of a new look.
+func Build(in Input) (*Plan, diag.List) { return Look(in).Build() }
+
+// Build makes the plan. It may be called when [Survey.Reads] asks for nothing
+// more. Errors among the findings (names that nobody bears, things that cannot be
+// told apart, circles) leave no plan.
+func (s *Survey) Build() (*Plan, diag.List) {
+	b := &builder{Survey: s, plan: &Plan{
+		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds))}
+	}, steps: make([][]*Step, len(s.kinds)), diags: slices.Clone(s.diags)}
 	if len(s.reads) > 0 {
-		s.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
+		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
-	if !s.diags.HasErrors() {
+	if !b.diags.HasErrors() {
 		b.build()
 	}
-	s.diags.Sort()
-	if s.diags.HasErrors() {
-		return nil, s.diags
+	b.diags.Sort()
+	if b.diags.HasErrors() {
+		return nil, b.diags
 	}
-	b.plan.Notices = s.diags
+	b.plan.Notices = b.diags
 	return b.plan, nil
 }
 
 // builder turns a survey into steps.
 type builder struct {
-	*survey
+	*Survey
 	plan    *Plan
+	diags   diag.List // those of the survey and more
 	steps   [][]*Step // by rank of their kind, in the order of the manifest
 	roots   []int32   // see root; nil = nothing is in the way of anything
 	stale   map[*traits]int
@@ -59,7 +62,10 @@ func (b *builder) build() {
 	for _, r := range b.rosters {
 		b.members(r)
 	}
-	steps, err := order(b.number())
+	steps, err := b.number()
+	if err == nil {
+		steps, err = order(steps)
+	}
 	if err != nil {
 		b.circle(err)
 		return
@@ -86,7 +92,7 @@ func (b *builder) create(i int) {
 	}
 	o, f := b.in.Desired[i], &b.facts[i]
 	if f.gone {
-		b.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again")
+		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
 	}
 	step := b.step(i, Create)
 	step.Operation = f.traits.create
@@ -100,7 +106,7 @@ func (b *builder) create(i int) {
 	if f.parent != none {
 		b.need(f.parent)
 	}
-	b.needTargets(values)
+	b.needTargets(i, values)
 	step.Needs = b.taken()
 	f.step = step
 }
@@ -112,12 +118,15 @@ func (b *builder) need(at int32) {
 	}
 }
 
-// needTargets notes the things that must be there before the values can be sent.
-func (b *builder) needTargets(values []*resource.Value) {
-	for _, v := range values {
-		for k := range v.Refs {
-			if at, ok := b.index[v.Refs[k].Target]; ok {
-				b.need(at)
+// needTargets notes what must be there before the values can be sent.
+func (b *builder) needTargets(i int, sent []*resource.Value) {
+	for _, n := range b.namings(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+		if n.t.via != nil || len(n.v.Refs) == 0 || !slices.Contains(sent, n.v) {
+			continue
+		}
+		for k := range n.v.Refs {
+			if t := n.v.Refs[k].Target; t != nil {
+				b.need(b.index[t])
 			}
 		}
 	}
@@ -155,7 +164,7 @@ func (b *builder) keep(i int) {
 		f.step = step
 		if len(d.send) > 0 {
 			step.Operation, step.Values = f.traits.update, d.send
-			b.needTargets(d.send)
+			b.needTargets(i, d.send)
 			step.Needs = b.taken()
 		}
 	}
@@ -179,7 +188,7 @@ func (b *builder) know(i int) {
 
 // members plans the batches that bring a container's missing members in.
 func (b *builder) members(r *roster) {
-	entries := slices.DeleteFunc(r.entries, func(e entry) bool {
+	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
 		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
 	})
 	if len(entries) == 0 {
@@ -288,10 +297,9 @@ func (b *builder) dialects() map[string]resource.Dialect {
 			continue
 		}
 		// Answers come in any order: should they differ, the contract's names are the ones.
-		if d, told := k.DialectOf(a.Rows[0]); told && (found[k.Name] == resource.Contract) {
-			if _, before := found[k.Name]; !before || d == resource.Contract {
-				found[k.Name] = d
-			}
+		d, told := k.DialectOf(a.Rows[0])
+		if have, before := found[k.Name]; told && (!before || d < have) {
+			found[k.Name] = d
 		}
 	}
 	return found

@@ -26,7 +26,7 @@ const (
 // the service shows, or, where it shows nothing, with what was applied last.
 func (b *builder) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.facts[i]
-	resolve := b.resolve(i)
+	resolve := b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
 	stale := false
 	for k := range o.Values {
 		v := &o.Values[k]
@@ -90,7 +90,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
-func (s *survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (c Change, compared, differs bool) {
+func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (c Change, compared, differs bool) {
 	want, complete := v.Wanted(resolve)
 	prior, applied := "", false
 	if f.prior != nil && f.prior.Open == nil { // what an update without an outcome left is not known
@@ -120,7 +120,7 @@ func (s *survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 	return c, f.prior != nil, true
 }
 
-func (s *survey) change(v *resource.Value, from Origin) Change {
+func (s *Survey) change(v *resource.Value, from Origin) Change {
 	c := Change{Path: v.Field.Name, Origin: from}
 	if text := Show(v); text != "" {
 		c.After = &text
@@ -129,7 +129,7 @@ func (s *survey) change(v *resource.Value, from Origin) Change {
 }
 
 // sides are the two values as a person reads them.
-func (s *survey) sides(v *resource.Value, have, want string, after *string) (*string, *string) {
+func (s *Survey) sides(v *resource.Value, have, want string, after *string) (*string, *string) {
 	before := have
 	switch {
 	case v.Field.Rich():

@@ -7,7 +7,8 @@
 //
 // Planning goes in rounds. Reads tells what must still be read and can be asked
 // for now; somebody makes those requests and puts the answers into
-// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan]. So
+// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan]. Whoever
+// does both on one [Survey] looks at everything once. So
 // a plan can name every read that it stands on, and a thing that could not be
 // read is never taken for absent.
 //

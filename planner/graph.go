@@ -27,7 +27,7 @@ func (e *CircleError) Error() string {
 
 // number puts the steps by kind, then by place in the manifest, and turns what
 // they need from facts into steps.
-func (b *builder) number() []*Step {
+func (b *builder) number() ([]*Step, error) {
 	steps := slices.Concat(b.steps...)
 	for i, s := range steps {
 		s.Index = i
@@ -35,15 +35,15 @@ func (b *builder) number() []*Step {
 	for _, s := range steps {
 		for _, list := range [][]int{s.Needs, s.After} {
 			for k, at := range list {
-				if b.facts[at].step == nil {
-					panic(fmt.Sprintf("planner: %s needs %s, for which there is no step", s.Address, b.in.Desired[at].Address))
+				if b.facts[at].step == nil { // both are in a circle, a part of which cannot be made
+					return nil, fmt.Errorf("%s needs %s, which cannot be made", s.Address, b.in.Desired[at].Address)
 				}
 				list[k] = b.facts[at].step.Index
 			}
 		}
 		s.Needs, s.After = sorted(s.Needs), sorted(s.After)
 	}
-	return steps
+	return steps, nil
 }
 
 func sorted(list []int) []int {

@@ -12,7 +12,7 @@ import (
 
 // identify decides what a thing is on the service: by the manifest's ID or
 // readable identifier, the state, the service's mark, the natural key, in this order.
-func (s *survey) identify(i int) {
+func (s *Survey) identify(i int) {
 	o, f := s.in.Desired[i], &s.facts[i]
 	if f.parent != none {
 		switch p := &s.facts[f.parent]; p.standing {
@@ -59,7 +59,7 @@ func (f *fact) known() bool { return f.prior != nil && f.prior.ID != "" }
 func (f *fact) forget() { f.prior, f.moved = nil, true }
 
 // confirm holds what a record shows against what the manifest says of its identity.
-func (s *survey) confirm(o *resource.Object, f *fact) {
+func (s *Survey) confirm(o *resource.Object, f *fact) {
 	shown := s.readable(o.Kind, f.parent, f.row)
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
@@ -79,7 +79,7 @@ func (s *survey) confirm(o *resource.Object, f *fact) {
 }
 
 // readable is the readable identifier of a record that lives in a parent, or "".
-func (s *survey) readable(k *resource.Kind, parent int32, row resource.Row) string {
+func (s *Survey) readable(k *resource.Kind, parent int32, row resource.Row) string {
 	if k.Identifier == nil {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (s *survey) readable(k *resource.Kind, parent int32, row resource.Row) stri
 }
 
 // byIdentifier finds a thing that the manifest names by its readable identifier.
-func (s *survey) byIdentifier(o *resource.Object, f *fact) {
+func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 	f.row = nil
 	t := f.traits
 	if t.find != nil && !(t.list != nil && s.coded(o, f) && s.cheaper(t, f.parent)) {
@@ -132,21 +132,21 @@ func (s *survey) byIdentifier(o *resource.Object, f *fact) {
 
 // coded reports whether the readable identifier begins with that of the thing's
 // parent, so that it can be told from a list.
-func (s *survey) coded(o *resource.Object, f *fact) bool {
+func (s *Survey) coded(o *resource.Object, f *fact) bool {
 	code, _, _ := strings.Cut(o.Identifier, "-")
 	return f.parent != none && strings.EqualFold(code, s.facts[f.parent].identifier)
 }
 
 // is takes the record that bears the identifier. What the state knows of another thing is void.
-func (s *survey) is(o *resource.Object, f *fact, row resource.Row) {
+func (s *Survey) is(o *resource.Object, f *fact, row resource.Row) {
 	f.standing, f.row, f.id, f.identifier = there, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		s.warn(o, "other-thing", o.Identifier+" is another "+spoken(o.Kind)+" now than at the last apply: "+f.id+" instead of "+f.prior.ID)
+		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+spoken(o.Kind)+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
 		f.forget()
 	}
 }
 
-func (s *survey) notFound(o *resource.Object, f *fact, x index) {
+func (s *Survey) notFound(o *resource.Object, f *fact, x index) {
 	f.standing = broken
 	var all []string
 	for _, rows := range x {
@@ -156,7 +156,7 @@ func (s *survey) notFound(o *resource.Object, f *fact, x index) {
 }
 
 // elsewhere reports a record that lives in another parent than the manifest says.
-func (s *survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
+func (s *Survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
 	if f.parent == none {
 		return false
 	}
@@ -170,12 +170,12 @@ func (s *survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
 }
 
 // recognise looks for a thing of which neither the manifest nor the state knows the ID.
-func (s *survey) recognise(o *resource.Object, f *fact) {
+func (s *Survey) recognise(o *resource.Object, f *fact) {
 	t := f.traits
 	if !t.recognises() {
 		switch {
 		case f.prior != nil && f.prior.Open != nil:
-			f.standing = unknown
+			s.settle(o, f)
 		case t.create != nil:
 			f.standing, f.blind = absent, true
 		default:
@@ -213,7 +213,7 @@ func (s *survey) recognise(o *resource.Object, f *fact) {
 }
 
 // adopt takes the one record that was recognised; several are an error that names them.
-func (s *survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
+func (s *Survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
 	if len(hits) > 1 {
 		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+idsOf(hits), "give the id of the right one")
 		f.standing = broken

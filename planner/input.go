@@ -24,7 +24,7 @@ type Prior map[resource.Address]Record
 // Record is what is known of one thing, or of the members of one container.
 type Record struct {
 	Address    resource.Address
-	ID         string            // the service's ID; "" while an intent is open, and for memberships
+	ID         string            // the service's ID; "" while an intent is open; for a membership the container's, where it was kept
 	Identifier string            // readable identifier, such as WEB-7
 	Values     map[string]string // by field: digest of the canonical value last applied
 	Members    []string          // for a membership: IDs that were added, sorted
@@ -35,10 +35,9 @@ type Record struct {
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
 	Action Action
-	// Mark is what distinguishes the thing: the text of its natural key, and for
-	// work items the project's highest known number when the intent was written.
-	Name  string
-	After int
+	Name   string // of the thing: the text of its natural key
+	After  int    // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
+	At     int64  // when it was written, Unix seconds; 0 = not known
 }
 
 // Read is one read request.

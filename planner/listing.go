@@ -48,7 +48,7 @@ func (x index) add(text string, row resource.Row) {
 	}
 }
 
-func (s *survey) listing(t *traits, parent int32) *listing {
+func (s *Survey) listing(t *traits, parent int32) *listing {
 	at := scope{t, parent}
 	if s.recent != nil && s.recentAt == at {
 		return s.recent
@@ -65,7 +65,7 @@ func (s *survey) listing(t *traits, parent int32) *listing {
 // list returns the records of a kind within a parent. They are there to be
 // looked at only if the standing is there; broken without an error of its own
 // means that the API offers no list.
-func (s *survey) list(t *traits, parent int32) (*listing, standing) {
+func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 	if t.list == nil {
 		return nil, broken
 	}
@@ -90,7 +90,7 @@ func (s *survey) list(t *traits, parent int32) (*listing, standing) {
 }
 
 // listed reports whether the list was read already, so that it costs nothing to look.
-func (s *survey) listed(t *traits, parent int32) bool {
+func (s *Survey) listed(t *traits, parent int32) bool {
 	if t.list == nil || len(s.in.Observed) == 0 {
 		return false
 	}
@@ -98,7 +98,7 @@ func (s *survey) listed(t *traits, parent int32) bool {
 	return ok
 }
 
-func (s *survey) listPath(t *traits, parent int32) string {
+func (s *Survey) listPath(t *traits, parent int32) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
 		l.path, _ = t.list.Expand(s.params(parent))
@@ -108,7 +108,7 @@ func (s *survey) listPath(t *traits, parent int32) string {
 
 // noParent reports that a list is not there because what it belongs to is not.
 // That says nothing of what the list would show.
-func (s *survey) noParent(t *traits, parent int32) {
+func (s *Survey) noParent(t *traits, parent int32) {
 	if parent == none {
 		s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
 		return
@@ -119,7 +119,7 @@ func (s *survey) noParent(t *traits, parent int32) {
 }
 
 // ask notes a read that is wanted, or returns its answer.
-func (s *survey) ask(r Read) (Answer, bool) {
+func (s *Survey) ask(r Read) (Answer, bool) {
 	if a, ok := s.in.Observed[r]; ok {
 		return a, true
 	}
@@ -131,7 +131,7 @@ func (s *survey) ask(r Read) (Answer, bool) {
 }
 
 // params are the path parameters for things that live in a parent.
-func (s *survey) params(parent int32) map[string]string {
+func (s *Survey) params(parent int32) map[string]string {
 	p := map[string]string{"workspace_slug": s.in.Workspace}
 	for ; parent != none; parent = s.facts[parent].parent {
 		p[s.in.Desired[parent].Kind.Param] = s.facts[parent].id
@@ -196,7 +196,7 @@ func (l *listing) names(k *resource.Kind) (exact, fold index) {
 }
 
 // identifiers finds records by their readable identifier, in upper case.
-func (s *survey) identifiers(l *listing, t *traits, parent int32) index {
+func (s *Survey) identifiers(l *listing, t *traits, parent int32) index {
 	if l.byIdentifier == nil {
 		l.byIdentifier = make(index, len(l.rows))
 		for _, row := range l.rows {

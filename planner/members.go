@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -35,27 +36,16 @@ type rosterKey struct {
 
 // gatherRosters gathers the members of every container in the order of the
 // manifest, and finds out who is in it.
-func (s *survey) gatherRosters() {
-	at := map[rosterKey]*roster{}
-	for i, o := range s.in.Desired {
-		f := &s.facts[i]
-		if f.standing == pending || f.standing == broken {
+func (s *Survey) gatherRosters() {
+	joined := map[rosterKey]*roster{}
+	for _, n := range s.refs {
+		if st := s.facts[n.by].standing; n.t.via == nil || st == pending || st == broken {
 			continue
 		}
-		for k := range f.traits.refs {
-			t := &f.traits.refs[k]
-			if t.via == nil {
-				continue
-			}
-			v, ok := o.Value(t.field.Name)
-			if !ok {
-				continue
-			}
-			if t.via.Membership.On == t.via.Membership.Container {
-				s.declared(i, t, v)
-			} else {
-				s.joined(at, i, t, v)
-			}
+		if m := n.t.via.Membership; m.On == m.Container {
+			s.declared(n)
+		} else {
+			s.joined(joined, n)
 		}
 	}
 	for _, r := range s.rosters {
@@ -64,14 +54,14 @@ func (s *survey) gatherRosters() {
 }
 
 // declared takes the members that a container's field lists, each once.
-func (s *survey) declared(i int, t *refTraits, v *resource.Value) {
-	r := s.newRoster(t, int32(i)) //nolint:gosec // there are fewer things than 2^31
+func (s *Survey) declared(n naming) {
+	r := s.newRoster(n.t, n.by)
 	seen := map[string]bool{}
-	for j := range v.Refs {
-		ref := &v.Refs[j]
-		at, id, ok := s.target(i, t, ref)
+	for j := range n.v.Refs {
+		ref := &n.v.Refs[j]
+		at, id, ok := s.target(n.by, n.t, ref)
 		switch {
-		case !ok || at != none && (s.facts[at].standing == pending || s.facts[at].standing == broken):
+		case !ok || s.undecided(at):
 			continue
 		case id == "":
 			id = string(s.in.Desired[at].Address)
@@ -86,31 +76,36 @@ func (s *survey) declared(i int, t *refTraits, v *resource.Value) {
 }
 
 // joined puts a thing into the containers that its field names.
-func (s *survey) joined(rosters map[rosterKey]*roster, i int, t *refTraits, v *resource.Value) {
-	for j := range v.Refs {
-		ref := &v.Refs[j]
-		at, id, ok := s.target(i, t, ref)
-		if !ok || at != none && (s.facts[at].standing == pending || s.facts[at].standing == broken) {
+func (s *Survey) joined(rosters map[rosterKey]*roster, n naming) {
+	for j := range n.v.Refs {
+		ref := &n.v.Refs[j]
+		at, id, ok := s.target(n.by, n.t, ref)
+		if !ok || s.undecided(at) {
 			continue
 		}
-		key := rosterKey{t.via, at, ""}
+		key := rosterKey{n.t.via, at, ""}
 		if at == none {
 			key.id = id
 		}
 		r, found := rosters[key]
 		if !found {
-			r = s.newRoster(t, at)
+			r = s.newRoster(n.t, at)
 			rosters[key] = r
 		}
 		if at == none {
-			s.foreign(r, i, ref, id)
+			s.foreign(r, n.by, ref, id)
 		}
-		r.may = r.may || s.facts[i].id != ""
-		r.entries = append(r.entries, entry{ref, int32(i)}) //nolint:gosec // there are fewer things than 2^31
+		r.may = r.may || s.facts[n.by].id != ""
+		r.entries = append(r.entries, entry{ref, n.by})
 	}
 }
 
-func (s *survey) newRoster(t *refTraits, object int32) *roster {
+// undecided reports whether a thing of the manifest waits for a read, or has an error.
+func (s *Survey) undecided(at int32) bool {
+	return at != none && (s.facts[at].standing == pending || s.facts[at].standing == broken)
+}
+
+func (s *Survey) newRoster(t *refTraits, object int32) *roster {
 	r := &roster{kind: t.via, field: t, object: object}
 	if object != none {
 		o := s.in.Desired[object]
@@ -122,7 +117,7 @@ func (s *survey) newRoster(t *refTraits, object int32) *roster {
 
 // foreign describes a container that the manifest does not list. People who
 // write its name see the name, the least if there are several.
-func (s *survey) foreign(r *roster, i int, ref *resource.Reference, id string) {
+func (s *Survey) foreign(r *roster, i int32, ref *resource.Reference, id string) {
 	text := id
 	switch {
 	case ref.ID == "" && (r.name == "" || ref.Text < r.name):
@@ -140,12 +135,12 @@ func (s *survey) foreign(r *roster, i int, ref *resource.Reference, id string) {
 }
 
 // readRoster finds out who is in the container, where anybody that is wanted can be in it.
-func (s *survey) readRoster(r *roster) {
+func (s *Survey) readRoster(r *roster) {
 	if !r.may || r.container.ID == "" || r.object != none && s.facts[r.object].standing != there {
 		return
 	}
 	prior, hasPrior := s.in.Prior[r.address()]
-	if r.object != none && s.facts[r.object].moved {
+	if r.object != none && s.facts[r.object].moved || prior.ID != "" && prior.ID != r.container.ID {
 		prior, hasPrior = Record{}, false // they are in another container
 	}
 	if prior.Open == nil {
@@ -180,7 +175,7 @@ func (s *survey) readRoster(r *roster) {
 }
 
 // noContainer reports a container that is not there though its ID is known.
-func (s *survey) noContainer(r *roster) {
+func (s *Survey) noContainer(r *roster) {
 	at := r.entries[0].ref.Position
 	if r.container.Object != nil {
 		at = r.container.Object.Position
@@ -200,17 +195,28 @@ func (r *roster) address() resource.Address {
 func (r *roster) plural() string { return r.kind.Membership.Member + "s" }
 
 // memberID is the service's ID of a member, or "".
-func (s *survey) memberID(r *roster, e entry) string {
+func (s *Survey) memberID(r *roster, e entry) string {
 	if e.member != none {
 		return s.facts[e.member].id
 	}
-	_, id, _ := s.target(int(r.object), r.field, e.ref)
+	_, id, _ := s.target(r.object, r.field, e.ref)
 	return id
 }
 
 // isIn reports whether a member is in the container, as far as is known.
-func (s *survey) isIn(r *roster, e entry) bool {
+func (s *Survey) isIn(r *roster, e entry) bool {
 	id := s.memberID(r, e)
 	_, is := slices.BinarySearch(r.have, id)
 	return is && id != ""
+}
+
+// names lists what a batch adds, for people.
+func (m *Members) names() string {
+	texts := make([]string, len(m.Items))
+	for i := range m.Items {
+		if texts[i] = string(m.Items[i].Address); texts[i] == "" {
+			texts[i] = m.Items[i].Text
+		}
+	}
+	return strings.Join(texts, ", ")
 }

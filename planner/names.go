@@ -14,21 +14,15 @@ type nameKey struct {
 	text   string
 }
 
-// lookUpNames finds the IDs of the things of the service that a thing's fields name.
-func (s *survey) lookUpNames(i int) {
-	o, f := s.in.Desired[i], &s.facts[i]
-	if len(f.traits.refs) == 0 || f.standing == broken || f.standing == lacking || f.standing == unknown {
-		return
-	}
-	for k := range o.Values {
-		v := &o.Values[k]
-		t := f.traits.ref(v.Field)
-		if t == nil {
+// lookUpNames finds the IDs of the things of the service that fields name.
+func (s *Survey) lookUpNames() {
+	for _, n := range s.refs {
+		if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown {
 			continue
 		}
-		for j := range v.Refs {
-			if r := &v.Refs[j]; r.Target == nil && r.ID == "" {
-				s.lookUp(i, t.to, r)
+		for j := range n.v.Refs {
+			if r := &n.v.Refs[j]; r.Target == nil && r.ID == "" {
+				s.lookUp(n.by, n.t.to, r)
 			}
 		}
 	}
@@ -45,7 +39,7 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 	return n
 }
 
-func (s *survey) lookUp(i int, t *traits, r *resource.Reference) {
+func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	name := nameKey{t, s.within(i, t), r.Text}
 	if _, done := s.found[name]; done {
 		return
@@ -83,7 +77,7 @@ func (s *survey) lookUp(i int, t *traits, r *resource.Reference) {
 }
 
 // find looks up a readable identifier such as WEB-12.
-func (s *survey) find(name nameKey, r *resource.Reference) {
+func (s *Survey) find(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
 	a, answered := s.ask(Read{name.kind.find, path})
 	switch {
@@ -98,7 +92,7 @@ func (s *survey) find(name nameKey, r *resource.Reference) {
 }
 
 // match finds the one record that bears the name: in the letters as written, else in any case.
-func (s *survey) match(name nameKey, r *resource.Reference, l *listing) {
+func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	exact, fold := l.names(k)
@@ -116,7 +110,7 @@ func (s *survey) match(name nameKey, r *resource.Reference, l *listing) {
 	}
 }
 
-func (s *survey) resolved(name nameKey, id string) {
+func (s *Survey) resolved(name nameKey, id string) {
 	s.found[name] = id
 	n := Name{Kind: name.kind.kind.Name, Text: name.text}
 	if name.within != none {
@@ -126,14 +120,14 @@ func (s *survey) resolved(name nameKey, id string) {
 }
 
 // unresolved reports a name once, at the first place that uses it.
-func (s *survey) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
+func (s *Survey) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
 	s.found[name] = ""
 	s.diags.Add(diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint})
 }
 
 // target is what a reference names: a thing of the manifest (its fact), or one
 // of the service (none, and its ID). ok is false while that is not known.
-func (s *survey) target(i int, t *refTraits, r *resource.Reference) (at int32, id string, ok bool) {
+func (s *Survey) target(i int32, t *refTraits, r *resource.Reference) (at int32, id string, ok bool) {
 	if r.Target != nil {
 		at, ok = s.index[r.Target]
 		if !ok {
@@ -151,7 +145,7 @@ func (s *survey) target(i int, t *refTraits, r *resource.Reference) (at int32, i
 }
 
 // resolve is the service's ID of a reference, as far as it is known before the run.
-func (s *survey) resolve(i int) resource.Resolve {
+func (s *Survey) resolve(i int32) resource.Resolve {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.facts[i].traits.ref(field), r)
 		return id, ok && (at == none || s.facts[at].standing == there)
@@ -159,7 +153,7 @@ func (s *survey) resolve(i int) resource.Resolve {
 }
 
 // nameIDs shows a canonical reference or set by the addresses of the manifest's things and the names that were looked up.
-func (s *survey) nameIDs(v *resource.Value, canonical string) string {
+func (s *Survey) nameIDs(v *resource.Value, canonical string) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
 	}
@@ -171,7 +165,7 @@ func (s *survey) nameIDs(v *resource.Value, canonical string) string {
 }
 
 // nameID is the name of an ID, or the ID itself where none is known.
-func (s *survey) nameID(kind, id string) string {
+func (s *Survey) nameID(kind, id string) string {
 	if at, ok := s.owners[serviceID{kind, id}]; ok {
 		return string(s.in.Desired[at].Address)
 	}

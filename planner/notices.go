@@ -29,15 +29,16 @@ func (b *builder) notices() {
 			b.notice("not-refreshed", number(n, k)+" could not be read: the "+b.in.API.String()+" operations offer no way; compared with what was applied last", "")
 		}
 		if n := blind[t]; n > 0 {
-			hint := "if an earlier apply made them, put its state file back or give each its id; otherwise go ahead"
+			by := "its id"
 			if k.Identifier != nil {
-				hint = "if an earlier apply made them, put its state file back or give each its identifier or id; otherwise go ahead"
+				by = "its identifier or id"
 			}
-			b.notice("cannot-tell", number(n, k)+" will be created: the state file knows nothing of them, and the "+b.in.API.String()+
-				" operations cannot tell whether the service has them already", hint)
+			hint := "what an earlier apply made would be there twice: then put its state file back, or give each thing " + by
+			b.notice("cannot-tell", number(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.String()+
+				" operations cannot tell what the service has already", hint)
 		}
 		if n := alike[t]; n > 0 {
-			b.notice("same-name", number(n, k)+" will be created although the service has others of the same "+strings.Join(k.Natural, " and "),
+			b.notice("same-name", number(n, k)+" will be created although the service has another of the same "+strings.Join(k.Natural, " and "),
 				"--adopt-by-name takes those instead")
 		}
 	}

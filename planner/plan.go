@@ -95,9 +95,9 @@ type Step struct {
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
 	Position  diag.Position
-	Reason    string // for NotPossible
+	Reason    string // for NotPossible; for Adopt by what it was found
 
-	changes []Change // of an update or adopt; a create's are derived from Values
+	changes []Change // of an update or adopt; those of the others are derived
 }
 
 // Members is the batch of a membership step.
@@ -147,6 +147,10 @@ type Change struct {
 
 // Changes lists what the step makes different, by field.
 func (s *Step) Changes() []Change {
+	if s.Members != nil {
+		after := s.Members.names()
+		return []Change{{Path: s.Kind.Membership.Field, After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
+	}
 	if s.Action != Create {
 		return s.changes
 	}

@@ -5,10 +5,10 @@ import (
 )
 
 // refresh reads how a thing with a known ID is now, where the API offers a way.
-func (s *survey) refresh(o *resource.Object, f *fact) {
+func (s *Survey) refresh(o *resource.Object, f *fact) {
 	f.standing = there
 	t := f.traits
-	if s.trusted(f) || len(o.Values) == 0 && o.ID != "" && !s.listed(t, f.parent) {
+	if s.trusted(f) || !f.compared && o.ID != "" && !s.listed(t, f.parent) {
 		return // the state says how it is, or nothing is compared and the manifest says what it is
 	}
 	if one, _ := f.single(); t.list == nil || one != nil && !s.cheaper(t, f.parent) {
@@ -31,7 +31,7 @@ func (s *survey) refresh(o *resource.Object, f *fact) {
 
 // cheaper reports whether the list costs fewer requests than reading one by
 // one: it is read anyway, or was already, or more are wanted than a few.
-func (s *survey) cheaper(t *traits, parent int32) bool {
+func (s *Survey) cheaper(t *traits, parent int32) bool {
 	const few = 2
 	l := s.listing(t, parent)
 	return l.whole || l.wanted > few || s.listed(t, parent)
@@ -51,7 +51,7 @@ func (f *fact) single() (op *resource.Operation, by string) {
 }
 
 // one is the read of one thing by its ID or readable identifier.
-func (s *survey) one(f *fact, op *resource.Operation, by string) Read {
+func (s *Survey) one(f *fact, op *resource.Operation, by string) Read {
 	params := s.params(f.parent)
 	param := f.traits.kind.Param
 	if op.Verb == resource.Find {
@@ -62,7 +62,7 @@ func (s *survey) one(f *fact, op *resource.Operation, by string) Read {
 	return Read{op, path}
 }
 
-func (s *survey) refreshOne(o *resource.Object, f *fact) {
+func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 	op, by := f.single()
 	if op == nil {
 		return // there is no way: it is not refreshed
@@ -78,7 +78,7 @@ func (s *survey) refreshOne(o *resource.Object, f *fact) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // what bears the state's identifier now says nothing of this thing
-		s.warn(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+spoken(o.Kind)+" now; it is not refreshed")
+		s.diags.Add(warning(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+spoken(o.Kind)+" now; it is not refreshed"))
 		f.identifier = ""
 	case o.ID != "":
 		s.hint(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
@@ -90,7 +90,7 @@ func (s *survey) refreshOne(o *resource.Object, f *fact) {
 
 // vanished deals with a thing whose ID is known and which the service does not
 // show: it may be there under another ID, or is to be created again.
-func (s *survey) vanished(o *resource.Object, f *fact) {
+func (s *Survey) vanished(o *resource.Object, f *fact) {
 	switch {
 	case o.ID != "":
 		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" with the ID "+o.ID, "correct the id, or leave it out")

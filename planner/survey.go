@@ -29,19 +29,23 @@ type fact struct {
 	identifier string
 	adopted    string // how it was recognised, if by anything but the manifest's ID or the state
 	parent     int32  // fact of what it lives in; none = the workspace
+	refs       int32  // where the fields that name others begin, see namings
 	standing   standing
 	gone       bool // the state knows it, the service does not any more
 	moved      bool // the state knows another thing under this address
 	lived      bool // things live in it
+	compared   bool // some field is held against what the service shows
 	blind      bool // it counts as absent since nothing can tell
 }
 
-// survey works out where everything stands, as far as the answers go, and what must still be read.
-type survey struct {
+// Survey is where everything stands, as far as the answers to the reads go. It
+// is not safe for concurrent use.
+type Survey struct {
 	in       Input
 	kinds    map[*resource.Kind]*traits
 	facts    []fact                     // one for each of in.Desired
 	index    map[*resource.Object]int32 // into facts, of things that are named
+	refs     []naming                   // of all facts
 	records  []Record                   // of the facts
 	listings map[scope]*listing
 	recent   *listing // the one of recentAt
@@ -53,18 +57,32 @@ type survey struct {
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
-	spoken   map[serviceID]string // names by ID; made when first needed
+	// Made when first needed:
+	spoken map[serviceID]string // names by ID
+	open   map[nameKey]int      // creates without an outcome, by the name that was sent
+	claims map[string]bool      // IDs that the state has
+}
+
+// naming is a field of a wanted thing that names others.
+type naming struct {
+	v  *resource.Value
+	t  *refTraits
+	by int32 // fact of the thing
 }
 
 // serviceID is one thing of the service.
 type serviceID struct{ kind, id string }
 
+// Reads is [Survey.Reads] of a new look.
+func Reads(in Input) []Read { return Look(in).Reads() }
+
 // Reads returns the read requests that must be answered before a plan can be
 // made and that can be asked now, in a fixed order. It is empty when Build can go on.
-func Reads(in Input) []Read { return takeSurvey(in).reads }
+func (s *Survey) Reads() []Read { return s.reads }
 
-func takeSurvey(in Input) *survey {
-	s := &survey{
+// Look works out where everything stands. A look that asks for no more reads can be built at once.
+func Look(in Input) *Survey {
+	s := &Survey{
 		in: in, kinds: newTraits(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
 		names: map[Name]string{}, found: map[nameKey]string{}, asked: map[Read]bool{},
 	}
@@ -73,92 +91,111 @@ func takeSurvey(in Input) *survey {
 		s.identify(i)
 	}
 	s.own()
-	for i := range s.facts {
-		s.lookUpNames(i)
-	}
+	s.lookUpNames()
 	s.gatherRosters()
 	return s
 }
 
 // enter makes a fact of every wanted thing and counts what shares a list.
-func (s *survey) enter() {
-	s.facts = make([]fact, len(s.in.Desired))
-	named := 0
+func (s *Survey) enter() {
+	n := len(s.in.Desired)
+	s.facts = make([]fact, n)
+	s.index = make(map[*resource.Object]int32, n/2) // most things have one that nothing names, such as a link
+	s.refs = make([]naming, 0, 2*n)
+	s.records = make([]Record, 0, min(len(s.in.Prior), n))
 	for i, o := range s.in.Desired {
 		f := &s.facts[i]
-		f.traits, f.parent = s.kinds[o.Kind], none
+		f.traits, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
 		if f.traits.named {
-			named++
-		}
-	}
-	s.index = make(map[*resource.Object]int32, named)
-	s.records = make([]Record, 0, min(len(s.in.Prior), len(s.in.Desired)))
-	for i, o := range s.in.Desired {
-		f := &s.facts[i]
-		if f.traits.named {
-			s.index[o] = int32(i) //nolint:gosec // there are fewer things than 2^31
+			s.index[o] = int32(i) //nolint:gosec // see above
 		}
 		if o.Parent != nil {
 			f.parent = s.index[o.Parent]
 			s.facts[f.parent].lived = true
 		}
-		if r, ok := s.in.Prior[o.Address]; ok {
-			s.records = append(s.records, r)
-			f.prior = &s.records[len(s.records)-1]
+		if len(s.in.Prior) > 0 {
+			if r, ok := s.in.Prior[o.Address]; ok {
+				s.records = append(s.records, r)
+				f.prior = &s.records[len(s.records)-1]
+			}
 		}
-		s.count(i)
+		s.name(i)
+		s.count(o, f)
 	}
-}
-
-// count notes how a thing and what it names will be looked for.
-func (s *survey) count(i int) {
-	o, f := s.in.Desired[i], &s.facts[i]
-	t := f.traits
-	if t.list != nil && t.single() || !t.recognises() {
-		l := s.listing(t, f.parent)
-		switch {
-		case o.ID == "" && o.Identifier == "" && (f.prior == nil || f.prior.ID == ""):
-			l.whole = l.whole || t.recognises()
-		case !s.trusted(f) && (len(o.Values) > 0 || o.ID == ""):
-			l.wanted++
-		}
-		l.known = l.known || f.prior != nil
-	}
-	for k := range o.Values {
-		r := t.ref(o.Values[k].Field)
-		if r == nil || r.to.list == nil || !r.to.single() {
+	for _, n := range s.refs {
+		if n.t.to.list == nil || !n.t.to.single() {
 			continue
 		}
-		for j := range o.Values[k].Refs {
-			if ref := &o.Values[k].Refs[j]; ref.Target == nil && ref.ID == "" {
-				s.listing(r.to, s.within(i, r.to)).whole = true
+		for j := range n.v.Refs {
+			if r := &n.v.Refs[j]; r.Target == nil && r.ID == "" {
+				s.listing(n.t.to, s.within(n.by, n.t.to)).whole = true
 			}
 		}
 	}
 }
 
+// name notes the fields of a thing that name others, and whether there are any that are compared.
+func (s *Survey) name(i int) {
+	o, f := s.in.Desired[i], &s.facts[i]
+	compared := len(o.Values)
+	if len(f.traits.refs) > 0 {
+		for k := range o.Values {
+			v := &o.Values[k]
+			t := f.traits.ref(v.Field)
+			if t == nil {
+				continue
+			}
+			s.refs = append(s.refs, naming{v, t, int32(i)}) //nolint:gosec // there are fewer things than 2^31
+			if t.via != nil || v.Field.NoWire {
+				compared--
+			}
+		}
+	}
+	f.compared = compared > 0
+}
+
+// count notes how a thing will be looked for.
+func (s *Survey) count(o *resource.Object, f *fact) {
+	t := f.traits
+	if t.recognises() && !(t.list != nil && t.single()) {
+		return
+	}
+	l := s.listing(t, f.parent)
+	switch {
+	case o.ID == "" && o.Identifier == "" && !f.known():
+		l.whole = l.whole || t.recognises()
+	case !s.trusted(f) && (f.compared || o.ID == ""):
+		l.wanted++
+	}
+	l.known = l.known || f.prior != nil
+}
+
+// namings are the fields of a thing that name others.
+func (s *Survey) namings(i int32) []naming {
+	if int(i)+1 < len(s.facts) {
+		return s.refs[s.facts[i].refs:s.facts[i+1].refs]
+	}
+	return s.refs[s.facts[i].refs:]
+}
+
 // trusted reports whether a thing is taken to be as the state has it.
-func (s *survey) trusted(f *fact) bool {
+func (s *Survey) trusted(f *fact) bool {
 	return s.in.Trust && f.prior != nil && f.prior.ID != "" && f.prior.Open == nil
 }
 
-// fact returns what is known of a thing of the manifest.
-func (s *survey) fact(o *resource.Object) *fact { return &s.facts[s.index[o]] }
-
 // within is the fact in which things of a kind live that a thing names.
-func (s *survey) within(i int, t *traits) int32 {
-	if t.kind.Parent == "" {
+func (s *Survey) within(at int32, t *traits) int32 {
+	if t.parent == nil {
 		return none
 	}
-	at := int32(i) //nolint:gosec // there are fewer things than 2^31
-	for at != none && s.in.Desired[at].Kind.Name != t.kind.Parent {
+	for at != none && s.facts[at].traits != t.parent {
 		at = s.facts[at].parent
 	}
 	return at
 }
 
 // own notes what every thing is on the service. Two things of the manifest cannot be one.
-func (s *survey) own() {
+func (s *Survey) own() {
 	for i := range s.facts {
 		f := &s.facts[i]
 		if f.standing != there || f.id == "" {
@@ -190,12 +227,12 @@ func (f *fact) how() string {
 	return ", found by " + f.adopted
 }
 
-func (s *survey) hint(o *resource.Object, code, summary, hint string) {
+func (s *Survey) hint(o *resource.Object, code, summary, hint string) {
 	s.diags.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
 }
 
-func (s *survey) warn(o *resource.Object, code, summary string) {
-	s.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary})
+func warning(o *resource.Object, code, summary string) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary}
 }
 
 // spoken is the kind's name in a sentence.

@@ -10,6 +10,7 @@ import (
 type traits struct {
 	kind       *resource.Kind
 	rank       int
+	parent     *traits             // what things live in; nil = the workspace
 	refs       []refTraits         // of the fields that name things
 	natural    []*resource.Field   // by which things are recognised; empty = they are not
 	identifier *regexp.Regexp      // nil = the kind has none
@@ -48,7 +49,8 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 	}
 	for k, t := range all {
 		if k.Parent != "" {
-			all[resource.Must(k.Parent)].named = true
+			t.parent = all[resource.Must(k.Parent)]
+			t.parent.named = true
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]

@@ -15,6 +15,8 @@ type memory struct {
 	// before holds the entries that were set since the state was saved, as they
 	// were then; the zero entry is one that was not there.
 	before map[resource.Address]entry
+	// newest holds the highest readable number known of each sequence; see number.
+	newest map[string]int
 	// rosters holds the membership records by container; nil = not gathered yet.
 	rosters map[resource.Address][]resource.Address
 }
@@ -38,7 +40,7 @@ func (m *memory) take(l line) {
 	e.Address = address
 	switch l.kind {
 	case intended:
-		e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after}
+		e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
 	case undone:
 		e.Open = l.open
 	case done:
@@ -60,6 +62,7 @@ func (m *memory) carryOut(l line, e *entry) {
 			// It is another thing now: what was known of the former one is void.
 			e.Identifier, e.Values = "", nil
 			m.dropRosters(e.Address)
+			m.restart(e.Address)
 		}
 		if l.id != "" {
 			e.ID = l.id
@@ -75,6 +78,7 @@ func (m *memory) carryOut(l line, e *entry) {
 		}
 	case planner.Delete:
 		m.dropRosters(e.Address)
+		m.restart(e.Address)
 		e.Record = planner.Record{Address: e.Address, Open: l.open}
 	case planner.AddMembers:
 		e.Members = slices.Concat(e.Members, l.members)
@@ -101,6 +105,9 @@ func (m *memory) set(e entry) {
 	m.remember(e.Address)
 	if container, ok := containerOf(e.Address); ok && m.rosters != nil && m.entries[e.Address].Address == "" {
 		m.rosters[container] = append(m.rosters[container], e.Address)
+	}
+	if before := m.entries[e.Address]; e.ID != before.ID || e.Identifier != before.Identifier {
+		m.number(&e) // otherwise it is known, or from before a restart
 	}
 	m.entries[e.Address] = e
 }

@@ -50,11 +50,15 @@
 //
 //	{"format_version":1,"lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","journal":"c1d2...","objects":[
 //	{"address":"cycle/web/sprint-14#work_items","members":["0d4e...","9b1f..."],"applied_at":"2026-11-20T20:36:10Z"},
-//	{"address":"project/web","id":"8a23...","identifier":"WEB","values":{"name":"Website"},"applied_at":"2026-11-20T20:36:10Z"}
+//	{"address":"project/web","id":"8a23...","identifier":"WEB","values":{"name":"Website"},"applied_at":"2026-11-20T20:36:10Z"},
+//	{"address":"work_item/web/cart","open":{"action":"create","name":"Cart","after":7,"at":"2026-11-20T20:36:12Z"}},
+//	{"address":"work_item/web/shop","id":"51f0...","identifier":"WEB-7","values":{"name":"Shop"},"applied_at":"2026-11-20T20:36:11Z"}
 //	]}
 //
-// "open" on a line holds the intent of a request whose fate is not known. The
-// lineage is made with the first state and never changes; the serial grows by
+// "open" on a line holds the intent of a request whose fate is not known, and
+// when it was written; for a create, "after" is the highest readable number that
+// was known then of its kind in its project: what the request made has a higher
+// one. The lineage is made with the first state and never changes; the serial grows by
 // one each time the state is written; "journal" names the journal whose lines
 // are already in it, so that none is folded in twice.
 //
@@ -67,8 +71,10 @@
 //	{"planform_journal":1,"id":"c1d2...","lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","crc":"4d0c81f6"}
 //	{"i":"work_item/web/shop","action":"create","name":"Shop","at":"2026-11-20T20:36:10Z","crc":"90b1c2ee"}
 //	{"o":"work_item/web/shop","action":"create","id":"51f0...","identifier":"WEB-7","at":"2026-11-20T20:36:11Z","crc":"0a7be913"}
+//	{"i":"work_item/web/cart","action":"create","name":"Cart","after":7,"at":"2026-11-20T20:36:12Z","crc":"5e21d07c"}
 //
 // "crc" is the CRC-32C of what stands before it in its line and in all lines
-// above, so that a line that was changed, lost or moved is noticed. "open" on an outcome is what
-// remains unknown of the same object: another batch of members.
+// above, so that a line that was changed, lost or moved is noticed. "open" on an
+// outcome is what remains unknown of the same object: another batch of members,
+// with the time of its own intent.
 package state

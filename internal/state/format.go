@@ -124,6 +124,9 @@ func appendOpen(b []byte, open *planner.Intent) []byte {
 	if open.After != 0 {
 		b = strconv.AppendInt(append(b, `,"after":`...), int64(open.After), 10)
 	}
+	if open.At != 0 {
+		b = appendTime(append(b, `,"at":`...), open.At)
+	}
 	return append(b, '}')
 }
 
@@ -148,6 +151,7 @@ type openJSON struct {
 	Action string `json:"action"`
 	Name   string `json:"name"`
 	After  int    `json:"after"`
+	At     string `json:"at"`
 }
 
 func (o *openJSON) intent() (*planner.Intent, error) {
@@ -158,7 +162,11 @@ func (o *openJSON) intent() (*planner.Intent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &planner.Intent{Action: action, Name: o.Name, After: o.After}, nil
+	at, err := parseTime(o.At)
+	if err != nil {
+		return nil, err
+	}
+	return &planner.Intent{Action: action, Name: o.Name, After: o.After, At: at}, nil
 }
 
 func (o *objectJSON) entry() (entry, error) {

@@ -32,12 +32,12 @@ func TestTheStateFileReadsWell(t *testing.T) {
 	f := open(t, path)
 	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
 	f.Put(planner.Record{Address: "cycle/web/s1#work_items", Members: []string{"b", "a", "b"}})
-	f.Put(planner.Record{Address: "work_item/web/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7}})
+	f.Put(planner.Record{Address: "work_item/web/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7, At: testTime().Unix()}})
 	must(t, f.Save())
 	want := `{"format_version":1,"lineage":"` + f.memory.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
 {"address":"cycle/web/s1#work_items","members":["a","b"],"applied_at":"2026-11-20T20:36:10Z"},
 {"address":"project/web","id":"8a23","identifier":"WEB","values":{"description":"sha256:00","name":"Website <&> Läden"},"applied_at":"2026-11-20T20:36:10Z"},
-{"address":"work_item/web/shop","applied_at":"2026-11-20T20:36:10Z","open":{"action":"create","name":"Shop\u001b[31m\u202e","after":7}}
+{"address":"work_item/web/shop","applied_at":"2026-11-20T20:36:10Z","open":{"action":"create","name":"Shop\u001b[31m\u202e","after":7,"at":"2026-11-20T20:36:10Z"}}
 ]}
 `
 	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
@@ -89,6 +89,9 @@ func randomContent(r *rand.Rand) *content {
 		}
 		if r.IntN(3) == 0 {
 			e.Open = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
+			if r.IntN(2) == 0 {
+				e.Open.At = 1 + r.Int64N(4e9)
+			}
 		}
 		e.Record = normalRecord(e.Record)
 		c.entries[e.Address] = e
@@ -121,32 +124,33 @@ func TestAStateThatIsNotOneIsRefusedAndLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	const top = `{"format_version":1,"lineage":"l","serial":3,"base_url":"https://api.plane.so","workspace":"acme",`
 	for name, test := range map[string]struct{ text, want string }{
-		"empty":                        {"", ":1: this is not a state file of planform: it ends too early"},
-		"blank":                        {" \n\n", ":1: this is not a state file of planform: it ends too early"},
-		"not JSON":                     {"objects:\n- a\n", ":1: this is not a state file of planform: invalid character 'o'"},
-		"a list":                       {"[]", ":1: this is not a state file of planform: { was expected"},
-		"no object list":               {top + `"journal":"j"}`, "it has no objects"},
-		"no lineage":                   {`{"format_version":1}`, "it has no lineage"},
-		"an empty lineage":             {strings.Replace(top, `"l"`, `""`, 1) + `"objects":[]}`, "its lineage is empty"},
-		"a negative serial":            {strings.Replace(top, `3`, `-3`, 1) + `"objects":[]}`, "cannot be a number"},
-		"a version of no planform":     {strings.Replace(top, `1`, `0`, 1) + `"objects":[]}`, "there is no format version 0"},
-		"a version that is a text":     {strings.Replace(top, `1`, `"1"`, 1) + `"objects":[]}`, "cannot be a string"},
-		"a key that is not known":      {top + `"token":"x","objects":[]}`, `:1: this is not a state file of planform: "token" is not known here`},
-		"a key twice":                  {top + `"serial":4,"objects":[]}`, `"serial" is there twice`},
-		"cut off after the second":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n", ":3: this is not a state file of planform: it ends too early"},
-		"cut off within the second":    {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a", ":3: this is not a state file of planform: it ends too early"},
-		"a merge conflict":             {top + "\"objects\":[\n{\"address\":\"a/b\"},\n<<<<<<< HEAD\n{\"address\":\"a/c\"}\n]}", ":3: this is not a state file of planform: invalid character '<'"},
-		"something after the end":      {top + "\"objects\":[\n]}\n{}", ":3: this is not a state file of planform: something follows its end"},
-		"an object without address":    {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"id\":\"x\"}\n]}", ":3: this is not a state file of planform: an object has no address"},
-		"an object twice":              {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n{\"address\":\"a/b\"}\n]}", `:4: this is not a state file of planform: "a/b" is there twice`},
-		"an object's key is not known": {top + "\"objects\":[\n{\"address\":\"a/b\",\"colour\":1}\n]}", `:2: this is not a state file of planform: json: unknown field "colour"`},
-		"an ID that is a number":       {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/b\",\"id\":1}\n]}", ":3: this is not a state file of planform: id cannot be a number"},
-		"a time that is none":          {top + "\"objects\":[\n{\"address\":\"a/b\",\"applied_at\":\"yesterday\"}\n]}", `:2: this is not a state file of planform: "yesterday" is not a time`},
-		"an action that is none":       {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"\\u001b[2J\"}}\n]}", `:2: this is not a state file of planform: there is no action "\x1b[2J"`},
-		"a newer format":               {`{"format_version":2,"lineages":["l"],"objects":{}}`, "format version 2 and this planform reads up to 1"},
-		"another server":               {strings.Replace(top, "api.plane.so", "plane.example.com", 1) + `"objects":[]}`, `belongs to the server "https://plane.example.com", not to "https://api.plane.so"`},
-		"another path":                 {strings.Replace(top, "api.plane.so", "api.plane.so/x", 1) + `"objects":[]}`, `belongs to the server "https://api.plane.so/x"`},
-		"another workspace":            {strings.Replace(top, "acme", "globex", 1) + `"objects":[]}`, `belongs to the workspace "globex", not to "acme"; it was left as it is: name the right state file with --state`},
+		"empty":                         {"", ":1: this is not a state file of planform: it ends too early"},
+		"blank":                         {" \n\n", ":1: this is not a state file of planform: it ends too early"},
+		"not JSON":                      {"objects:\n- a\n", ":1: this is not a state file of planform: invalid character 'o'"},
+		"a list":                        {"[]", ":1: this is not a state file of planform: { was expected"},
+		"no object list":                {top + `"journal":"j"}`, "it has no objects"},
+		"no lineage":                    {`{"format_version":1}`, "it has no lineage"},
+		"an empty lineage":              {strings.Replace(top, `"l"`, `""`, 1) + `"objects":[]}`, "its lineage is empty"},
+		"a negative serial":             {strings.Replace(top, `3`, `-3`, 1) + `"objects":[]}`, "cannot be a number"},
+		"a version of no planform":      {strings.Replace(top, `1`, `0`, 1) + `"objects":[]}`, "there is no format version 0"},
+		"a version that is a text":      {strings.Replace(top, `1`, `"1"`, 1) + `"objects":[]}`, "cannot be a string"},
+		"a key that is not known":       {top + `"token":"x","objects":[]}`, `:1: this is not a state file of planform: "token" is not known here`},
+		"a key twice":                   {top + `"serial":4,"objects":[]}`, `"serial" is there twice`},
+		"cut off after the second":      {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n", ":3: this is not a state file of planform: it ends too early"},
+		"cut off within the second":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a", ":3: this is not a state file of planform: it ends too early"},
+		"a merge conflict":              {top + "\"objects\":[\n{\"address\":\"a/b\"},\n<<<<<<< HEAD\n{\"address\":\"a/c\"}\n]}", ":3: this is not a state file of planform: invalid character '<'"},
+		"something after the end":       {top + "\"objects\":[\n]}\n{}", ":3: this is not a state file of planform: something follows its end"},
+		"an object without address":     {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"id\":\"x\"}\n]}", ":3: this is not a state file of planform: an object has no address"},
+		"an object twice":               {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/c\"},\n{\"address\":\"a/b\"}\n]}", `:4: this is not a state file of planform: "a/b" is there twice`},
+		"an object's key is not known":  {top + "\"objects\":[\n{\"address\":\"a/b\",\"colour\":1}\n]}", `:2: this is not a state file of planform: json: unknown field "colour"`},
+		"an ID that is a number":        {top + "\"objects\":[\n{\"address\":\"a/b\"},\n{\"address\":\"a/b\",\"id\":1}\n]}", ":3: this is not a state file of planform: id cannot be a number"},
+		"a time that is none":           {top + "\"objects\":[\n{\"address\":\"a/b\",\"applied_at\":\"yesterday\"}\n]}", `:2: this is not a state file of planform: "yesterday" is not a time`},
+		"an action that is none":        {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"\\u001b[2J\"}}\n]}", `:2: this is not a state file of planform: there is no action "\x1b[2J"`},
+		"an intent's time that is none": {top + "\"objects\":[\n{\"address\":\"a/b\",\"open\":{\"action\":\"create\",\"at\":\"1969-12-31T23:59:59Z\"}}\n]}", `:2: this is not a state file of planform: "1969-12-31T23:59:59Z" is not a time`},
+		"a newer format":                {`{"format_version":2,"lineages":["l"],"objects":{}}`, "format version 2 and this planform reads up to 1"},
+		"another server":                {strings.Replace(top, "api.plane.so", "plane.example.com", 1) + `"objects":[]}`, `belongs to the server "https://plane.example.com", not to "https://api.plane.so"`},
+		"another path":                  {strings.Replace(top, "api.plane.so", "api.plane.so/x", 1) + `"objects":[]}`, `belongs to the server "https://api.plane.so/x"`},
+		"another workspace":             {strings.Replace(top, "acme", "globex", 1) + `"objects":[]}`, `belongs to the workspace "globex", not to "acme"; it was left as it is: name the right state file with --state`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -291,7 +291,7 @@ func FuzzJournal(f *testing.F) {
 	for _, l := range []line{
 		{kind: intended, step: "a/b", action: planner.Create, name: "n", after: 4, at: 1},
 		{kind: done, step: "a/b", action: planner.Create, id: "i", identifier: "W-1", values: map[string]string{"k": "v"}, at: 2},
-		{kind: done, step: "a/b#c.2", action: planner.AddMembers, members: []string{"x"}, open: &planner.Intent{Action: planner.AddMembers}},
+		{kind: done, step: "a/b#c.2", action: planner.AddMembers, members: []string{"x"}, open: &planner.Intent{Action: planner.AddMembers, Name: "n", After: 3, At: 2}},
 		{kind: undone, step: "a/b"},
 	} {
 		b, crc = appendLine(b, l, crc)

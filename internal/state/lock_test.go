@@ -57,7 +57,7 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 	_ = cmd.Wait()
 	got := <-waiting
 	must(t, got.err)
-	want := planner.Prior{"work_item/web/held": {Address: "work_item/web/held", Open: &planner.Intent{Action: planner.Create, Name: "name of web/held"}}}
+	want := planner.Prior{"work_item/web/held": {Address: "work_item/web/held", Open: &planner.Intent{Action: planner.Create, Name: "name of web/held", At: testTime().Unix()}}}
 	if diff := cmp.Diff(want, got.f.Prior()); diff != "" {
 		t.Error(diff)
 	}

@@ -101,6 +101,9 @@ func testOptions() Options {
 	}
 }
 
+// testTime is when everything happens.
+func testTime() time.Time { return testOptions().Now() }
+
 func statePath(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(t.TempDir(), ".planform", "x.state.json")

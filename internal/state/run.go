@@ -106,6 +106,9 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 		if s.Object != nil {
 			l.name = s.Object.Name()
 		}
+		if s.Action == planner.Create {
+			l.after = f.memory.newest[sequence(s.Address)]
+		}
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
@@ -169,7 +172,7 @@ func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
 
 func (f *File) push(l line) {
 	address, list := f.opened(l.step)
-	f.open[address] = append(list, openStep{step: l.step, intent: planner.Intent{Action: l.action, Name: l.name, After: l.after}})
+	f.open[address] = append(list, openStep{step: l.step, intent: planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}})
 }
 
 // pop takes a step off the open ones. If it was done, all that was open of it is

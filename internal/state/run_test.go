@@ -26,7 +26,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 	outcome := executor.Outcome{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}
 	done := planner.Record{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values}
 	intent := func(address resource.Address, a planner.Action) *planner.Intent {
-		return &planner.Intent{Action: a, Name: "name of " + address.Path()}
+		return &planner.Intent{Action: a, Name: "name of " + address.Path(), At: testTime().Unix()}
 	}
 	for name, test := range map[string]struct {
 		before []planner.Record
@@ -141,7 +141,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				settle(t, f, one, executor.Outcome{}, errUnknown())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
 		},
 		"a batch that is done does not settle another though the state is saved between": {
 			run: func(t *testing.T, f *File) {
@@ -151,7 +151,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				must(t, f.Save())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
 		},
 		"members that were removed are gone, and with the last one the record": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
@@ -315,11 +315,17 @@ func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
 	f := open(t, path)
 	intend(t, f, create("work_item/web/shop"))
 	settle(t, f, create("work_item/web/shop"), executor.Outcome{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}, nil)
+	intend(t, f, create("work_item/web/cart"), members("cycle/web/s1#work_items", planner.AddMembers), members("cycle/web/s1#work_items.2", planner.AddMembers))
+	settle(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Members: []string{"x"}}, nil)
 	lines := strings.Split(readFile(t, path+".journal"), "\n")
 	for i, want := range []string{
 		`{"planform_journal":1,"id":"` + f.writer.id + `","lineage":"` + f.memory.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
 		`{"i":"work_item/web/shop","action":"create","name":"name of web/shop","at":"2026-11-20T20:36:10Z","crc":"`,
 		`{"o":"work_item/web/shop","action":"create","id":"51f0","identifier":"WEB-7","values":{"a":"1","b":"2"},"at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"i":"work_item/web/cart","action":"create","name":"name of web/cart","after":7,"at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"i":"cycle/web/s1#work_items","action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"i":"cycle/web/s1#work_items.2","action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"o":"cycle/web/s1#work_items.2","action":"` + planner.AddMembers.String() + `","members":["x"],"open":{"action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z"},"at":"2026-11-20T20:36:10Z","crc":"`,
 		``,
 	} {
 		if !strings.HasPrefix(lines[i], want) {

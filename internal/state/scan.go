@@ -92,6 +92,11 @@ func (s *scanner) intent() *planner.Intent {
 		s.failed = s.failed || n > math.MaxInt32
 		intent.After = int(min(n, math.MaxInt32))
 	}
+	if s.skip(`,"at":`) {
+		var bad error
+		intent.At, bad = parseTime(s.string())
+		s.failed = s.failed || bad != nil
+	}
 	s.want("}")
 	s.failed = s.failed || err != nil
 	return intent

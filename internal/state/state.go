@@ -208,7 +208,9 @@ func (f *File) Remove(address resource.Address) {
 	f.memory.remove(address)
 }
 
-func (f *File) now() int64 { return f.opts.Now().Unix() }
+// now is 0, a time that is not known, where the clock is so wrong that what it
+// says could not be read again.
+func (f *File) now() int64 { return max(0, f.opts.Now().Unix()) }
 
 // Close unlocks the state. What was not saved is still in the journal, which
 // goes away only if nothing is in it.
@@ -276,6 +278,10 @@ func load(p paths, opts Options) (*found, error) {
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
 		f.content = *c
+		for address := range f.entries {
+			e := f.entries[address]
+			f.number(&e)
+		}
 	}
 	if j == nil {
 		return f, nil

@@ -1,0 +1,48 @@
+package state
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// sequence names what the things of one kind within one parent share: the
+// service numbers them in the order in which they are made.
+func sequence(a resource.Address) string {
+	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
+}
+
+// number takes a thing's readable number in, such as the 7 of WEB-7. An intent
+// to create another one is written with the highest that is known: what the
+// request makes gets a higher one. A number counts also when its thing is gone,
+// for the service gives none twice.
+func (m *memory) number(e *entry) {
+	hyphen := strings.LastIndexByte(e.Identifier, '-')
+	if hyphen < 0 {
+		return
+	}
+	n, err := strconv.ParseUint(e.Identifier[hyphen+1:], 10, 31)
+	if err != nil {
+		return
+	}
+	if m.newest == nil {
+		m.newest = map[string]int{}
+	}
+	scope := sequence(e.Address)
+	m.newest[scope] = max(m.newest[scope], int(n))
+}
+
+// restart forgets the numbers of what was in a thing that is no more, or is
+// another one now: what is made in that is numbered from 1.
+func (m *memory) restart(parent resource.Address) {
+	maps.DeleteFunc(m.newest, func(scope string, _ int) bool {
+		a := resource.Address(scope)
+		if a.Path() != parent.Path() {
+			return false
+		}
+		k, ok := resource.Lookup(a.Kind())
+		return ok && k.Parent == parent.Kind()
+	})
+}

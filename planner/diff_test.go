@@ -1,0 +1,234 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
+	item := uuid(9, 7)
+	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
+	has := func(fields ...string) func(*service) {
+		return func(s *service) { s.have("work_item", web, item, append(fields, "sequence_id=7")...) }
+	}
+	team := func(fields ...string) func(*service) {
+		return func(s *service) { s.have("teamspace", "", uuid(7, 1), fields...) }
+	}
+	checkRules(t, map[string]rule{
+		"a work item that exists cannot be changed by the documented operations, field by field; the rest is applied": {
+			api:  documented,
+			have: has("name=Pay", "priority=low", "state="+uuid(3, 1)),
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "priority=low", "state="+uuid(3, 2)).
+					put("link/web/pay/a", "url=https://a.example")
+			},
+			steps: []string{
+				"not_possible work_item/web/pay: the documented operations cannot change name, state of a work item that exists",
+				"create link/web/pay/a",
+			},
+		},
+		"the wider API can": {
+			api:  full,
+			have: has("name=Pay", "priority=low"),
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "priority=low")
+			},
+			steps: []string{"update work_item/web/pay name"},
+		},
+		"fields that are not written are not managed": {
+			api:  full,
+			have: has("name=Pay", "priority=low"),
+			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority=low") },
+		},
+		"texts compare in their normal form, sets as sets, dates as dates, colours and IDs in any case": {
+			api: full,
+			have: func(s *service) {
+				has("name=Pay", "description_html=<div><p>One <b>page</b></p></div>", "start_date=2026-12-01T00:00:00Z")(s)
+				s.find(item).row["assignees"] = []any{bob, ada}
+				s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#22C55E")
+			},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "description=One **page**", "start_date=2026-12-01", "assignees="+ada+","+bob)
+				w.put("initiative_label/growth", "id="+uuid(5, 1), "color=#22c55e")
+			},
+		},
+		"what cannot be cleared is said to be so, and the rest is sent": {
+			api:  full,
+			have: has("name=Pay", "priority=low", "start_date=2026-12-01"),
+			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
+			steps: []string{
+				"update work_item/web/pay start_date",
+				"not_possible work_item/web/pay: the full operations cannot clear priority of a work item that exists",
+			},
+		},
+		"what is clear already is not cleared": {
+			api:  full,
+			have: func(s *service) { has("name=Pay", "description_html=<p></p>")(s); s.find(item).row["start_date"] = nil },
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "start_date!", "description!")
+			},
+		},
+		"a field that is fixed once a thing exists": {
+			api:   full,
+			have:  func(s *service) { has()(s); s.have("link", item, uuid(0xa, 1), "url=https://a.example") },
+			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1))},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7").put("link/web/pay/a", "url=https://b.example", "title=B")
+			},
+			steps: []string{
+				"update link/web/pay/a title",
+				"not_possible link/web/pay/a: the full operations cannot change url of a link that exists",
+			},
+		},
+		"an update waits for what it names": {
+			api:  full,
+			have: has("name=Pay"),
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "parent=@work_item/web/shop").put("work_item/web/shop", "name=Shop")
+			},
+			steps: []string{"create work_item/web/shop", "update work_item/web/pay parent"},
+		},
+		"a membership of what cannot be made does not hold up the thing itself": {
+			api:  full,
+			have: func(s *service) { s.lacks["cycle"] = true; has("name=Pay")(s) },
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "cycle=@cycle/web/a").put("cycle/web/a", "name=A")
+			},
+			steps: []string{
+				"update work_item/web/pay name",
+				"not_possible cycle/web/a: this edition of the service has no cycles",
+				"not_possible cycle/web/a#work_items 1: the cycle cannot be made",
+			},
+		},
+		"what cannot be read is compared with what was applied last": {
+			api:      documented,
+			prior:    []planner.Record{known("project/web", web, "name=Website", "description=")},
+			want:     func(w *wanted) { w.put("project/web", "id="+web, "name=Website", "description=Shop") },
+			steps:    []string{"update project/web description"},
+			findings: []string{"warning not-refreshed: 1 project could not be read: the documented operations offer no way; compared with what was applied last"},
+		},
+		"what can be neither read nor changed, and was never applied, is left alone": {
+			api: documented,
+			want: func(w *wanted) {
+				project(w).put("cycle/web/a", "id="+uuid(2, 1), "name=Sprint").put("work_item/web/pay", "id="+item, "name=Pay")
+			},
+		},
+		"a field that is never shown is compared with the state": {
+			api:   full,
+			have:  team("name=Platform"),
+			prior: []planner.Record{known("teamspace/platform", uuid(7, 1), "description_binary=AAAA")},
+			want:  func(w *wanted) { w.put("teamspace/platform", "name=Platform", "description_binary=AAAA") },
+		},
+		"a module is a field under the documented operations and a membership under the wider API": {
+			api:  full,
+			have: func(s *service) { has("name=Pay")(s); s.have("module", web, uuid(0xd, 1), "name=Checkout") },
+			want: func(w *wanted) {
+				project(w).put("module/web/checkout", "name=Checkout").put("work_item/web/pay", "identifier=WEB-7", "module=@module/web/checkout")
+			},
+			steps: []string{"adopt module/web/checkout: found by its name", "add_members module/web/checkout#work_items 1"},
+		},
+		"a module is sent with the item where no membership carries it": {
+			api:   documented,
+			prior: []planner.Record{known("work_item/web/z", item)},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay", "module="+uuid(0xd, 1)).put("work_item/web/z", "name=Z", "id="+item)
+			},
+			steps:    []string{"create work_item/web/pay", "not_possible work_item/web/z: the documented operations cannot change name of a work item that exists"},
+			findings: []string{"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last"},
+		},
+		"trust leaves out every read that only refreshes": {
+			api:     full,
+			options: func(in *planner.Input) { in.Trust = true },
+			have:    func(s *service) { s.have("cycle", web, uuid(2, 1), "name=Changed by hand") },
+			prior:   []planner.Record{known("project/web", web, "name=Website"), known("cycle/web/a", uuid(2, 1), "name=A")},
+			want:    func(w *wanted) { w.put("project/web", "name=Website").put("cycle/web/a", "name=A") },
+			reads:   []string{},
+		},
+	})
+}
+
+func TestOriginsAndSides(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	for name, tt := range map[string]struct {
+		shown, applied, wanted string
+		want                   planner.Change
+	}{
+		"the manifest changed":         {"A", "A", "B", planner.Change{Before: text("A"), After: text("B"), Origin: planner.FromManifest}},
+		"somebody changed it":          {"C", "A", "A", planner.Change{Before: text("C"), After: text("A"), Origin: planner.FromDrift}},
+		"both changed":                 {"C", "A", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift}},
+		"nothing was applied before":   {"C", "", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
+		"there is nothing before":      {"", "", "B", planner.Change{After: text("B"), Origin: planner.FromManifest}},
+		"references are shown by name": {uuid(0xc, 1), "", "@lead", planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.FromManifest}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+			s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
+			w := want(t)
+			if tt.want.Path == "lead" {
+				s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+tt.shown)
+				w.put("teamspace/platform", "name=Platform", "lead=bob")
+			} else {
+				tt.want.Path = "name"
+				s.have("teamspace", "", uuid(7, 1), "name="+tt.shown)
+				w.put("teamspace/platform", "id="+uuid(7, 1), "name="+tt.wanted)
+			}
+			if tt.applied != "" {
+				s.in.Prior["teamspace/platform"] = known("teamspace/platform", uuid(7, 1), "name="+tt.applied)
+			}
+			tt.want.Possible = true
+			plan := s.mustPlan(w.all())
+			if len(plan.Steps) != 1 {
+				t.Fatalf("%q", lines(plan))
+			}
+			if diff := cmp.Diff([]planner.Change{tt.want}, plan.Steps[0].Changes()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
+	t.Parallel()
+	// Two answers name one member otherwise.
+	s := newService(t, full)
+	s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+uuid(0xc, 1))
+	s.have("member", "", uuid(0xc, 2), "email=bob@example.com")
+	objects := want(t).put("teamspace/platform", "name=Platform", "lead=bob@example.com").all()
+	in := observe(t, s, objects)
+	list, _ := resource.Must("member").Op(resource.List, full)
+	for _, name := range []string{"ada", "bea", "cleo"} {
+		in.Observed[planner.Read{Operation: list, Path: name}] = planner.Answer{Rows: []resource.Row{{"id": uuid(0xc, 1), "email": name}}}
+	}
+	for range 20 {
+		plan, found := planner.Build(in)
+		if plan == nil {
+			t.Fatal(found)
+		}
+		if got := *plan.Steps[0].Changes()[0].Before; got != "ada" {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestSummaryCountsEachThingOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=C")
+	s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "priority=low")
+	w := want(t).put("project/web", "identifier=WEB", "name=Web site").put("cycle/web/a", "name=A").put("cycle/web/c", "id="+uuid(2, 2), "name=C")
+	w.put("work_item/web/pay", "identifier=WEB-1", "name=Pay now", "priority!", "cycle=@cycle/web/a").put("work_item/web/new", "name=New", "cycle=@cycle/web/a")
+	plan := s.mustPlan(w.all())
+	want := planner.Summary{Create: 1, Update: 2, Adopt: 1, AddMembers: 2, Unchanged: 1, Blocked: 1, Requests: 4, Reads: 4}
+	if diff := cmp.Diff(want, plan.Summary); diff != "" {
+		t.Errorf("%s\n%q", diff, lines(plan))
+	}
+}

@@ -1,0 +1,116 @@
+package planner
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// stepsThatNeed makes a step for each list of needs.
+func stepsThatNeed(needs ...[]int) []*Step {
+	steps := make([]*Step, len(needs))
+	for i, n := range needs {
+		steps[i] = &Step{Index: i, Address: resource.NewAddress("step", strconv.Itoa(i)), Needs: n}
+	}
+	return steps
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		needs [][]int
+		want  []int
+	}{
+		"what needs nothing keeps its place":           {[][]int{nil, nil, nil}, []int{0, 1, 2}},
+		"what needs something before it keeps it too":  {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
+		"what needs something after it waits for that": {[][]int{{2}, nil, nil, nil}, []int{1, 2, 0, 3}},
+		"and takes its turn as soon as it can":         {[][]int{{1}, {3}, nil, nil, nil}, []int{2, 3, 1, 0, 4}},
+		"the first of those that wait goes first":      {[][]int{{3}, {2}, {3}, nil, {0}}, []int{3, 0, 2, 1, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ordered, err := order(stepsThatNeed(tt.needs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, s := range ordered {
+				n, _ := strconv.Atoi(s.Address.Path())
+				got = append(got, n)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOrderOfAnyGraph(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 1 + r.IntN(40)
+		level := r.Perm(n) // a step needs steps of lower level only, so there is no circle
+		needs := make([][]int, n)
+		for i := range needs {
+			for range r.IntN(4) {
+				if j := r.IntN(n); level[j] < level[i] {
+					needs[i] = append(needs[i], j)
+				}
+			}
+			needs[i] = sorted(needs[i])
+		}
+		before := make([][]resource.Address, n)
+		for i := range needs {
+			for _, j := range needs[i] {
+				before[i] = append(before[i], resource.NewAddress("step", strconv.Itoa(j)))
+			}
+		}
+		ordered, err := order(stepsThatNeed(needs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range ordered {
+			was, _ := strconv.Atoi(s.Address.Path())
+			if s.Index != i || len(s.Needs) != len(before[was]) {
+				t.Fatalf("%s: index %d, needs %v, at %d", s.Address, s.Index, s.Needs, i)
+			}
+			for _, j := range s.Needs {
+				if j >= i || !slices.Contains(before[was], ordered[j].Address) {
+					t.Fatalf("%s at %d needs %d", s.Address, i, j)
+				}
+			}
+		}
+	}
+}
+
+func TestACircleIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := order(stepsThatNeed(nil, []int{2}, []int{3}, []int{4}, []int{2}, []int{0}))
+	e, ok := errors.AsType[*CircleError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	if want := []resource.Address{"step/2", "step/3", "step/4"}; !slices.Equal(e.Addresses, want) {
+		t.Errorf("got %v, want %v", e.Addresses, want)
+	}
+	if got, want := e.Error(), "these need each other: step/2 -> step/3 -> step/4 -> step/2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestALongCircleTakesNoTime(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	needs := make([][]int, n)
+	for i := range needs {
+		needs[i] = []int{(i + 1) % n}
+	}
+	if _, err := order(stepsThatNeed(needs...)); err == nil {
+		t.Fatal("no error")
+	}
+}

@@ -1,0 +1,143 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func TestMemberships(t *testing.T) {
+	t.Parallel()
+	sprint, pay := uuid(2, 1), uuid(9, 1)
+	there := func(s *service) {
+		s.have("cycle", web, sprint, "name=Sprint").have("work_item", web, pay, "sequence_id=1", "name=Pay")
+	}
+	wants := func(cycle string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("cycle/web/sprint", "id="+sprint).put("work_item/web/pay", "id="+pay, "cycle="+cycle)
+		}
+	}
+	roster := planner.Record{Address: "cycle/web/sprint#work_items", Members: []string{pay}}
+	added := []string{"add_members cycle/web/sprint#work_items 1"}
+	checkRules(t, map[string]rule{
+		"a member that is in is not added": {
+			api: full, have: func(s *service) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
+		},
+		"a member that somebody took out is added again": {
+			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), steps: added,
+		},
+		"where nobody can be asked, the state says who is in": {
+			api: documented, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"),
+		},
+		"unless the last request had no outcome": {
+			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
+			prior: []planner.Record{{Address: roster.Address, Members: roster.Members, Open: &planner.Intent{Action: planner.AddMembers}}},
+		},
+		"or the container is another one now": {
+			api: documented, have: there, prior: []planner.Record{known("cycle/web/sprint", uuid(2, 9)), roster}, want: wants("@cycle/web/sprint"), steps: added,
+		},
+		"or was, when its members were noted": {
+			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
+			prior: []planner.Record{{Address: roster.Address, ID: uuid(2, 9), Members: roster.Members}},
+		},
+		"trust takes the state's word": {
+			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
+			options: func(in *planner.Input) { in.Trust = true },
+		},
+		"trust reads who is in what the state does not know": {
+			api: full, have: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
+			options: func(in *planner.Input) { in.Trust = true },
+		},
+		"a container that is made again has nobody in it": {
+			api: documented, prior: []planner.Record{known("work_item/web/pay", pay)}, // an initiative cannot be made: a customer neither
+			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
+			have: func(s *service) { s.have("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
+		},
+		"a container that is named by its ID or name is the one of the manifest": {
+			api: full, have: there,
+			want: func(w *wanted) {
+				wants(sprint)(w)
+				w.put("work_item/web/b", "name=B", "cycle=Sprint").put("work_item/web/c", "name=C", "cycle=@cycle/web/sprint")
+			},
+			steps: []string{"create work_item/web/b", "create work_item/web/c", "add_members cycle/web/sprint#work_items 3"},
+		},
+		"a container that the manifest does not list is one, however it is named": {
+			api:  full,
+			have: func(s *service) { there(s); s.have("cycle", web, uuid(2, 5), "name=Other") },
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/a", "name=A", "cycle="+uuid(2, 5)).
+					put("work_item/web/b", "name=B", "cycle=other").put("work_item/web/c", "name=C", "cycle=Other")
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "create work_item/web/c", "add_members cycle/web/Other#work_items 3"},
+		},
+		"a member that is listed twice is added once": {
+			api:  full,
+			have: func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform") },
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("teamspace/platform", "name=Platform", "projects=@project/web,"+web+",WEB,Website")
+			},
+			steps: []string{"adopt teamspace/platform: found by its name", "add_members teamspace/platform#projects 1"},
+		},
+		"a list without members asks for nothing": {
+			api: documented, have: func(s *service) { s.have("initiative", "", uuid(6, 1)) },
+			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "labels=") }, reads: []string{},
+		},
+		"an edition without the membership": {
+			api: documented, have: func(s *service) { s.lacks["initiative_project"] = true },
+			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
+			steps: []string{"not_possible initiative/q1#projects 1: this edition of the service does not have projects of initiatives"},
+		},
+		"a container that is not there is an error": {
+			api:      documented,
+			want:     func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
+			findings: []string{"error not-found: the service has no initiative with the ID " + uuid(6, 1) + "; look whether it was deleted, or correct its id"},
+		},
+		"a member that cannot be made is left out": {
+			api: documented, have: there,
+			prior: []planner.Record{{Address: "work_item/web/lost", Open: &planner.Intent{Action: planner.Create}}},
+			want: func(w *wanted) {
+				wants("@cycle/web/sprint")(w)
+				w.put("work_item/web/lost", "name=Lost", "cycle=@cycle/web/sprint")
+			},
+			steps: []string{
+				"not_possible work_item/web/lost: a former run may have created it, and no read can tell; look on the service, then say what you found: planform state resolve work_item/web/lost --id ID, or --absent",
+				added[0],
+			},
+		},
+	})
+}
+
+func TestMembersAreAddedByTheHundred(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/sprint", "id="+uuid(2, 1))
+	for i := range 250 {
+		w.put(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), fmt.Sprintf("name=Item %d", i), "cycle=@cycle/web/sprint")
+	}
+	plan := s.mustPlan(w.all())
+	type batch struct {
+		Address                resource.Address
+		Members, Needs, Afters int
+		First                  resource.Address
+	}
+	var got []batch
+	for _, step := range plan.Steps[250:] {
+		got = append(got, batch{step.Address, len(step.Members.Items), len(step.Needs), len(step.After), step.Members.Items[0].Address})
+	}
+	want := []batch{
+		{"cycle/web/sprint#work_items", 100, 0, 100, "work_item/web/i0"},
+		{"cycle/web/sprint#work_items.2", 100, 0, 100, "work_item/web/i100"},
+		{"cycle/web/sprint#work_items.3", 50, 0, 50, "work_item/web/i200"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if plan.Summary.AddMembers != 250 || plan.Summary.Requests != 253 {
+		t.Errorf("%+v", plan.Summary)
+	}
+}

@@ -1,0 +1,128 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	pay := func(fields ...string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("work_item/web/pay", append(fields, "name=Pay")...)
+		}
+	}
+	states := func(names ...string) func(*service) {
+		return func(s *service) {
+			for i, name := range names {
+				s.have("state", web, uuid(3, i), "name="+name)
+			}
+		}
+	}
+	made := []string{"create work_item/web/pay"}
+	checkRules(t, map[string]rule{
+		"a name is found in the letters as written before any others": {
+			api: full, have: states("todo", "Todo", "TODO"), want: pay("state=Todo"), steps: made,
+		},
+		"else in any case, white space around it aside": {
+			api: full, have: states(" In Progress "), want: pay("state=in progress"), steps: made,
+		},
+		"two in any case are an error that names both": {
+			api: full, have: states("todo", "TODO"), want: pay("state=Todo"),
+			findings: []string{`error unknown-name: the state "Todo" is ambiguous: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all bear this name; give the ID of the right one"},
+		},
+		"a member is found by e-mail address or display name, which may be the same": {
+			api: full, want: pay("assignees=ADA@example.com,bob"), steps: made,
+			have: func(s *service) {
+				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+				s.have("member", "", uuid(0xc, 2), "email=Bob", "display_name=bob")
+			},
+		},
+		"a name that nobody bears is reported once, with what is near": {
+			api: full, have: states("Todo", "Done"),
+			want:     func(w *wanted) { pay("state=Tood")(w); w.put("work_item/web/b", "name=B", "state=Tood") },
+			findings: []string{`error unknown-name: the service has no state "Tood"; did you mean "Todo"?`},
+		},
+		"nothing documented finds a name": {
+			api: documented, want: pay("state=Todo"),
+			findings: []string{`error unknown-name: the state "Todo" cannot be looked up with the documented operations; give its ID, or use --api auto`},
+		},
+		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/work-items/"}},
+		"a readable identifier is looked up, with the documented operations too": {
+			api:   documented,
+			have:  func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			prior: []planner.Record{known("work_item/web/x", uuid(9, 8))},
+			want:  func(w *wanted) { pay("parent=WEB-7")(w); w.put("work_item/web/x", "id="+uuid(9, 8)) },
+			steps: made,
+			reads: []string{"work-items/WEB-7/"},
+		},
+		"or is an error": {
+			api: full, want: pay("parent=WEB-7"),
+			findings: []string{"error unknown-name: the service has no work item WEB-7"},
+		},
+		"a work item is not looked up by its name": {
+			api:      full,
+			have:     func(s *service) { s.have("work_item", web, uuid(9, 7), "name=Shop") },
+			want:     pay("parent=Shop"),
+			findings: []string{`error unknown-name: the work item "Shop" is neither in the manifest nor an ID or identifier; write the key of one in the manifest, its identifier, or its ID`},
+		},
+		"an edition without such a list": {
+			api: full, have: func(s *service) { s.lacks["work_item_type"] = true }, want: pay("type=Story"),
+			findings: []string{`error unknown-name: this edition of the service has no list of work item types, so "Story" cannot be looked up; give its ID`},
+		},
+		"a name is looked up in its own project": {
+			api: full,
+			have: func(s *service) {
+				s.have("project", "", shop, "identifier=SHOP").have("state", shop, uuid(3, 1), "name=Todo")
+			},
+			want:     pay("state=Todo"),
+			findings: []string{`error unknown-name: the service has no state "Todo"; create it on the service first, or give the id of another one`},
+		},
+	})
+}
+
+func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
+	t.Parallel()
+	cycle := func(n int) string { return uuid(2, n) }
+	base := "projects/" + web + "/cycles/"
+	cycles := func(s *service) {
+		for i := range 4 {
+			s.have("cycle", web, cycle(i), "name="+string(rune('a'+i)))
+		}
+	}
+	byID := func(n int) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web)
+			for i := range n {
+				key := string(rune('a' + i))
+				w.put(resource.Address("cycle/web/"+key), "id="+cycle(i), "name="+key)
+			}
+		}
+	}
+	items := func(s *service) {
+		for i := range 4 {
+			s.have("work_item", web, uuid(9, i), "sequence_id="+string(rune('0'+i)), "name=Item")
+		}
+	}
+	checkRules(t, map[string]rule{
+		"a thing that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{}},
+		"two things are read one by one":         {api: full, have: cycles, want: byID(2), reads: []string{base + cycle(0) + "/", base + cycle(1) + "/"}},
+		"three with their list":                  {api: full, have: cycles, want: byID(3), reads: []string{base}},
+		"the list serves all if one needs it":    {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{base}},
+		"also if it is needed for a name":        {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{base, "work-items/WEB-1/", base + cycle(1) + "/cycle-issues/"}},
+		"many items by identifier come with a list": {
+			api: full, have: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
+			want: func(w *wanted) {
+				w.put("project/web", "identifier=WEB").put("work_item/web/a", "identifier=WEB-0", "name=Item").
+					put("work_item/web/b", "identifier=WEB-1", "name=Item").put("work_item/web/c", "identifier=WEB-2", "name=Item")
+			},
+		},
+		"a container is not asked who is in it while nobody can be": {
+			api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "name=X", "cycle=@cycle/web/a") },
+			steps: []string{"create work_item/web/x", "add_members cycle/web/a#work_items 1"},
+			reads: []string{base + cycle(0) + "/", "projects/" + web + "/work-items/"},
+		},
+	})
+}

@@ -1,0 +1,117 @@
+package planner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// wanted is a manifest: what a test wants to be on the service.
+type wanted struct {
+	t       testing.TB
+	objects []*resource.Object
+	byName  map[resource.Address]*resource.Object
+	later   []func() // references to things that are written further down
+}
+
+func want(t testing.TB) *wanted {
+	t.Helper()
+	return &wanted{t: t, byName: map[resource.Address]*resource.Object{}}
+}
+
+// put adds a thing by its address. What it lives in must be there already.
+// fields are written as name=text; id= and identifier= are its identity, name!
+// clears a field, and in a list of references @ stands before an address.
+func (w *wanted) put(address resource.Address, fields ...string) *wanted {
+	w.t.Helper()
+	w.add(&resource.Object{Kind: resource.Must(address.Kind()), Address: address}, fields...)
+	return w
+}
+
+func (w *wanted) add(o *resource.Object, fields ...string) {
+	w.t.Helper()
+	keys := strings.SplitN(o.Address.Path(), "/", depth(o.Kind))
+	o.Key = keys[len(keys)-1]
+	if o.Kind.Parent != "" {
+		parent := resource.NewAddress(o.Kind.Parent, keys[:len(keys)-1]...)
+		if o.Parent = w.byName[parent]; o.Parent == nil {
+			w.t.Fatalf("%s lives in %s, which is not wanted", o.Address, parent)
+		}
+	}
+	o.Position = diag.Position{File: "workspace.yaml", Line: int32(10 * (len(w.objects) + 1)), Column: 3}
+	for _, text := range fields {
+		name, value, given := strings.Cut(text, "=")
+		switch name {
+		case "id":
+			o.ID = value
+			continue
+		case "identifier":
+			o.Identifier = value
+			continue
+		}
+		name, null := strings.CutSuffix(name, "!")
+		field, ok := o.Kind.Field(name)
+		if !ok || given == null {
+			w.t.Fatalf("%s: bad field %q", o.Address, text)
+		}
+		v := resource.Value{Field: field, Text: value, Null: null, Position: o.Position}
+		v.Position.Line += int32(len(o.Values)) + 1
+		o.Values = append(o.Values, v)
+	}
+	slices.SortStableFunc(o.Values, func(a, b resource.Value) int { return fieldIndex(o.Kind, a.Field) - fieldIndex(o.Kind, b.Field) })
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Field.IsRef() && v.Text != "" {
+			w.refer(v)
+		}
+	}
+	w.objects = append(w.objects, o)
+	w.byName[o.Address] = o
+}
+
+func (w *wanted) refer(v *resource.Value) {
+	for text := range strings.SplitSeq(v.Text, ",") {
+		r := resource.Reference{Text: strings.TrimPrefix(text, "@"), Position: v.Position}
+		if resource.IsID(text) {
+			r.ID = resource.NormalID(text)
+		}
+		v.Refs = append(v.Refs, r)
+		if at := len(v.Refs) - 1; strings.HasPrefix(text, "@") {
+			w.later = append(w.later, func() {
+				o, ok := w.byName[resource.Address(text[1:])]
+				if !ok {
+					w.t.Fatalf("%s is not wanted", text)
+				}
+				v.Refs[at].Target = o
+			})
+		}
+	}
+}
+
+// all returns the things, their references resolved.
+func (w *wanted) all() []*resource.Object {
+	for _, f := range w.later {
+		f()
+	}
+	w.later = nil
+	return w.objects
+}
+
+func depth(k *resource.Kind) int {
+	if k.Parent == "" {
+		return 1
+	}
+	return 1 + depth(resource.Must(k.Parent))
+}
+
+func fieldIndex(k *resource.Kind, f *resource.Field) int {
+	return slices.IndexFunc(k.Fields, func(other resource.Field) bool { return other.Name == f.Name })
+}
+
+// uuid is the n-th ID of a sort, which is a hexadecimal digit.
+func uuid(sort, n int) string {
+	return fmt.Sprintf("%x0000000-0000-4000-8000-%012d", sort, n)
+}

@@ -1,0 +1,218 @@
+package apiclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Config is what a [Client] needs. BaseURL, Workspace and Credential are required.
+type Config struct {
+	BaseURL    string // such as https://plane.example.com; may have a path
+	Workspace  string // the workspace's slug
+	Credential Credential
+	Version    string // of the program, for the User-Agent
+
+	// InsecureHTTP lets the credential go over plain http to another machine.
+	InsecureHTTP bool
+	// MaxPerMinute is an upper bound on requests, evenly spread; 0 = none. See [ParseRate].
+	MaxPerMinute float64
+	// Timeout is for one attempt, from connecting to the body's last byte; 0 = 60 s.
+	Timeout time.Duration
+	// Retries is how often a request is sent again after connection errors and 5xx; 0 = 5, negative = never.
+	Retries int
+	// MaxElapsed bounds the time between a request's first failure and its last
+	// attempt, and each pause that the service may ask for; 0 = 5 min.
+	MaxElapsed time.Duration
+
+	// Transport replaces the client's own; nil = a tuned http.Transport.
+	Transport http.RoundTripper
+	// Log gets a debug line for each attempt: method, path, status, duration. Never headers or bodies.
+	Log *slog.Logger
+	// Notify is told of waits and retries. It must not block.
+	Notify func(Event)
+}
+
+const (
+	defaultTimeout    = 60 * time.Second
+	defaultRetries    = 5
+	defaultMaxElapsed = 5 * time.Minute
+)
+
+// Client makes requests to one workspace of one service.
+type Client struct {
+	base       url.URL // no trailing slash
+	workspace  string
+	credential Credential
+	header     http.Header // sent with every request, never changed
+	timeout    time.Duration
+	retries    int
+	maxElapsed time.Duration
+	log        *slog.Logger
+	notify     func(Event)
+
+	transport http.RoundTripper
+	traced    bool // the transport calls httptrace's hooks
+	limit     *limiter
+	cap       *rate.Limiter // nil = none
+	buffers   sync.Pool     // of *bytes.Buffer
+
+	learned learned
+
+	running context.Context // done when the client is stopped
+	stop    context.CancelCauseFunc
+}
+
+// learned is what a client found out about single operations.
+type learned struct {
+	mu    sync.Mutex
+	slash map[*resource.Operation]bool // the path's trailing slash is to be toggled
+	page  map[*resource.Operation]int  // index into the page sizes that the service takes
+}
+
+// New checks the configuration and returns a client. It makes no request.
+func New(cfg Config) (*Client, error) {
+	base, err := parseBase(cfg.BaseURL, cfg.InsecureHTTP)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Workspace == "" {
+		return nil, errors.New("no workspace: set PLANE_WORKSPACE_SLUG or give --workspace")
+	}
+	if strings.ContainsAny(cfg.Workspace, "/?#%\\ \t\r\n") || cfg.Workspace == "." || cfg.Workspace == ".." {
+		return nil, fmt.Errorf("workspace %q is not a slug; it is the part of the web address that follows the host", cfg.Workspace)
+	}
+	if err := cfg.Credential.validate(); err != nil {
+		return nil, err
+	}
+	if cfg.MaxPerMinute < 0 || cfg.Timeout < 0 || cfg.MaxElapsed < 0 {
+		return nil, errors.New("rate, timeout and the time for retries must not be negative")
+	}
+	c := &Client{
+		base: *base, workspace: cfg.Workspace, credential: cfg.Credential,
+		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
+		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed),
+		log:        cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
+		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}},
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.notify == nil {
+		c.notify = func(Event) {}
+	}
+	if c.transport == nil {
+		c.transport = newTransport()
+	}
+	_, c.traced = c.transport.(*http.Transport)
+	c.running, c.stop = context.WithCancelCause(context.Background())
+	c.limit = newLimiter(func(wait time.Duration) { c.notify(Event{Type: Waiting, Wait: wait}) })
+	if cfg.MaxPerMinute > 0 {
+		c.cap = rate.NewLimiter(rate.Limit(cfg.MaxPerMinute/60), 1)
+	}
+	version := cfg.Version
+	if version == "" {
+		version = "dev"
+	}
+	c.header = http.Header{
+		"Accept":     {"application/json"},
+		"User-Agent": {"planform/" + oneLine(version, 100)},
+	}
+	return c, nil
+}
+
+func orDefault[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}
+
+// BaseURL is the address that requests go to, without /api/v1 and without a slash at the end.
+func (c *Client) BaseURL() string { return c.base.String() }
+
+// Workspace is the workspace's slug.
+func (c *Client) Workspace() string { return c.workspace }
+
+// CloseIdle closes the connections that are kept for further requests.
+func (c *Client) CloseIdle() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// parseBase reads the base URL and refuses what would send the credential somewhere unexpected.
+func parseBase(text string, insecure bool) (*url.URL, error) {
+	if text == "" {
+		return nil, errors.New("no base URL: set PLANE_BASE_URL or give --base-url")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		// The parser's error quotes the text, which may hold a password.
+		return nil, errors.New("the base URL is not a URL; it looks like https://plane.example.com")
+	}
+	switch {
+	case u.User != nil:
+		return nil, errors.New("the base URL must not contain a user name or password")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "", u.Opaque != "":
+		return nil, fmt.Errorf("base URL %q must begin with https:// and a host name", text)
+	case u.RawQuery != "" || u.ForceQuery:
+		return nil, errors.New("the base URL must not contain a query (?...)")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return nil, errors.New("the base URL must not contain a fragment (#...)")
+	case strings.Contains(u.Path, "/../") || strings.HasSuffix(u.Path, "/.."):
+		return nil, fmt.Errorf("base URL %q must not contain \"..\"", text)
+	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("base URL %q would send the credential unencrypted to another machine; use https, or give --insecure-http", text)
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	// Operations bring /api/v1 themselves; it is often given all the same.
+	path = strings.TrimRight(strings.TrimSuffix(path, "/api/v1"), "/")
+	if u.Path, err = url.PathUnescape(path); err != nil {
+		return nil, fmt.Errorf("base URL %q: %w", text, err)
+	}
+	u.RawPath = path
+	return u, nil
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// newTransport is http.DefaultTransport with more kept-alive connections to the
+// one host, with limits on everything that can hang, and with connections that
+// count what is written to them.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            countWrites(dialer.DialContext),
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 15 * time.Second},
+		TLSHandshakeTimeout:    15 * time.Second,
+		MaxIdleConns:           128,
+		MaxIdleConnsPerHost:    128,
+		IdleConnTimeout:        30 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+}

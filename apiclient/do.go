@@ -1,0 +1,212 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Response is the answer to a request that succeeded.
+type Response struct {
+	Status int
+	Row    resource.Row   // of an answer that is an object; nil for an empty one
+	Rows   []resource.Row // of an answer that is a bare array
+}
+
+// answer is a success before anybody looked at what it says.
+type answer struct {
+	status   int
+	value    any // nil = the body is empty
+	attempts int
+}
+
+// Do makes one call. Every 2xx that makes sense is a success. Any failure after
+// the request was found to be in order is an [*Error].
+func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
+	call, err := c.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.send(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	resp := &Response{Status: a.status}
+	switch v := a.value.(type) {
+	case nil:
+	case map[string]any:
+		resp.Row = v
+	case []any:
+		if resp.Rows, err = rowsOf(v); err != nil {
+			return nil, c.misfit(call, a, err)
+		}
+	default:
+		return nil, c.misfit(call, a, errors.New("the answer is neither an object nor a list"))
+	}
+	return resp, nil
+}
+
+// Get reads one record by its expanded path.
+func (c *Client) Get(ctx context.Context, op *resource.Operation, path string) (resource.Row, error) {
+	resp, err := c.Do(ctx, Request{Operation: op, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	if resp.Row == nil {
+		return nil, c.nonsense(&call{op: op, method: op.Method, path: path}, resp.Status, errors.New("the answer is not an object"))
+	}
+	return resp.Row, nil
+}
+
+// Read makes a read by its expanded path: of a list all rows, of a record that one.
+func (c *Client) Read(ctx context.Context, op *resource.Operation, path string) ([]resource.Row, error) {
+	if op.Verb == resource.List || op.Verb == resource.ListMembers {
+		return c.List(ctx, Request{Operation: op, Path: path})
+	}
+	row, err := c.Get(ctx, op, path)
+	if err != nil {
+		return nil, err
+	}
+	return []resource.Row{row}, nil
+}
+
+// attempt sends the call once and reads the answer. A failure is an *Error.
+func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
+	s, err := c.admit(ctx, call, maxWait)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	a, status, err := c.exchange(ctx, call, toggled, s)
+	s.drop() // if no answer came
+	if c.log.Enabled(ctx, slog.LevelDebug) {
+		c.logAttempt(ctx, call, status, time.Since(start), err)
+	}
+	return a, err
+}
+
+func (c *Client) logAttempt(ctx context.Context, call *call, status int, took time.Duration, err *Error) {
+	attrs := []slog.Attr{
+		slog.String("method", call.method), slog.String("path", call.path),
+		slog.Int("status", status), slog.Duration("took", took),
+	}
+	if err != nil && err.Err != nil {
+		attrs = append(attrs, slog.String("error", err.Err.Error()))
+	}
+	c.log.LogAttrs(ctx, slog.LevelDebug, "request", attrs...)
+}
+
+// exchange is one request and its answer: build, send, check.
+func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot) (*answer, int, *Error) {
+	var out sending
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := c.newRequest(httptrace.WithClientTrace(limited, out.trace()), call, toggled)
+	if err != nil {
+		return nil, 0, c.failure(call, NotDone, err)
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		fate := Unknown
+		if c.traced && !out.reached() || !c.traced && neverDialled(err) {
+			fate = NotDone
+		}
+		return nil, 0, c.failure(call, fate, c.transportError(ctx, limited, err))
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	defer func() { _ = resp.Body.Close() }()
+	s.answered(resp.StatusCode, resp.Header)
+	a, failed := c.check(ctx, limited, call, req.URL, resp)
+	return a, resp.StatusCode, failed
+}
+
+// check makes an answer or an error of a response.
+func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, resp *http.Response) (*answer, *Error) {
+	status := resp.StatusCode
+	buf := c.buffer()
+	defer c.buffers.Put(buf)
+	if status < 200 || status > 299 {
+		// An error's status says enough where its body cannot be read.
+		_ = readBody(buf, io.LimitReader(resp.Body, maxErrorBody), maxErrorBody)
+		var e *Error
+		if status >= 300 && status < 400 {
+			e = c.failure(call, fateOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location")))
+			e.Status, e.Err = status, c.clean(e.Err)
+		} else {
+			e = c.complain(call, status, resp.Header, buf.Bytes())
+		}
+		e.RetryAfter, _ = retryAfter(resp.Header, time.Now())
+		return nil, e
+	}
+	if err := readBody(buf, resp.Body, call.limit); err != nil {
+		if !errors.Is(err, errTooLarge) {
+			err = fmt.Errorf("the answer broke off: %w", c.transportError(ctx, limited, err))
+		}
+		return nil, c.nonsense(call, status, err)
+	}
+	v, err := decode(resp.Header.Get("Content-Type"), buf.Bytes())
+	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
+		return &answer{status: status}, nil
+	}
+	if err != nil {
+		return nil, c.nonsense(call, status, err)
+	}
+	return &answer{status: status, value: v}, nil
+}
+
+// mayBeEmpty reports whether a success of the operation says all that is needed by its status.
+func mayBeEmpty(op *resource.Operation) bool {
+	switch op.Verb {
+	case resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers:
+		return true
+	case resource.Create, resource.List, resource.Get, resource.Find, resource.ListMembers:
+		return false
+	default:
+		return false
+	}
+}
+
+// buffer takes a buffer that is to be put back. Everything that decoding keeps is copied.
+func (c *Client) buffer() *bytes.Buffer {
+	const tooLargeToKeep = 1 << 20
+	buf, ok := c.buffers.Get().(*bytes.Buffer)
+	if !ok || buf.Cap() > tooLargeToKeep {
+		return new(bytes.Buffer)
+	}
+	buf.Reset()
+	return buf
+}
+
+// failure is the error of a call.
+func (c *Client) failure(call *call, fate Fate, err error) *Error {
+	return &Error{
+		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
+		Fate: fate, Err: err, bearer: c.credential.bearer,
+	}
+}
+
+// misfit is the error of an answer that is JSON, but not what was to be expected.
+func (c *Client) misfit(call *call, a *answer, err error) *Error {
+	e := c.nonsense(call, a.status, err)
+	e.Attempts = a.attempts
+	return e
+}
+
+// nonsense is the error of a success that cannot be used: what it did is not known.
+func (c *Client) nonsense(call *call, status int, err error) *Error {
+	e := c.failure(call, Unknown, c.clean(err))
+	e.Status = status
+	e.html = errors.Is(err, errHTML)
+	return e
+}

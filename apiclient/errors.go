@@ -1,0 +1,226 @@
+package apiclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Fate is what a failed request may have done.
+type Fate int
+
+// The fates, from harmless to not.
+const (
+	// NotDone: it is certain that nothing happened. The request never left, or the
+	// service turned it away before it looked at what is wanted.
+	NotDone Fate = iota
+	// Refused: the service says that it did not do it. A service has been seen to
+	// say so after it had done it, so a careful caller looks.
+	Refused
+	// Unknown: the request went out, or may have, and no answer says what became of it.
+	Unknown
+)
+
+// String gives a word.
+func (f Fate) String() string {
+	switch f {
+	case NotDone:
+		return "not done"
+	case Refused:
+		return "refused"
+	case Unknown:
+		return "unknown"
+	default:
+		return "Fate(" + strconv.Itoa(int(f)) + ")"
+	}
+}
+
+// What an [Error] can be asked for with [errors.Is].
+var (
+	ErrRouteAbsent  = errors.New("the service has no such route")
+	ErrNotFound     = errors.New("the service has no such object")
+	ErrUnauthorized = errors.New("the credential is missing or not valid")
+	ErrForbidden    = errors.New("the credential lacks permission")
+	ErrConflict     = errors.New("the service has such an object already")
+	ErrRateLimited  = errors.New("the service's rate limit is used up")
+	ErrTimeout      = errors.New("no answer in time")
+)
+
+// Error is a request that failed: by the service's answer, by a connection, or by an
+// answer that makes no sense. It never holds the credential.
+type Error struct {
+	Op     *resource.Operation
+	Method string
+	Path   string // without the query
+	Status int    // of the answer; 0 = there was none
+	// Message is the service's own words in one line, "" where it has none.
+	Message string
+	// Fields are complaints about single fields, by path, such as "assignees.0".
+	Fields map[string][]string
+	// ExistingID is the ID of the object that stands in the way, where the service names it.
+	ExistingID string
+	// RetryAfter is the pause that the service asked for.
+	RetryAfter time.Duration
+	// Scope is what the operation needs the credential to be allowed to do.
+	Scope string
+	Fate  Fate
+	// Attempts is how often the request was sent or tried.
+	Attempts int
+	// Err is what went wrong where it was not a refusal: the connection, the context, the answer's form.
+	Err error
+
+	html   bool // the answer was a web page
+	bearer bool // the credential was a bearer token
+}
+
+// What the service says with 403 to a credential that it does not know, and to anything else that it keeps to itself.
+const (
+	badKey       = "Given API token is not valid"
+	noPermission = "You do not have permission to perform this action"
+)
+
+// Credential reports whether the credential itself is missing or refused: no
+// request will succeed with it.
+func (e *Error) Credential() bool {
+	return e.Status == http.StatusUnauthorized ||
+		e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), strings.ToLower(badKey))
+}
+
+// Permission reports whether the service answered 403 to a credential that it knows.
+func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
+
+// RouteAbsent reports whether this edition of the service lacks the operation.
+func (e *Error) RouteAbsent() bool {
+	return e.Status == http.StatusNotFound && !e.html && strings.Contains(strings.ToLower(e.Message), "page not found")
+}
+
+// NotFound reports whether the service knows the operation and has no such
+// object. A web page that says 404 comes from something else than the service and does not count.
+func (e *Error) NotFound() bool {
+	return e.Status == http.StatusNotFound && !e.html && !e.RouteAbsent()
+}
+
+// Is lets [errors.Is] find the sentinels.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrRouteAbsent:
+		return e.RouteAbsent()
+	case ErrNotFound:
+		return e.NotFound()
+	case ErrUnauthorized:
+		return e.Credential()
+	case ErrForbidden:
+		return e.Permission()
+	case ErrConflict:
+		return e.Status == http.StatusConflict || e.ExistingID != ""
+	case ErrRateLimited:
+		return e.Status == http.StatusTooManyRequests
+	default:
+		return false
+	}
+}
+
+// Unwrap gives what went wrong below.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Error reads like: POST …/work-items/: 400: name: This field is required.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Method + " " + shortPath(e.Path))
+	if e.Status != 0 {
+		b.WriteString(": " + strconv.Itoa(e.Status))
+	}
+	switch {
+	case e.Message != "":
+		b.WriteString(": " + e.Message)
+	case e.Err == nil && http.StatusText(e.Status) != "":
+		b.WriteString(": " + http.StatusText(e.Status))
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	text := b.String()
+	if hint := e.hint(); hint != "" {
+		text = strings.TrimSuffix(text, ".") + "; " + hint
+	}
+	if e.Fate == Unknown && (e.Op == nil || e.Op.Writes()) {
+		text = strings.TrimSuffix(text, ".") + "; it is not known whether the service did it"
+	}
+	return text
+}
+
+// hint says what to do about it, or what else it may mean.
+func (e *Error) hint() string {
+	switch {
+	case e.Status == http.StatusUnauthorized && e.bearer:
+		return "the access token was not accepted; some editions take only an API key (PLANE_API_KEY or --api-key-file)"
+	case e.Status == http.StatusUnauthorized:
+		return "give an API key in PLANE_API_KEY or with --api-key-file, or an access token in PLANE_ACCESS_TOKEN"
+	case e.Credential():
+		return "the API key is not valid: it may be mistyped, expired or revoked"
+	case e.Permission():
+		var hints []string
+		if e.Scope != "" {
+			hints = append(hints, "it needs the scope "+e.Scope)
+		}
+		if e.Message == "" || strings.HasPrefix(e.Message, noPermission) {
+			hints = append(hints, "the service answers 403 also for an unknown project or workspace and for a wrong-case identifier")
+		}
+		return strings.Join(hints, "; ")
+	case e.RouteAbsent():
+		return "this edition of the service lacks the route, or an ID in it is malformed"
+	case e.html && e.Err == nil && e.Status < 500:
+		return "this is a web page, not the API: is the base URL right?"
+	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
+		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
+	default:
+		return ""
+	}
+}
+
+// shortPath leaves out what is the same in all paths.
+func shortPath(path string) string {
+	_, rest, ok := strings.Cut(path, "/api/v1/workspaces/")
+	if !ok {
+		return path
+	}
+	_, rest, ok = strings.Cut(rest, "/")
+	if !ok {
+		return path
+	}
+	return "…/" + rest
+}
+
+// fateOf tells what an answer says about whether the request was carried out.
+func fateOf(status int) Fate {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusMisdirectedRequest,
+		http.StatusRequestHeaderFieldsTooLarge, http.StatusUpgradeRequired, http.StatusTooEarly,
+		http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return NotDone
+	case http.StatusRequestTimeout, 499: // 499: a proxy gave up on its client
+		return Unknown
+	}
+	if status >= 400 && status < 500 {
+		return Refused
+	}
+	return Unknown
+}
+
+// contextError is the error for a context that ended: its cause, where one was
+// given, so that it can also be asked for with errors.Is.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || errors.Is(cause, err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

@@ -1,0 +1,406 @@
+package apiclient_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/apiclient"
+)
+
+// wire is a server below HTTP: it reads whole requests and does with the connection what it is told.
+type wire struct {
+	net.Listener
+	requests atomic.Int64
+}
+
+// listen serves each connection with handle until the test ends.
+func listen(tb testing.TB, handle func(w *wire, conn *net.TCPConn, r *bufio.Reader)) *wire {
+	tb.Helper()
+	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := &wire{Listener: listener}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			tcp, ok := conn.(*net.TCPConn)
+			if !ok {
+				panic("not TCP")
+			}
+			wg.Go(func() {
+				defer func() { _ = conn.Close() }()
+				handle(w, tcp, bufio.NewReader(conn))
+			})
+		}
+	})
+	tb.Cleanup(func() {
+		_ = listener.Close()
+		wg.Wait()
+	})
+	return w
+}
+
+// read takes one request off the connection.
+func (w *wire) read(r *bufio.Reader) bool {
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, req.Body)
+	w.requests.Add(1)
+	return err == nil
+}
+
+func (w *wire) url() string { return "http://" + w.Addr().String() }
+
+func reset(conn *net.TCPConn) {
+	_ = conn.SetLinger(0)
+	_ = conn.Close()
+}
+
+const created = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"x\"}"
+
+func TestFatesOfBrokenConnections(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		handle func(w *wire, conn *net.TCPConn, r *bufio.Reader)
+		fate   apiclient.Fate
+		says   string
+	}{
+		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.Unknown, "EOF"},
+		{"reset after the request", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.Unknown, ""},
+		{"reset before the request was read", func(_ *wire, conn *net.TCPConn, r *bufio.Reader) {
+			_, _ = r.Peek(1)
+			reset(conn)
+		}, apiclient.Unknown, ""},
+		{"cut within the status line", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, created[:12])
+		}, apiclient.Unknown, ""},
+		{"cut within the headers", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, created[:40])
+		}, apiclient.Unknown, ""},
+		{"cut within the body", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, created[:len(created)-3])
+		}, apiclient.Unknown, "broke off"},
+		{"a body that ends with the connection", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\n\r\n{\"id\":")
+		}, apiclient.Unknown, "not JSON"},
+		{"an answer that is not HTTP", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_9.9\r\n\r\n")
+		}, apiclient.Unknown, "malformed HTTP"},
+		{"an error whose body is cut", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 1000\r\n\r\n{\"detail\":")
+		}, apiclient.NotDone, "403"},
+		{"headers without end", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			w.read(r)
+			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\n")
+			for {
+				if _, err := io.WriteString(conn, "X-More: "+strings.Repeat("x", 1000)+"\r\n"); err != nil {
+					return
+				}
+			}
+		}, apiclient.Unknown, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := listen(t, test.handle)
+			e := failure(t, client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 }), documented(t, 1))
+			if e.Fate != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			}
+			if n := server.requests.Load(); n > 1 {
+				t.Errorf("the request was sent %d times", n)
+			}
+		})
+	}
+}
+
+func TestAKeptConnectionThatBreaksIsNoReasonToSendAgain(t *testing.T) {
+	t.Parallel()
+	for _, end := range []struct {
+		name string
+		how  func(*net.TCPConn)
+	}{{"closed", func(c *net.TCPConn) { _ = c.Close() }}, {"reset", reset}} {
+		for _, when := range []string{"when the second request has been read", "when the second request's first byte is there"} {
+			t.Run(end.name+" "+when, func(t *testing.T) {
+				t.Parallel()
+				server := listen(t, func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+					for n := 0; ; n++ {
+						if n == 1 && strings.Contains(when, "first byte") {
+							_, _ = r.Peek(1)
+							w.requests.Add(1)
+							end.how(conn)
+							return
+						}
+						if !w.read(r) {
+							return
+						}
+						if n == 1 {
+							end.how(conn)
+							return
+						}
+						_, _ = io.WriteString(conn, created)
+					}
+				})
+				c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 })
+				if _, err := c.Do(t.Context(), request(documented(t, 1))); err != nil {
+					t.Fatal(err)
+				}
+				e := failure(t, c, documented(t, 1))
+				if e.Fate != apiclient.Unknown || e.Attempts != 1 {
+					t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+				}
+				if n := server.requests.Load(); n != 2 {
+					t.Errorf("%d requests instead of 2", n)
+				}
+			})
+		}
+	}
+}
+
+func TestAnIdleConnectionThatWasClosedIsReplaced(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{}, 1)
+	server := listen(t, func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+		if w.read(r) {
+			_, _ = io.WriteString(conn, created)
+			_ = conn.CloseWrite()
+			closed <- struct{}{}
+		}
+	})
+	c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 })
+	for range 20 {
+		// A failure is allowed, since the client may not have noticed yet; sending twice is not.
+		before := server.requests.Load()
+		_, err := c.Do(t.Context(), request(documented(t, 1)))
+		if e, failed := errors.AsType[*apiclient.Error](err); failed && e.Fate == apiclient.NotDone && server.requests.Load() != before {
+			t.Errorf("%v, but it reached the server", err)
+		}
+		if n := server.requests.Load() - before; n > 1 {
+			t.Errorf("sent %d times", n)
+		}
+		if err == nil {
+			<-closed
+		}
+	}
+}
+
+func TestHTTP2(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("protocol %s", r.Proto)
+		}
+		if sent.Add(1) == 1 {
+			status(201, `{"id":"x"}`)(w, r)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c := client(t, server.URL, func(cfg *apiclient.Config) {
+		cfg.Transport = server.Client().Transport
+		cfg.Retries = 3
+	})
+	if _, err := c.Do(t.Context(), request(documented(t, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if e := failure(t, c, documented(t, 1)); e.Fate != apiclient.Unknown || sent.Load() != 2 {
+		t.Errorf("%s, sent %d times: %v", e.Fate, sent.Load(), e)
+	}
+}
+
+func TestFatesWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	gone := listen(t, func(*wire, *net.TCPConn, *bufio.Reader) {})
+	_ = gone.Close()
+	https := httptest.NewUnstartedServer(http.NotFoundHandler())
+	https.Config.ErrorLog = log.New(io.Discard, "", 0)
+	https.StartTLS()
+	t.Cleanup(https.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	for name, base := range map[string]string{
+		"refused":                       gone.url(),
+		"no such host":                  "https://plane.invalid",
+		"a certificate nobody vouched":  https.URL,
+		"https to a server without TLS": "https://" + strings.TrimPrefix(plain.URL, "http://"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := failure(t, client(t, base), documented(t, 1))
+			if e.Fate != apiclient.NotDone || e.Status != 0 || e.Attempts != 1 {
+				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			}
+		})
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	stall := func(begin string) func(*wire, *net.TCPConn, *bufio.Reader) {
+		return func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
+			if !w.read(r) {
+				return
+			}
+			_, _ = io.WriteString(conn, begin)
+			_, _ = r.ReadByte() // until the client goes away
+		}
+	}
+	for name, begin := range map[string]string{
+		"before the answer":  "",
+		"within the headers": "HTTP/1.1 201 Cre",
+		"within the body":    created[:len(created)-3],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := listen(t, stall(begin))
+			c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Timeout = 50 * time.Millisecond })
+			e := failure(t, c, documented(t, 1))
+			if e.Fate != apiclient.Unknown || !errors.Is(e, apiclient.ErrTimeout) || errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "no answer within 50ms") {
+				t.Errorf("%s: %v", e.Fate, e)
+			}
+			c = client(t, server.url())
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			_, err := c.Do(ctx, request(documented(t, 1)))
+			if e, ok := errors.AsType[*apiclient.Error](err); !ok || e.Fate != apiclient.Unknown || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("with the caller's deadline: %v", err)
+			}
+		})
+	}
+	t.Run("while connecting", func(t *testing.T) {
+		t.Parallel()
+		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+			cfg.Transport = transport
+			cfg.Timeout = 20 * time.Millisecond
+		})
+		if e := failure(t, c, documented(t, 1)); e.Fate != apiclient.NotDone || !errors.Is(e, apiclient.ErrTimeout) {
+			t.Errorf("%s: %v", e.Fate, e)
+		}
+	})
+}
+
+func TestFatesOfAnswers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		fate    apiclient.Fate
+		says    string
+	}{
+		{"500", status(500, `{"error":"Something went wrong please try again later"}`), apiclient.Unknown, "Something went wrong"},
+		{"502", status(502, `<html>`), apiclient.Unknown, "502"},
+		{"503", status(503, ``), apiclient.Unknown, "Service Unavailable"},
+		{"503 with Retry-After", status(503, ``, "Retry-After", "1"), apiclient.Unknown, "Service Unavailable"},
+		{"504", status(504, ``), apiclient.Unknown, "504"},
+		{"408", status(408, ``), apiclient.Unknown, "408"},
+		{"400", status(400, `{"name":["This field is required."]}`), apiclient.Refused, "name: This field is required."},
+		{"409", status(409, `{"error":"there","id":"`+itemID+`"}`), apiclient.Refused, "there"},
+		{"422", status(422, `{}`), apiclient.Refused, "422"},
+		{"401", status(401, `{}`), apiclient.NotDone, "401"},
+		{"403", status(403, `{}`), apiclient.NotDone, "403"},
+		{"404", status(404, `{}`), apiclient.NotDone, "404"},
+		{"405", status(405, `{}`), apiclient.NotDone, "405"},
+		{"413", status(413, `{}`), apiclient.NotDone, "413"},
+		{"415", status(415, `{}`), apiclient.NotDone, "415"},
+		{"201 with a web page", status(201, `<!DOCTYPE html><title>Log in</title>`), apiclient.Unknown, "is the base URL right?"},
+		{"201 with nothing", status(201, ``), apiclient.Unknown, "empty"},
+		{"201 with a cut JSON", status(201, `{"id":"x"`), apiclient.Unknown, "not JSON"},
+		{"201 with something after the JSON", status(201, `{"id":"x"} {"id":"y"}`), apiclient.Unknown, "something follows"},
+		{"201 with a text", status(201, `"x"`), apiclient.Unknown, "neither an object nor a list"},
+		{"201 with null", status(201, `null`), apiclient.Unknown, "null"},
+		{"201 with a list of numbers", status(201, `[1,2]`), apiclient.Unknown, "entry 1"},
+		{"201 nested beyond measure", status(201, strings.Repeat(`[`, 5000)+strings.Repeat(`]`, 5000)), apiclient.Unknown, "nested"},
+		{"201 without end", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"id":"x","name":"`)
+			for {
+				if _, err := io.WriteString(w, strings.Repeat("x", 64<<10)); err != nil {
+					return
+				}
+			}
+		}, apiclient.Unknown, "too large"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := inTurn(test.handler)
+			c := setup(t, a, func(cfg *apiclient.Config) { cfg.Retries = 3 })
+			e := failure(t, c, documented(t, 1))
+			if e.Fate != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			}
+			if unknown := strings.Contains(e.Error(), "it is not known whether the service did it"); unknown != (e.Fate == apiclient.Unknown) {
+				t.Errorf("%s: %v", e.Fate, e)
+			}
+			if n := len(a.requests()); n != 1 {
+				t.Errorf("sent %d times", n)
+			}
+		})
+	}
+}
+
+func TestSuccesses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		op      int
+		handler http.HandlerFunc
+		row     bool
+		rows    int
+	}{
+		{"200 instead of 201", 1, status(200, `{"id":"x","n":12345678901234567890.10}`), true, 0},
+		{"a bare list after adding members", 4, status(200, `[{"id":"x"},{"id":"y"}]`), false, 2},
+		{"an empty list after adding members", 4, status(200, `[]`), false, 0},
+		{"nothing after adding members", 4, status(201, ``), false, 0},
+		{"204 after a change", 2, status(204, ``), false, 0},
+		{"white space around", 1, status(201, "\n {\"id\":\"x\"} \r\n"), true, 0},
+		{"a type that says HTML around JSON", 1, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `{"id":"x"}`)
+		}, true, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			resp, err := setup(t, test.handler).Do(t.Context(), request(documented(t, test.op)))
+			if err != nil || (resp.Row != nil) != test.row || len(resp.Rows) != test.rows {
+				t.Fatalf("%+v, %v", resp, err)
+			}
+			if n, ok := resp.Row["n"]; ok && n.(interface{ String() string }).String() != "12345678901234567890.10" {
+				t.Errorf("the number became %v", n)
+			}
+		})
+	}
+}

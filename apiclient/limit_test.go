@@ -1,0 +1,397 @@
+package apiclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/planform/planform/apiclient"
+)
+
+// rules are those of a service's rate limit.
+type rules struct {
+	size    int
+	window  time.Duration
+	latency time.Duration
+	silent  bool // no X-RateLimit-Remaining
+	mute    bool // no Retry-After either
+	fixed   bool // the window does not slide but starts anew
+}
+
+// quota is a service with a sliding window, as the recordings show it.
+type quota struct {
+	rules
+
+	mu      sync.Mutex
+	counted []time.Time
+	refused int
+	late    []time.Duration // since start, of refused requests
+	start   time.Time
+	served  int
+}
+
+func (q *quota) RoundTrip(r *http.Request) (*http.Response, error) {
+	half := q.latency / 2
+	pass(half)
+	resp := q.answer(r)
+	pass(q.latency - half)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (q *quota) answer(*http.Request) *http.Response {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	if q.start.IsZero() {
+		q.start = now
+	}
+	if q.fixed {
+		if len(q.counted) > 0 && now.Sub(q.counted[0]) >= q.window {
+			q.counted = nil
+		}
+	} else {
+		for len(q.counted) > 0 && now.Sub(q.counted[0]) >= q.window {
+			q.counted = q.counted[1:]
+		}
+	}
+	if len(q.counted) >= q.size {
+		q.refused++
+		q.late = append(q.late, now.Sub(q.start))
+		wait := q.window - now.Sub(q.counted[0])
+		resp := reply(http.StatusTooManyRequests, `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`)
+		if !q.mute {
+			resp.Header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		}
+		return resp
+	}
+	q.served++
+	q.counted = append(q.counted, now)
+	resp := reply(http.StatusCreated, `{"id":"58ca3d9a-4cdc-4cec-a6bd-de60a03fa86f"}`)
+	if !q.silent {
+		resp.Header.Set("X-RateLimit-Remaining", strconv.Itoa(q.size-len(q.counted)))
+		resp.Header.Set("X-RateLimit-Reset", strconv.FormatInt(now.Add(60*time.Second).Unix(), 10))
+	}
+	return resp
+}
+
+// use makes requests from a number of workers and gives the time that passed.
+func use(t *testing.T, q http.RoundTripper, requests, workers int, change ...func(*apiclient.Config)) time.Duration {
+	t.Helper()
+	c := offline(t, q.RoundTrip, append(change, func(cfg *apiclient.Config) {
+		if cfg.MaxElapsed == 0 {
+			cfg.MaxElapsed = time.Hour
+		}
+	})...)
+	op := documented(t, 1)
+	start := time.Now()
+	todo := make(chan int, requests)
+	for i := range requests {
+		todo <- i
+	}
+	close(todo)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for range todo {
+				if _, err := c.Do(context.Background(), request(op)); err != nil {
+					t.Errorf("after %s: %v", time.Since(start), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func TestQuotaIsUsedFully(t *testing.T) {
+	t.Parallel()
+	// The floor is what a client that knew everything beforehand would need.
+	tests := []struct {
+		name       string
+		quota      rules
+		requests   int
+		floor      float64 // seconds
+		within     float64
+		maxRefused int
+	}{
+		{"60 in 6 s", rules{size: 60, window: 6 * time.Second}, 180, 12, 1.1, 2},
+		{"60 in 6 s, ten windows", rules{size: 60, window: 6 * time.Second}, 660, 60, 1.1, 2},
+		{"60 in 60 s", rules{size: 60, window: time.Minute}, 180, 120, 1.05, 2},
+		{"60 in 60 s, ten windows", rules{size: 60, window: time.Minute}, 660, 600, 1.05, 2},
+		{"300 in 60 s", rules{size: 300, window: time.Minute}, 900, 120, 1.05, 2},
+		{"10 in 2 s", rules{size: 10, window: 2 * time.Second}, 100, 18, 1.1, 2},
+		{"20 in 10 s", rules{size: 20, window: 10 * time.Second}, 100, 40, 1.1, 2},
+		{"60 in 120 s", rules{size: 60, window: 2 * time.Minute}, 180, 240, 1.1, 2},
+		{"no headers but Retry-After: 60 in 60 s", rules{size: 60, window: time.Minute, silent: true}, 180, 120, 1.1, 20},
+		{"no headers but Retry-After: 60 in 6 s", rules{size: 60, window: 6 * time.Second, silent: true}, 180, 12, 1.2, 20},
+		{"refusals without Retry-After", rules{size: 60, window: time.Minute, mute: true}, 180, 120, 1.1, 10},
+		{"refusals without any header", rules{size: 60, window: time.Minute, mute: true, silent: true}, 180, 120, 1.2, 40},
+		{"a window that starts anew", rules{size: 60, window: time.Minute, fixed: true}, 180, 120, 1.1, 4},
+	}
+	for _, test := range tests {
+		for _, workers := range []int{1, 4, 16} {
+			for _, latency := range []time.Duration{0, 10 * time.Millisecond, 80 * time.Millisecond} {
+				name := fmt.Sprintf("%s, %d workers, %s", test.name, workers, latency)
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						q := &quota{rules: test.quota}
+						q.latency = latency
+						took := use(t, q, test.requests, workers)
+						// What the requests themselves take is not the limiter's fault.
+						serial := latency.Seconds() * float64(min(test.requests, q.size)) / float64(workers)
+						limit := test.floor*test.within + serial
+						if seconds(took) > limit {
+							t.Errorf("took %.2f s, more than %.2f s; refused at %v", seconds(took), limit, q.late)
+						}
+						if q.refused > test.maxRefused {
+							t.Errorf("%d requests were refused: at %v", q.refused, q.late)
+						}
+						t.Logf("took %.2f s (floor %.0f s), %d refused", seconds(took), test.floor, q.refused)
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestQuotaIsSharedWithOthers(t *testing.T) {
+	t.Parallel()
+	// Places that an earlier run took at the given times before this one.
+	before := func(q *quota, taken map[time.Duration]int) {
+		now := time.Now()
+		for _, ago := range []time.Duration{55 * time.Second, 50 * time.Second, 30 * time.Second, 5 * time.Second} {
+			for range taken[ago] {
+				q.counted = append(q.counted, now.Add(-ago))
+			}
+		}
+	}
+	tests := []struct {
+		name       string
+		taken      map[time.Duration]int
+		requests   int
+		most       float64 // seconds
+		maxRefused int
+	}{
+		{"an earlier run took a third", map[time.Duration]int{50 * time.Second: 20}, 120, 72, 3},
+		{"an earlier run took half", map[time.Duration]int{50 * time.Second: 30}, 120, 85, 6},
+		{"an earlier run took all but one", map[time.Duration]int{30 * time.Second: 59}, 120, 92, 4},
+		{"an earlier run took all", map[time.Duration]int{5 * time.Second: 60}, 60, 57, 6},
+		{"earlier runs took some now and then", map[time.Duration]int{55 * time.Second: 5, 50 * time.Second: 5, 30 * time.Second: 20}, 180, 155, 8},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := &quota{rules: rules{size: 60, window: time.Minute, latency: 50 * time.Millisecond}}
+				before(q, test.taken)
+				took := use(t, q, test.requests, 4)
+				if seconds(took) > test.most || q.refused > test.maxRefused {
+					t.Errorf("took %.1f s (at most %.0f), %d refused (at most %d): at %v", seconds(took), test.most, q.refused, test.maxRefused, q.late)
+				}
+			})
+		})
+	}
+	t.Run("another client takes a place every two seconds", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			q := &quota{rules: rules{size: 60, window: time.Minute, latency: 50 * time.Millisecond}}
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			others := 0
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(2 * time.Second):
+						q.mu.Lock()
+						if len(q.counted) > 0 && len(q.counted) < q.size {
+							q.counted = append(q.counted, time.Now())
+							others++
+						}
+						q.mu.Unlock()
+					}
+				}
+			})
+			took := use(t, q, 150, 4)
+			close(stop)
+			wg.Wait()
+			if floor := 240.0; seconds(took) > floor || q.refused > 40 {
+				t.Errorf("took %.1f s, %d refused, others took %d: at %v", seconds(took), q.refused, others, q.late)
+			}
+		})
+	})
+}
+
+func TestAfterARefusalOneRequestGoesFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var at []time.Duration
+		start := time.Now()
+		service := func(*http.Request) (*http.Response, error) {
+			mu.Lock()
+			since := time.Since(start)
+			at = append(at, since)
+			mu.Unlock()
+			pass(100 * time.Millisecond)
+			if since < 7*time.Second {
+				return reply(429, `{}`, "Retry-After", "7"), nil
+			}
+			return reply(201, `{"id":"x"}`, "X-RateLimit-Remaining", "50"), nil
+		}
+		use(t, scripted(service), 16, 16)
+		first := 0
+		for _, d := range at {
+			switch {
+			case d == 0:
+				first++
+			case d < 7*time.Second:
+				t.Errorf("a request during the pause, at %s", d)
+			}
+		}
+		if first > 4 {
+			t.Errorf("%d requests before anything was known", first)
+		}
+		after := at[first:]
+		if len(after) != 16 || after[0] != 7*time.Second+100*time.Millisecond || after[1] != after[0]+100*time.Millisecond {
+			t.Errorf("after the pause: %v", after)
+		}
+	})
+}
+
+func TestHeadersThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		headers  []string
+		most     time.Duration
+		statuses []int // of the first answers; 201 after them
+	}{
+		{"remaining is always 0", []string{"X-RateLimit-Remaining", "0"}, 15 * time.Second, nil},
+		{"remaining is negative", []string{"X-RateLimit-Remaining", "-5"}, time.Second, nil},
+		{"remaining is a word", []string{"X-RateLimit-Remaining", "plenty"}, time.Second, nil},
+		{"remaining is huge", []string{"X-RateLimit-Remaining", "999999999999"}, time.Second, nil},
+		{"no headers at all", nil, time.Second, nil},
+		{"one 429 without reason", nil, 20 * time.Second, []int{429}},
+		{"Retry-After 0", []string{"Retry-After", "0"}, 20 * time.Second, []int{429, 429, 429}},
+		{"Retry-After negative", []string{"Retry-After", "-7"}, 40 * time.Second, []int{429, 429}},
+		{"Retry-After a word", []string{"Retry-After", "soon"}, 20 * time.Second, []int{429}},
+		{"Retry-After beyond all measure", []string{"Retry-After", "99999999999999999999"}, 20 * time.Second, []int{429}},
+		{"Retry-After a date", []string{"Retry-After", "Sat, 01 Jan 2000 00:00:05 GMT", "Date", "Sat, 01 Jan 2000 00:00:00 GMT"}, 20 * time.Second, []int{429}},
+		{"Retry-After a date of the past", []string{"Retry-After", "Fri, 31 Dec 1999 00:00:05 GMT"}, 20 * time.Second, []int{429}},
+		{"Retry-After a fraction", []string{"Retry-After", "2.5"}, 20 * time.Second, []int{429}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				n := 0
+				took := use(t, scripted(func(*http.Request) (*http.Response, error) {
+					code := 201
+					mu.Lock()
+					if n < len(test.statuses) {
+						code = test.statuses[n]
+					}
+					n++
+					mu.Unlock()
+					pass(time.Millisecond)
+					return reply(code, `{"id":"x"}`, test.headers...), nil
+				}), 100, 8)
+				if took > test.most {
+					t.Errorf("took %s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestAPauseThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		c := offline(t, func(*http.Request) (*http.Response, error) {
+			n++
+			return reply(429, `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`, "Retry-After", "500000"), nil
+		})
+		start := time.Now()
+		for range 3 {
+			_, err := c.Do(t.Context(), request(documented(t, 1)))
+			var e *apiclient.Error
+			if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Fate != apiclient.NotDone || e.RetryAfter != 10*time.Minute {
+				t.Errorf("error %v", err)
+			}
+		}
+		if n != 1 || time.Since(start) != 0 {
+			t.Errorf("%d requests in %s", n, time.Since(start))
+		}
+	})
+}
+
+func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told []time.Duration
+		c := offline(t, func(*http.Request) (*http.Response, error) {
+			return reply(429, ``, "Retry-After", "30"), nil
+		}, func(cfg *apiclient.Config) {
+			cfg.Notify = func(e apiclient.Event) {
+				if e.Type == apiclient.Waiting {
+					told = append(told, e.Wait)
+				}
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := c.Do(ctx, request(documented(t, 1)))
+		var e *apiclient.Error
+		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Fate != apiclient.NotDone {
+			t.Errorf("error %v", err)
+		}
+		if time.Since(start) != 3*time.Second {
+			t.Errorf("took %s", time.Since(start))
+		}
+		if len(told) != 1 || told[0] != 30*time.Second {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+func TestTheCapHolds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		took := use(t, scripted(func(*http.Request) (*http.Response, error) {
+			return reply(201, `{"id":"x"}`), nil
+		}), 101, 8, func(cfg *apiclient.Config) { cfg.MaxPerMinute = 50 })
+		if took < 119*time.Second || took > 121*time.Second {
+			t.Errorf("101 requests at 50 a minute took %s", took)
+		}
+	})
+}
+
+func TestParseRate(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{"50/m": 50, "10/s": 600, "3000/h": 50, " 1.5/s ": 90, "60/min": 60} {
+		if got, err := apiclient.ParseRate(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "50", "/m", "50/", "50/x", "-1/m", "0/m", "NaN/m", "Inf/m", "1e9/s", "50/m/s"} {
+		if got, err := apiclient.ParseRate(text); err == nil {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}

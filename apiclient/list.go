@@ -1,0 +1,350 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+const (
+	maxPages      = 10_000
+	maxRows       = 1_000_000
+	maxBarrenRuns = 3 // pages in a row that bring nothing new
+)
+
+// List reads every page of a list. A row whose ID was on an earlier page too is
+// returned once, as it was seen first.
+func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) {
+	rows := []resource.Row{}
+	for row, err := range c.All(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// All is [Client.List] row by row, a page at a time. An error is the last thing it yields.
+func (c *Client) All(ctx context.Context, req Request) iter.Seq2[resource.Row, error] {
+	return func(yield func(resource.Row, error) bool) {
+		l, err := c.newListing(req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			rows, more, err := l.next(ctx)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// listing is a list that is being read.
+type listing struct {
+	c     *Client
+	call  *call
+	query url.Values
+
+	sizeParam string // what asks for a number of rows; "" = the operation takes nothing
+	sizes     []int  // numbers to try, best first; 0 = do not ask
+	size      int    // index into sizes
+	byOffset  bool   // the operation takes an offset
+	cursor    string // of the page that is asked for
+
+	pages, rows, offset, barren int
+	ids                         map[string]struct{}
+	cursors                     map[string]struct{}
+	last                        []string // identities of the last page's rows
+}
+
+func (c *Client) newListing(req Request) (*listing, error) {
+	call, err := c.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	if call.op.Writes() {
+		return nil, fmt.Errorf("%s is not a list", call.op)
+	}
+	l := &listing{
+		c: c, call: call, query: url.Values{},
+		ids: map[string]struct{}{}, cursors: map[string]struct{}{},
+	}
+	for name, values := range req.Query {
+		l.query[name] = slices.Clone(values)
+	}
+	l.call.limit = maxMany
+	l.sizes = []int{0}
+	switch {
+	case slices.Contains(call.op.Query, "per_page"):
+		l.sizeParam, l.sizes = "per_page", []int{1000, 100, 0}
+	case slices.Contains(call.op.Query, "limit"):
+		l.sizeParam, l.sizes = "limit", []int{100, 0}
+	}
+	l.byOffset = slices.Contains(call.op.Query, "offset")
+	l.offset, _ = strconv.Atoi(l.query.Get("offset"))
+	if given, err := strconv.Atoi(l.query.Get(l.sizeParam)); err == nil && l.sizeParam != "" {
+		l.sizes = []int{given}
+	}
+	c.learned.mu.Lock()
+	l.size = min(c.learned.page[call.op], len(l.sizes)-1)
+	c.learned.mu.Unlock()
+	l.ask()
+	return l, nil
+}
+
+// ask writes the query for the next page.
+func (l *listing) ask() {
+	if n := l.sizes[l.size]; n > 0 && l.sizeParam != "" {
+		l.query.Set(l.sizeParam, strconv.Itoa(n))
+	} else if l.sizeParam != "" {
+		l.query.Del(l.sizeParam)
+	}
+	switch {
+	case l.cursor != "":
+		// The service forgets the page size, and keeps it in front of the cursor.
+		if n, _, ok := strings.Cut(l.cursor, ":"); ok && isNumber(n) {
+			l.query.Set("per_page", n)
+		}
+		l.query.Set("cursor", l.cursor)
+		l.query.Del("limit")
+		l.query.Del("offset")
+	case l.byOffset && (l.offset > 0 || l.sizes[l.size] > 0):
+		l.query.Set("offset", strconv.Itoa(l.offset))
+	}
+	l.call.query = l.query.Encode()
+}
+
+func isNumber(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0
+}
+
+// next reads a page and gives what is new on it.
+func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err error) {
+	p, err := l.fetch(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	l.pages++
+	same, identities := l.sameAsLast(p.rows)
+	if !same {
+		rows = l.fresh(p.rows, identities)
+	}
+	l.rows += len(rows)
+	l.offset += len(p.rows)
+	l.last = identities
+	if len(rows) > 0 {
+		l.barren = 0
+	} else {
+		l.barren++
+	}
+	more, err = l.goOn(p, same)
+	switch {
+	case err != nil:
+	case more && (l.pages >= maxPages || l.rows >= maxRows):
+		err = fmt.Errorf("the list does not end: %d pages with %d rows", l.pages, l.rows)
+	case more && l.barren >= maxBarrenRuns:
+		err = fmt.Errorf("the list does not go on: the last %d pages brought nothing new", l.barren)
+	}
+	if err != nil {
+		return nil, false, l.c.misfit(l.call, &answer{status: http.StatusOK, attempts: 1}, err)
+	}
+	if more {
+		l.ask()
+	}
+	return rows, more, nil
+}
+
+// fetch reads one page. If the first is refused for its size, smaller ones are tried.
+func (l *listing) fetch(ctx context.Context) (*page, error) {
+	for {
+		a, err := l.c.send(ctx, l.call)
+		var e *Error
+		if errors.As(err, &e) && (e.Status == http.StatusBadRequest || errors.Is(err, errTooLarge)) &&
+			l.pages == 0 && l.size < len(l.sizes)-1 {
+			l.size++
+			l.ask()
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l.pages == 0 && len(l.sizes) > 1 {
+			l.c.learned.mu.Lock()
+			l.c.learned.page[l.call.op] = l.size
+			l.c.learned.mu.Unlock()
+		}
+		p, err := readPage(a.value)
+		if err != nil {
+			return nil, l.c.misfit(l.call, a, err)
+		}
+		return p, nil
+	}
+}
+
+// sameAsLast reports whether the page has the same rows as the one before.
+func (l *listing) sameAsLast(rows []resource.Row) (same bool, identities []string) {
+	identities = make([]string, len(rows))
+	for i, row := range rows {
+		identities[i] = identity(row)
+	}
+	return l.pages > 1 && len(rows) > 0 && slices.Equal(identities, l.last), identities
+}
+
+// identity is a row's ID, or all of it where it has none.
+func identity(row resource.Row) string {
+	switch id := row["id"].(type) {
+	case string:
+		if id != "" {
+			return resource.NormalID(id)
+		}
+	case json.Number:
+		return id.String()
+	}
+	text, err := json.Marshal(row) // sorts the keys
+	if err != nil {
+		return ""
+	}
+	return "{" + string(text)
+}
+
+// fresh leaves out rows that were on an earlier page. A row without an ID is never taken for another.
+func (l *listing) fresh(rows []resource.Row, identities []string) []resource.Row {
+	fresh := make([]resource.Row, 0, len(rows))
+	for i, row := range rows {
+		if !strings.HasPrefix(identities[i], "{") {
+			if _, seen := l.ids[identities[i]]; seen {
+				continue
+			}
+			l.ids[identities[i]] = struct{}{}
+		}
+		fresh = append(fresh, row)
+	}
+	return fresh
+}
+
+// goOn decides by the answer whether there is another page and how to ask for
+// it. What the operation is documented to take only matters where the answer says nothing.
+func (l *listing) goOn(p *page, same bool) (more bool, err error) {
+	if p.nextKnown {
+		return l.goOnByCursor(p, same)
+	}
+	n := len(p.rows)
+	if n == 0 {
+		return false, l.complete(p)
+	}
+	if !l.byOffset {
+		return false, l.complete(p)
+	}
+	if same {
+		// The service ignores the offset. Without a word about how much there is,
+		// and with another number of rows than was asked for, the first page was all of it.
+		if p.total < 0 && p.count < 0 && n != l.sizes[l.size] {
+			return false, nil
+		}
+		return false, errors.New("the page repeats: the service ignores the offset, and the list may be longer")
+	}
+	if p.total >= 0 && l.offset >= p.total {
+		return false, nil
+	}
+	// "count" is the length of the whole list or of the page. Only a first page of a
+	// round length leaves open which.
+	if p.total < 0 && p.count >= 0 && l.offset >= p.count && (l.pages > 1 && p.count != n || n%5 != 0) {
+		return false, nil
+	}
+	return true, nil
+}
+
+func (l *listing) goOnByCursor(p *page, same bool) (more bool, err error) {
+	if !p.more {
+		return false, nil
+	}
+	if same {
+		return false, errors.New("the page repeats, though the service says that there are more")
+	}
+	if p.cursor == "" {
+		return false, errors.New("the service says that there are more rows, but not where")
+	}
+	if _, seen := l.cursors[p.cursor]; seen {
+		return false, errors.New("the cursor repeats, though the service says that there are more rows")
+	}
+	l.cursors[p.cursor] = struct{}{}
+	l.cursor = p.cursor
+	return true, nil
+}
+
+// complete reports a list that ends before what it says of itself and cannot be asked for more.
+func (l *listing) complete(p *page) error {
+	if len(p.rows) > 0 && p.total > l.offset {
+		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", p.total, l.offset)
+	}
+	return nil
+}
+
+// page is one answer to a list request.
+type page struct {
+	rows      []resource.Row
+	nextKnown bool // the answer says whether there are more
+	more      bool
+	cursor    string
+	total     int // rows of the whole list; -1 = not said
+	count     int // rows of the list or of the page; -1 = not said
+}
+
+// readPage makes sense of a list's answer: a bare array, or an object with the rows in "results".
+func readPage(v any) (*page, error) {
+	p := &page{total: -1, count: -1}
+	var list []any
+	switch v := v.(type) {
+	case []any:
+		list = v
+	case map[string]any:
+		var ok bool
+		if list, ok = v["results"].([]any); !ok {
+			return nil, errors.New(`the answer is not a list: it is an object without an array "results"`)
+		}
+		p.more, p.nextKnown = v["next_page_results"].(bool)
+		p.cursor, _ = v["next_cursor"].(string)
+		p.count = number(v["count"])
+		p.total = max(number(v["total_count"]), number(v["total_results"]))
+	default:
+		return nil, errors.New("the answer is not a list")
+	}
+	var err error
+	p.rows, err = rowsOf(list)
+	return p, err
+}
+
+// number is a count that an answer gives; -1 = none.
+func number(v any) int {
+	n, ok := v.(json.Number)
+	if !ok {
+		return -1
+	}
+	i, err := strconv.Atoi(n.String())
+	if err != nil || i < 0 {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,467 @@
+package apiclient_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+)
+
+// id is the n-th UUID.
+func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// records are rows from, to-1 as JSON.
+func records(from, to int) string {
+	rows := make([]string, 0, max(0, to-from))
+	for n := from; n < to; n++ {
+		rows = append(rows, `{"id":"`+id(n)+`","name":"row `+strconv.Itoa(n)+`"}`)
+	}
+	return "[" + strings.Join(rows, ",") + "]"
+}
+
+// asked reads a number of the query.
+func asked(q url.Values, name string, otherwise int) int {
+	n, err := strconv.Atoi(q.Get(name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// pager answers a query of a list with a status and a body.
+type pager func(q url.Values) (int, string)
+
+// cursors is how the running server pages.
+func cursors(total int) pager {
+	return func(q url.Values) (int, string) {
+		size := asked(q, "per_page", 1000)
+		switch {
+		case size > 1000:
+			return 400, `{"detail":"Invalid per_page value. Cannot exceed 1000."}`
+		case size < 1:
+			return 500, `{}`
+		}
+		page := 0
+		if c := q.Get("cursor"); c != "" {
+			page, _ = strconv.Atoi(strings.Split(c, ":")[1])
+		}
+		from, to := min(page*size, total), min((page+1)*size, total)
+		return 200, fmt.Sprintf(`{"grouped_by":null,"total_count":%d,"next_cursor":"%d:%d:0","prev_cursor":"x","next_page_results":%t,"count":%d,"total_pages":9,"total_results":%d,"results":%s}`,
+			total, size, page+1, to < total, to-from, total, records(from, to))
+	}
+}
+
+// offsets is how the contract pages: limit and offset, in a wrapper with %s for the rows and, if it has one, %d for a count.
+func offsets(total, most int, wrapper string, count func(total, rows int) int) pager {
+	return func(q url.Values) (int, string) {
+		size := min(asked(q, "limit", 50), most)
+		from := min(asked(q, "offset", 0), total)
+		to := min(from+size, total)
+		if count == nil {
+			return 200, fmt.Sprintf(wrapper, records(from, to))
+		}
+		return 200, fmt.Sprintf(wrapper, records(from, to), count(total, to-from))
+	}
+}
+
+func ofList(total, _ int) int { return total }
+func ofPage(_, rows int) int  { return rows }
+
+const bare = `%s`
+
+func TestListsAreReadToTheEnd(t *testing.T) {
+	t.Parallel()
+	const results = `{"results":%s}`
+	ignores := func(format string, n int) pager {
+		return func(url.Values) (int, string) { return 200, fmt.Sprintf(format, records(0, n)) }
+	}
+	tests := []struct {
+		name     string
+		op       int // 18 takes limit and offset, 14 takes nothing, 0 is a wider one that takes per_page and cursor
+		service  pager
+		rows     int
+		requests int
+	}{
+		{"cursor", 0, cursors(2500), 2500, 3},
+		{"cursor, exactly a page", 0, cursors(1000), 1000, 1},
+		{"cursor, empty", 0, cursors(0), 0, 1},
+		{"cursor, though limit and offset are documented", 18, cursors(2500), 2500, 3},
+		{"cursor, though nothing is documented", 14, cursors(2500), 2500, 3},
+		{"cursor, page size refused", 0, func(q url.Values) (int, string) {
+			if asked(q, "per_page", 0) > 100 {
+				return 400, `{"detail":"Invalid per_page value. Cannot exceed 100."}`
+			}
+			return cursors(250)(q)
+		}, 250, 4},
+		{"cursor, any page size refused", 0, func(q url.Values) (int, string) {
+			if q.Has("per_page") && !q.Has("cursor") {
+				return 400, `{}`
+			}
+			return cursors(250)(q)
+		}, 250, 3},
+		{"a cursor of another form", 0, func(q url.Values) (int, string) {
+			switch q.Get("cursor") {
+			case "":
+				return 200, `{"results":` + records(0, 2) + `,"next_page_results":true,"next_cursor":"abc=="}`
+			case "abc==":
+				return 200, `{"results":` + records(2, 3) + `,"next_page_results":false,"next_cursor":null}`
+			}
+			return 500, `{}`
+		}, 3, 2},
+		{"offset, bare array", 18, offsets(250, 100, bare, nil), 250, 4},
+		{"offset, bare array, the server gives fewer than asked", 18, offsets(120, 50, bare, nil), 120, 4},
+		{"offset, results", 18, offsets(250, 100, results, nil), 250, 4},
+		{"offset, results and count of the list", 18, offsets(250, 100, `{"results":%s,"count":%d}`, ofList), 250, 3},
+		{"offset, results and count of the list, one page", 18, offsets(7, 100, `{"results":%s,"count":%d}`, ofList), 7, 1},
+		{"offset, results and count of the list, one round page", 18, offsets(100, 100, `{"results":%s,"count":%d}`, ofList), 100, 2},
+		{"offset, results and count of the page", 18, offsets(250, 100, `{"results":%s,"count":%d}`, ofPage), 250, 4},
+		{"offset, results and count of the page, the server gives fewer than asked", 18, offsets(120, 50, `{"results":%s,"count":%d}`, ofPage), 120, 4},
+		{"offset, results and total_count", 18, offsets(250, 100, `{"results":%s,"total_count":%d}`, ofList), 250, 3},
+		{"offset, results and total_results", 18, offsets(250, 30, `{"results":%s,"total_results":%d}`, ofList), 250, 9},
+		{"offset, limit refused", 18, func(q url.Values) (int, string) {
+			if q.Has("limit") {
+				return 400, `{}`
+			}
+			return offsets(120, 50, results, nil)(q)
+		}, 120, 5},
+		{"offset ignored, bare array", 18, ignores(bare, 7), 7, 2},
+		{"offset ignored, results", 18, ignores(results, 250), 250, 2},
+		{"offset ignored, results with the count", 18, ignores(`{"results":%s,"count":7}`, 7), 7, 1},
+		{"nothing documented, bare array", 14, ignores(bare, 250), 250, 1},
+		{"nothing documented, results", 14, ignores(results, 250), 250, 1},
+		{"per_page documented, bare array", 0, ignores(bare, 250), 250, 1},
+		{"empty bare array", 18, ignores(bare, 0), 0, 1},
+		{"empty results", 18, ignores(results, 0), 0, 1},
+		{"rows without ID", 14, func(url.Values) (int, string) { return 200, `[{"name":"x"},{"name":"x"},{}]` }, 3, 1},
+		{"rows without ID, offset ignored", 18, func(url.Values) (int, string) { return 200, `[{"name":"x"},{"name":"x"},{}]` }, 3, 2},
+		{"numbers for IDs", 18, func(q url.Values) (int, string) {
+			if asked(q, "offset", 0) > 0 {
+				return 200, `[]`
+			}
+			return 200, `[{"id":1},{"id":2},{"id":1}]`
+		}, 2, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var queries []string
+			c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				queries = append(queries, r.URL.RawQuery)
+				code, body := test.service(r.URL.Query())
+				status(code, body)(w, r)
+			}))
+			rows, err := c.List(t.Context(), request(listOp(t, test.op)))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, strings.Join(queries, "\n"))
+			}
+			if len(rows) != test.rows || len(queries) != test.requests {
+				t.Errorf("%d rows instead of %d, %d requests instead of %d:\n%s", len(rows), test.rows, len(queries), test.requests, strings.Join(queries, "\n"))
+			}
+			for i, row := range rows {
+				if name, _ := row["name"].(string); strings.HasPrefix(name, "row ") && name != "row "+strconv.Itoa(i) {
+					t.Errorf("row %d is %v", i, row)
+					break
+				}
+			}
+		})
+	}
+}
+
+func listOp(tb testing.TB, number int) *resource.Operation {
+	tb.Helper()
+	if number == 0 {
+		return wider(tb, "GET", "/work-items/")
+	}
+	return documented(tb, number)
+}
+
+func TestThePageSizeIsRemembered(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		if asked(r.URL.Query(), "per_page", 0) > 100 {
+			status(400, `{}`)(w, r)
+			return
+		}
+		status(cursors(5)(r.URL.Query()))(w, r)
+	}))
+	for range 3 {
+		if _, err := c.List(t.Context(), request(listOp(t, 0))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if requests != 4 {
+		t.Errorf("%d requests", requests)
+	}
+}
+
+func TestWhatTheCallerAsksForIsKept(t *testing.T) {
+	t.Parallel()
+	var queries []string
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.RawQuery)
+		status(cursors(5)(r.URL.Query()))(w, r)
+	}))
+	req := request(listOp(t, 0))
+	req.Query = url.Values{"per_page": {"2"}, "fields": {"id,name"}}
+	rows, err := c.List(t.Context(), req)
+	want := []string{"fields=id%2Cname&per_page=2", "cursor=2%3A1%3A0&fields=id%2Cname&per_page=2", "cursor=2%3A2%3A0&fields=id%2Cname&per_page=2"}
+	if err != nil || len(rows) != 5 || !slices.Equal(queries, want) {
+		t.Errorf("%d rows, %v, %q", len(rows), err, queries)
+	}
+	if len(req.Query) != 2 {
+		t.Errorf("the caller's query was changed: %v", req.Query)
+	}
+}
+
+func TestRowsThatMoveBetweenPages(t *testing.T) {
+	t.Parallel()
+	// Newest first, and one is added before each further page: the last row of a page comes again on the next.
+	for name, service := range map[string]func(added, skip int) string{
+		"offset": func(added, skip int) string { return records(skip-added, min(skip-added+100, 250)) },
+		"cursor": func(added, skip int) string {
+			return fmt.Sprintf(`{"results":%s,"next_page_results":%t,"next_cursor":"100:%d:0"}`,
+				records(skip-added, min(skip-added+100, 250)), skip-added+100 < 250, skip/100+1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			added := -1
+			c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				added++
+				skip := asked(r.URL.Query(), "offset", 0)
+				if c := r.URL.Query().Get("cursor"); c != "" {
+					page, _ := strconv.Atoi(strings.Split(c, ":")[1])
+					skip = page * 100
+				}
+				status(200, service(added, skip))(w, r)
+			}))
+			rows, err := c.List(t.Context(), request(documented(t, 18)))
+			if err != nil || len(rows) != 250 {
+				t.Errorf("%d rows, %v", len(rows), err)
+			}
+		})
+	}
+}
+
+func TestListsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	page := 0
+	tests := []struct {
+		name    string
+		op      int
+		service pager
+		says    string
+	}{
+		{"a cursor that repeats", 0, func(q url.Values) (int, string) {
+			n := len(q.Get("cursor"))
+			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"1:1:0"}`
+		}, "cursor repeats"},
+		{"two cursors in turn", 0, func(q url.Values) (int, string) {
+			next := map[string]string{"": "1:1:0", "1:1:0": "1:2:0", "1:2:0": "1:1:0"}[q.Get("cursor")]
+			n := int(next[2])
+			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"` + next + `"}`
+		}, "cursor repeats"},
+		{"a page that repeats", 0, func(q url.Values) (int, string) {
+			return 200, `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":"1:1` + q.Get("cursor") + `:0"}`
+		}, "page repeats"},
+		{"two pages in turn", 0, func(q url.Values) (int, string) {
+			n := len(q.Get("cursor")) % 2
+			return 200, `{"results":` + records(n, n+1) + `,"next_page_results":true,"next_cursor":"1:1:` + q.Get("cursor") + `0"}`
+		}, "nothing new"},
+		{"empty pages without end", 0, func(q url.Values) (int, string) {
+			return 200, `{"results":[],"next_page_results":true,"next_cursor":"1:1:` + q.Get("cursor") + `0"}`
+		}, "nothing new"},
+		{"more, but no cursor", 0, func(url.Values) (int, string) {
+			return 200, `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":null}`
+		}, "not where"},
+		{"offset ignored, and a count that is higher", 18, func(url.Values) (int, string) {
+			return 200, `{"results":` + records(0, 3) + `,"count":10}`
+		}, "page repeats"},
+		{"offset ignored, and just as many as asked for", 18, func(url.Values) (int, string) { return 200, records(0, 100) }, "page repeats"},
+		{"no way to the rest", 14, func(url.Values) (int, string) {
+			return 200, `{"results":` + records(0, 3) + `,"total_count":10}`
+		}, "no way to the rest"},
+		{"rows without end", 18, func(url.Values) (int, string) {
+			page++
+			return 200, `[{"id":"` + strconv.Itoa(page) + `"}]`
+		}, "does not end"},
+		{"an object", 18, func(url.Values) (int, string) { return 200, `{"id":"x"}` }, "not a list"},
+		{"results are an object", 18, func(url.Values) (int, string) { return 200, `{"results":{"a":[]}}` }, "not a list"},
+		{"results are null", 18, func(url.Values) (int, string) { return 200, `{"results":null}` }, "not a list"},
+		{"a text", 18, func(url.Values) (int, string) { return 200, `"x"` }, "not a list"},
+		{"a list of texts", 18, func(url.Values) (int, string) { return 200, `["x"]` }, "entry 1"},
+		{"a list with a null", 18, func(url.Values) (int, string) { return 200, `{"results":[{"id":"x"},null]}` }, "entry 2"},
+		{"nothing", 18, func(url.Values) (int, string) { return 200, `` }, "empty"},
+		{"a web page", 18, func(url.Values) (int, string) { return 200, `<html>Log in</html>` }, "is the base URL right?"},
+		{"too many values", 18, func(url.Values) (int, string) { return 200, `[` + strings.Repeat(`0,`, 4_000_000) + `0]` }, "too large"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+				cfg.Transport = scripted(func(r *http.Request) (*http.Response, error) {
+					return reply(test.service(r.URL.Query())), nil
+				})
+			})
+			rows, err := c.List(t.Context(), request(listOp(t, test.op)))
+			e, ok := errors.AsType[*apiclient.Error](err)
+			if !ok || rows != nil || !strings.Contains(e.Error(), test.says) || e.Attempts != 1 {
+				t.Errorf("%d rows, %v", len(rows), err)
+			}
+		})
+	}
+}
+
+func TestTooLargeAPageIsReadInSmallerOnes(t *testing.T) {
+	t.Parallel()
+	tooLarge := strings.Repeat(" ", 65<<20)
+	c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+		cfg.Transport = scripted(func(r *http.Request) (*http.Response, error) {
+			if asked(r.URL.Query(), "per_page", 0) > 100 {
+				return reply(200, tooLarge), nil
+			}
+			return reply(cursors(700)(r.URL.Query())), nil
+		})
+	})
+	n := 0
+	for row, err := range c.All(t.Context(), request(listOp(t, 0))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.ID() != id(n) {
+			t.Fatalf("row %d is %s", n, row.ID())
+		}
+		n++
+	}
+	if n != 700 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestAListCanBeLeftEarly(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		status(cursors(5000)(r.URL.Query()))(w, r)
+	}))
+	for _, err := range c.All(t.Context(), request(listOp(t, 0))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	if requests != 1 {
+		t.Errorf("%d requests", requests)
+	}
+}
+
+func TestReadAndGet(t *testing.T) {
+	t.Parallel()
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/comments/") {
+			status(200, `{"id":"one"}`)(w, r)
+			return
+		}
+		status(200, `[{"id":"a"},{"id":"b"}]`)(w, r)
+	}))
+	for number, want := range map[int]int{14: 2, 16: 1} {
+		op := documented(t, number)
+		path, err := c.Path(op, params(op))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := c.Read(t.Context(), op, path); err != nil || len(rows) != want {
+			t.Errorf("operation %d: %v, %v", number, rows, err)
+		}
+	}
+	op := documented(t, 14)
+	path, _ := c.Path(op, params(op))
+	if row, err := c.Get(t.Context(), op, path); err == nil {
+		t.Errorf("a list is taken for a record: %v", row)
+	}
+	if _, err := c.List(t.Context(), request(documented(t, 1))); err == nil {
+		t.Error("a create is taken for a list")
+	}
+}
+
+// FuzzList holds the reading of lists against anything that a server may say, twice in a row.
+func FuzzList(f *testing.F) {
+	for _, body := range []string{
+		records(0, 3), `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":"2:1:0"}`, `{"results":[],"count":0}`,
+		`{"results":[{"id":1},{"id":"1"},{}],"total_count":1e3,"count":-1}`, `null`, `"`, `[[[[`, `{"results":null}`, `<html>`, "\xff", ` `, `{"next_cursor":{}}`,
+	} {
+		f.Add(body, `[]`)
+		f.Add(body, body)
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		n := 0
+		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+			cfg.Transport = scripted(func(*http.Request) (*http.Response, error) {
+				if n++; n == 1 {
+					return reply(200, first), nil
+				}
+				return reply(200, second), nil
+			})
+		})
+		for _, number := range []int{18, 14, 0} {
+			n = 0
+			rows, err := c.List(t.Context(), request(listOp(t, number)))
+			if _, ok := errors.AsType[*apiclient.Error](err); err != nil && (!ok || rows != nil) {
+				t.Errorf("rows %v, error %v", rows, err)
+			}
+			if n > 10 {
+				t.Errorf("%d requests for two different answers", n)
+			}
+			seen := map[string]bool{}
+			for _, row := range rows {
+				if row.ID() != "" && seen[row.ID()] {
+					t.Errorf("%s is there twice", row.ID())
+				}
+				seen[row.ID()] = true
+			}
+			if err == nil && rows == nil {
+				t.Error("neither rows nor an error")
+			}
+		}
+	})
+}
+
+// FuzzComplaint holds the reading of errors against anything that a server may say.
+func FuzzComplaint(f *testing.F) {
+	for _, r := range complaints(f) {
+		f.Add(r.Status, r.ContentType, r.Body)
+	}
+	f.Fuzz(func(t *testing.T, code int, kind, body string) {
+		if code < 400 || code > 599 {
+			code = 400
+		}
+		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+			cfg.MaxElapsed = 1
+			cfg.Transport = scripted(func(*http.Request) (*http.Response, error) {
+				return reply(code, body, "Content-Type", kind), nil
+			})
+		})
+		e := failure(t, c, documented(t, 1))
+		text := e.Error()
+		if len(text) > 20_000 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+			t.Errorf("%d bytes: %q", len(text), text)
+		}
+		if e.Status != code {
+			t.Errorf("status %d instead of %d", e.Status, code)
+		}
+		if _, err := json.Marshal(e.Fields); err != nil {
+			t.Error(err)
+		}
+	})
+}

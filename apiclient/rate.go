@@ -1,0 +1,71 @@
+package apiclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseRate reads a cap such as "50/m", "10/s" or "3000/h" and gives it in requests per minute.
+func ParseRate(text string) (perMinute float64, err error) {
+	number, unit, ok := strings.Cut(strings.TrimSpace(text), "/")
+	n, numErr := strconv.ParseFloat(number, 64)
+	if !ok || numErr != nil || !(n > 0 && n <= 1e6) {
+		return 0, fmt.Errorf("rate %q is not of the form 50/m (a number, then /s, /m or /h)", text)
+	}
+	switch unit {
+	case "s", "sec", "second":
+		return n * 60, nil
+	case "m", "min", "minute":
+		return n, nil
+	case "h", "hour":
+		return n / 60, nil
+	default:
+		return 0, fmt.Errorf("rate %q: the unit is s, m or h", text)
+	}
+}
+
+// errPause says that a request was not sent because the pause that the service asked for is too long.
+var errPause = errors.New("the service asked for a pause that is longer than this program waits")
+
+// admit waits until a request may be sent: for the configured cap, then for the
+// service's quota.
+func (c *Client) admit(ctx context.Context, call *call, maxWait time.Duration) (*slot, *Error) {
+	if ctx.Err() != nil {
+		return nil, c.failure(call, NotDone, contextError(ctx))
+	}
+	if c.cap == nil && c.running.Err() == nil {
+		if s := c.limit.try(); s != nil { // the usual case, without any waiting
+			return s, nil
+		}
+	}
+	ctx, release := c.untilStopped(ctx)
+	defer release()
+	if c.running.Err() != nil {
+		return nil, c.failure(call, NotDone, fmt.Errorf("%w: %w", context.Canceled, ErrStopped))
+	}
+	if c.cap != nil {
+		turn := c.cap.Reserve()
+		delay := turn.Delay()
+		if delay >= notWorthTelling && c.limit.tellWorth(delay) {
+			c.notify(Event{Type: Waiting, Wait: delay})
+		}
+		if !sleep(ctx, delay) {
+			turn.Cancel()
+			return nil, c.failure(call, NotDone, contextError(ctx))
+		}
+	}
+	s, pause, err := c.limit.acquire(ctx, maxWait)
+	if errors.Is(err, errPause) {
+		e := c.failure(call, NotDone, err)
+		e.Status, e.RetryAfter = 429, pause
+		return nil, e
+	}
+	if err != nil {
+		return nil, c.failure(call, NotDone, contextError(ctx))
+	}
+	return s, nil
+}

@@ -1,0 +1,83 @@
+package apiclient
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// errToggleSlash says that the service wants the same request with, or
+// without, a slash at the end of the path.
+var errToggleSlash = errors.New("the service wants the other form of the path")
+
+// judgeRedirect decides on a 3xx answer: errToggleSlash, or why it is not followed.
+func judgeRedirect(base, from *url.URL, status int, location string) error {
+	if location == "" {
+		return errors.New("redirected, but the answer does not say where to")
+	}
+	shown := oneLine(location, maxExcerpt)
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return fmt.Errorf("redirected to %q, which this program does not follow", shown)
+	}
+	to, err := from.Parse(location)
+	if err != nil {
+		return errors.New("redirected to something that is not an address")
+	}
+	to.User = nil
+	shown = oneLine(to.Redacted(), maxExcerpt)
+	toggled := toggleSlash(from.EscapedPath())
+	switch {
+	case !strings.EqualFold(to.Scheme, from.Scheme) || !strings.EqualFold(address(to), address(from)):
+		return fmt.Errorf("redirected to %q, which is not the configured address; if it is right, make it the base URL", shown)
+	case to.RawQuery != from.RawQuery && to.RawQuery != "":
+		return fmt.Errorf("redirected to %q, which asks for something else", shown)
+	case to.EscapedPath() == toggled, to.EscapedPath() == strings.TrimPrefix(toggled, base.EscapedPath()):
+		// A service behind a proxy may not know what its paths begin with. Nothing is
+		// sent to the path that it names anyway, only to the known one with its slash toggled.
+		return errToggleSlash
+	default:
+		return fmt.Errorf("redirected to %q, which is not the same path; is the base URL right?", shown)
+	}
+}
+
+// address is host and port.
+func address(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case strings.EqualFold(u.Scheme, "https"):
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// toggleSlash adds the trailing slash, or takes it away.
+func toggleSlash(path string) string {
+	if p, ok := strings.CutSuffix(path, "/"); ok {
+		return p
+	}
+	return path + "/"
+}
+
+// toggles reports whether the operation's paths are known to need the other form.
+func (l *learned) toggles(op *resource.Operation) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.slash[op]
+}
+
+// setToggle remembers which form of an operation's paths the service takes.
+func (l *learned) setToggle(op *resource.Operation, toggled bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slash[op] = toggled
+}

@@ -1,0 +1,148 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Request is one call of an operation. The path is given by its parameters or
+// already expanded.
+type Request struct {
+	Operation *resource.Operation
+	Params    map[string]string // without workspace_slug; UUIDs are sent in lower case
+	Path      string            // as [Client.Path] gives it, instead of Params
+	Query     url.Values
+	Body      []byte // JSON; nil = none
+}
+
+// call is a request that is ready to be sent, as often as it takes.
+type call struct {
+	op     *resource.Operation
+	method string
+	path   string // escaped, below the base URL
+	query  string
+	body   []byte
+	limit  int64 // bytes of an answer
+}
+
+const (
+	maxSingle = 8 << 20
+	maxMany   = 64 << 20
+)
+
+// Path expands the operation's path, with the workspace filled in and UUIDs in
+// lower case. It is what [Request.Path] takes.
+func (c *Client) Path(op *resource.Operation, params map[string]string) (string, error) {
+	filled := make(map[string]string, len(params)+1)
+	for name, v := range params {
+		if resource.IsID(v) {
+			v = resource.NormalID(v)
+		}
+		filled[name] = v
+	}
+	filled["workspace_slug"] = c.workspace
+	path, missing := op.Expand(filled)
+	if missing != "" {
+		return "", fmt.Errorf("%s: no value for {%s}", op, missing)
+	}
+	return path, nil
+}
+
+// prepare checks a request and turns it into a call.
+func (c *Client) prepare(req Request) (*call, error) {
+	op := req.Operation
+	if op == nil {
+		return nil, errors.New("apiclient: request without an operation")
+	}
+	path := req.Path
+	switch {
+	case path == "":
+		var err error
+		if path, err = c.Path(op, req.Params); err != nil {
+			return nil, err
+		}
+	case req.Params != nil:
+		return nil, fmt.Errorf("%s: both a path and parameters are given", op)
+	case !fits(op.Path, path):
+		return nil, fmt.Errorf("%s: path %q does not fit", op, path)
+	}
+	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle}
+	switch op.Verb {
+	case resource.List, resource.ListMembers, resource.AddMembers:
+		call.limit = maxMany
+	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers:
+	}
+	return call, nil
+}
+
+// fits reports whether an expanded path is one of the template's.
+func fits(template, path string) bool {
+	for {
+		t, trest, tmore := strings.Cut(template, "/")
+		p, prest, pmore := strings.Cut(path, "/")
+		if tmore != pmore {
+			return false
+		}
+		if strings.HasPrefix(t, "{") {
+			if p == "" || p == "." || p == ".." || strings.ContainsAny(p, "?#\\") {
+				return false
+			}
+		} else if t != p {
+			return false
+		}
+		if !tmore {
+			return true
+		}
+		template, path = trest, prest
+	}
+}
+
+// url is the address of the call; toggled adds the trailing slash that the path lacks, or takes it away.
+func (c *Client) url(call *call, toggled bool) (*url.URL, error) {
+	path := call.path
+	if toggled {
+		path = toggleSlash(path)
+	}
+	u := c.base
+	escaped := u.EscapedPath() + path
+	unescaped, err := url.PathUnescape(escaped)
+	if err != nil {
+		return nil, fmt.Errorf("path %q: %w", path, err)
+	}
+	u.Path, u.RawPath, u.RawQuery = unescaped, escaped, call.query
+	return &u, nil
+}
+
+// newRequest builds what is sent in one attempt.
+func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*http.Request, error) {
+	u, err := c.url(call, toggled)
+	if err != nil {
+		return nil, err
+	}
+	header := make(http.Header, len(c.header)+2)
+	maps.Copy(header, c.header)
+	c.credential.set(header)
+	req := &http.Request{
+		Method: call.method, URL: u, Host: u.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if call.body != nil {
+		header["Content-Type"] = []string{"application/json"}
+		req.ContentLength = int64(len(call.body))
+		// No GetBody: see the package documentation.
+		req.Body = io.NopCloser(bytes.NewReader(call.body))
+		if len(call.body) == 0 {
+			req.Body = http.NoBody
+		}
+	}
+	return req.WithContext(ctx), nil
+}

@@ -1,0 +1,267 @@
+package apiclient
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+const (
+	maxRefusals      = 20 // by the rate limit, of one request
+	maxServerErrors  = 2  // retries after a 500, which seldom passes
+	maxRetryAfter    = 10 * time.Minute
+	firstDelay       = 500 * time.Millisecond
+	longestDelay     = 30 * time.Second
+	notWorthTelling  = time.Second
+	delayMultiplier  = 2
+	delayRandomness  = 0.5
+	longestAnnounced = 1 << 30 // seconds; more is nonsense
+)
+
+// send makes the call until it succeeds, fails for good, or has been tried long
+// enough. The error's fate covers all attempts.
+func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
+	r := retries{c: c, call: call, toggled: c.learned.toggles(call.op)}
+	for {
+		a, err := c.attempt(ctx, call, r.toggled, r.left())
+		if r.redirected && (err == nil || err.Status >= 400 || err.Status/100 == 2) {
+			c.learned.setToggle(call.op, r.toggled)
+		}
+		if err == nil {
+			a.attempts = r.attempts + 1
+			return a, nil
+		}
+		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
+			return nil, refused // what the service said is better than that it was not asked again
+		}
+		wait, again := r.next(ctx, err)
+		if !again {
+			return nil, err
+		}
+		if wait >= 0 {
+			c.notify(Event{Type: Retrying, Wait: wait, Method: call.method, Path: call.path, Attempt: r.attempts, Err: err})
+		}
+		waiting, release := c.untilStopped(ctx)
+		slept := sleep(waiting, wait)
+		release()
+		if !slept {
+			stopped := c.failure(call, r.fate, contextError(waiting))
+			stopped.Attempts = r.attempts
+			return nil, stopped
+		}
+	}
+}
+
+// retries is what happened so far to a call.
+type retries struct {
+	c        *Client
+	call     *call
+	attempts int
+	fate     Fate      // the worst of all attempts
+	since    time.Time // the first failure
+	last     *Error
+
+	failures, refusals, serverErrors int
+	toggled, redirected              bool
+
+	backoff *backoff.ExponentialBackOff
+}
+
+// left is how long the next attempt may wait to be let through.
+func (r *retries) left() time.Duration {
+	if r.since.IsZero() {
+		return r.c.maxElapsed
+	}
+	return r.c.maxElapsed - time.Since(r.since)
+}
+
+// next decides about another attempt and how long to wait for it. A negative
+// wait is none at all, and not worth telling. It completes the error.
+func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, again bool) {
+	r.attempts++
+	r.fate = max(r.fate, err.Fate)
+	err.Fate, err.Attempts = r.fate, r.attempts
+	r.last = err
+	if r.since.IsZero() {
+		r.since = time.Now()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return 0, false
+	case errors.Is(err.Err, errToggleSlash):
+		if r.redirected {
+			err.Err = errors.New("redirected to and fro between the path with and without a slash at its end")
+			return 0, false
+		}
+		r.redirected, r.toggled = true, !r.toggled
+		return -1, true
+	case errors.Is(err.Err, errPause):
+		return 0, false
+	case err.Status == http.StatusTooManyRequests:
+		// The limiter holds the next attempt back for as long as it takes.
+		r.refusals++
+		return -1, r.refusals <= maxRefusals
+	case !r.transient(err):
+		return 0, false
+	}
+	r.failures++
+	wait = max(r.delay(), err.RetryAfter)
+	if r.failures > r.c.retries || wait > r.left() {
+		return 0, false
+	}
+	return wait, true
+}
+
+// transient reports whether the same request may succeed later, and may be sent again.
+func (r *retries) transient(err *Error) bool {
+	if err.Status == 0 {
+		return !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
+	}
+	if !r.repeatable() {
+		return false
+	}
+	switch err.Status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return true
+	case http.StatusInternalServerError:
+		r.serverErrors++
+		return r.serverErrors <= maxServerErrors
+	}
+	// A success whose body broke off.
+	return err.Status < 300 && errors.Is(err.Err, errBroken)
+}
+
+// repeatable reports whether sending the request a second time is harmless.
+func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Again }
+
+// delay is the next pause between attempts: exponential, with jitter.
+func (r *retries) delay() time.Duration {
+	if r.backoff == nil {
+		r.backoff = backoff.NewExponentialBackOff()
+		r.backoff.InitialInterval = firstDelay
+		r.backoff.MaxInterval = longestDelay
+		r.backoff.Multiplier = delayMultiplier
+		r.backoff.RandomizationFactor = delayRandomness
+	}
+	return r.backoff.NextBackOff()
+}
+
+// sleep waits; it reports false if the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// errBroken marks a connection that failed or an answer that broke off.
+var errBroken = errors.New("connection lost")
+
+// brokenError is a failed connection. It keeps the text of the cause, without
+// the address that net/http puts before it, and without what must not be shown.
+type brokenError struct {
+	text  string
+	cause error
+}
+
+func (e *brokenError) Error() string   { return e.text }
+func (e *brokenError) Unwrap() []error { return []error{errBroken, e.cause} }
+
+// transportError explains why no answer could be read. The caller's context wins
+// over whatever the connection says.
+func (c *Client) transportError(ctx, limited context.Context, err error) error {
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	if limited.Err() != nil {
+		return &brokenError{text: fmt.Sprintf("no answer within %s", c.timeout), cause: ErrTimeout}
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	err = c.clean(err)
+	return &brokenError{text: err.Error(), cause: err}
+}
+
+// clean takes the secret out of an error that could quote it.
+func (c *Client) clean(err error) error {
+	text := err.Error()
+	hidden := c.credential.hide(text)
+	if hidden == text {
+		return err
+	}
+	return errors.New(oneLine(hidden, maxTextRunes))
+}
+
+// neverDialled reports whether an error of a foreign transport is certain to be
+// from before there was a connection.
+func neverDialled(err error) bool {
+	var op *net.OpError
+	var dns *net.DNSError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns)
+}
+
+// permanent reports whether a connection will not do better next time.
+func permanent(err error) bool {
+	if !errors.Is(err, errBroken) {
+		return true // of our own making
+	}
+	var (
+		dns       *net.DNSError
+		verify    *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		hostname  x509.HostnameError
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &dns):
+		return dns.IsNotFound
+	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &hostname),
+		errors.As(err, &authority), errors.As(err, &invalid):
+		return true
+	default:
+		return strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+	}
+}
+
+// retryAfter reads how long the service asks to wait: seconds or a date. ok is
+// false where it says nothing that makes sense.
+func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if text == "" {
+		return 0, false
+	}
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		if seconds < 0 || seconds != seconds || seconds > longestAnnounced {
+			return 0, false
+		}
+		return min(time.Duration(seconds*float64(time.Second)), maxRetryAfter), true
+	}
+	date, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	// The difference to the service's own clock, where it is shown.
+	if served, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = served
+	}
+	return min(max(0, date.Sub(now)), maxRetryAfter), true
+}

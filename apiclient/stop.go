@@ -1,0 +1,24 @@
+package apiclient
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrStopped is the error of a request that [Client.Stop] kept from being sent.
+var ErrStopped = errors.New("no further request is made")
+
+// Stop ends the client's work gently: no request is sent any more, not even one
+// that waits for its turn or for another try; those under way finish. It may be
+// called more than once.
+func (c *Client) Stop() { c.stop(ErrStopped) }
+
+// untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.
+func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unlink := context.AfterFunc(c.running, func() { cancel(ErrStopped) })
+	return ctx, func() {
+		unlink()
+		cancel(nil)
+	}
+}

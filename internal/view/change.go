@@ -1,0 +1,173 @@
+package view
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+const (
+	labelColumn  = 10  // values start behind a label of this many characters, its colon included
+	longText     = 60  // characters from which a text that changes is shown as a difference of lines
+	inlineText   = 100 // characters of a new text that are shown on its line
+	firstLines   = 3   // lines of a new text that are shown
+	differLines  = 20  // lines of a difference that are shown
+	contextLines = 2   // equal lines that are shown around a difference
+)
+
+// bare reports whether a field's values are shown without quotation marks: those
+// that are names and words of a small language, not text.
+func bare(f *resource.Field) bool {
+	if f == nil {
+		return false
+	}
+	switch f.Type {
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File:
+		return false
+	case resource.Date, resource.Enum, resource.Color, resource.URL, resource.Number, resource.Boolean,
+		resource.JSON, resource.Ref, resource.RefSet:
+		return true
+	default:
+		return false
+	}
+}
+
+func fieldOf(s *planner.Step, path string) *resource.Field {
+	if s.Kind == nil {
+		return nil
+	}
+	f, _ := s.Kind.Field(path)
+	return f
+}
+
+// long reports whether a text is worth lines of its own.
+func long(text string) bool {
+	return len(text) > longText && utf8.RuneCountInString(text) > longText || strings.Contains(text, "\n")
+}
+
+// inline shows a value on the line that it stands in.
+func inline(f *resource.Field, text string) string {
+	shown := clip(text, inlineText)
+	cut := len(shown) != len(text)
+	if bare(f) {
+		shown = Safe(shown)
+	} else {
+		shown = quote(shown)
+	}
+	if cut {
+		shown += " (" + count(utf8.RuneCountInString(text), "character") + ")"
+	}
+	return shown
+}
+
+// label starts a line of a field.
+func (p *printer) label(name string, column int) {
+	p.str("    ")
+	p.safe(name)
+	p.str(":")
+	p.str(blanks(column - width(name) - 1))
+}
+
+// change shows one field that a step makes different.
+func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
+	f := fieldOf(s, c.Path)
+	create := s.Action == planner.Create
+	switch {
+	case create && c.After == nil:
+		return // nothing is what a new thing starts with
+	case create && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
+		p.label(c.Path, 0)
+		p.marks(s, f, c)
+		p.nl()
+		p.lines(added(*c.After), firstLines)
+	case create:
+		p.label(c.Path, column)
+		p.str(inline(f, strings.TrimSuffix(*c.After, "\n")))
+		p.marks(s, f, c)
+		p.nl()
+	case c.Before != nil && long(*c.Before) || c.After != nil && long(*c.After):
+		p.label(c.Path, 0)
+		if c.Before == nil {
+			p.str(" " + nothing(f, c) + " ->")
+		} else if c.After == nil {
+			p.str(" -> (none)")
+		}
+		p.marks(s, f, c)
+		p.nl()
+		p.lines(difference(f, c.Before, c.After), differLines)
+	default:
+		p.label(c.Path, column)
+		if c.Before == nil {
+			p.str(nothing(f, c))
+		} else {
+			p.str(inline(f, *c.Before))
+		}
+		p.str(" -> ")
+		if c.After == nil {
+			p.str("(none)")
+		} else {
+			p.str(inline(f, *c.After))
+		}
+		p.marks(s, f, c)
+		p.nl()
+	}
+}
+
+// nothing is what stands for a value that is not there or that nobody could see.
+func nothing(f *resource.Field, c *planner.Change) string {
+	if c.Origin == planner.NotRefreshed || f != nil && f.Unread {
+		return "(unknown)"
+	}
+	return "(none)"
+}
+
+// marks says behind a change why it differs and what is in its way.
+func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
+	mark := func(text string) {
+		p.str("     ")
+		p.paint(p.dim, text)
+	}
+	switch c.Origin {
+	case planner.FromDrift:
+		mark("(changed on the service since the last apply)")
+	case planner.NotRefreshed:
+		mark("(not refreshed)")
+	case planner.FromManifest:
+	}
+	if c.Possible || s.Action == planner.NotPossible || s.Action == planner.Create {
+		return
+	}
+	if f != nil && f.Immutable {
+		mark("(cannot be changed once it exists)")
+	} else {
+		mark("(the service cannot change this)")
+	}
+}
+
+// lines shows the lines of a text or a difference, so many of them at most.
+func (p *printer) lines(lines []line, most int) {
+	for i, l := range lines {
+		if i == most && len(lines) > most+1 { // one more line takes no more place than saying so
+			p.str("      ")
+			p.paint(p.dim, "… "+count(len(lines)-most, "more line"))
+			p.nl()
+			return
+		}
+		if l.text != "" || l.sign != ' ' {
+			p.str("      ")
+		}
+		switch l.sign {
+		case '+':
+			p.paint(p.create, strings.TrimRight("+ "+Safe(l.text), " "))
+		case '-':
+			p.paint(p.remove, strings.TrimRight("- "+Safe(l.text), " "))
+		case gap:
+			p.paint(p.dim, "…")
+		default:
+			p.str(strings.TrimRight("  "+Safe(l.text), " "))
+		}
+		p.nl()
+	}
+}

@@ -1,0 +1,96 @@
+// Package view shows plans, findings, progress, results and tables: to people
+// as text, to programs as JSON.
+//
+// # Rules of the user interface
+//
+//   - What a command was asked for (a plan, a result, a table) goes to standard
+//     output. Everything else (findings, errors, notes, questions, progress)
+//     goes to standard error. What went wrong is never on standard output only.
+//   - Messages are lower case and without a full stop; the sentences that close
+//     a plan or a result are sentences. A message says what is wrong, the
+//     indented lines below it say where and what to do.
+//   - A place in a manifest is written file:line:column, in one piece, so that a
+//     terminal or an editor can open it.
+//   - Whatever came from a manifest or from the service passes through [Safe], so
+//     that it can neither move the cursor nor fake a line nor hide itself.
+//   - Colour says nothing that the text does not say too. It is decided once,
+//     for each stream, by [NewOptions]; there is no global switch. No other
+//     package writes escape sequences.
+//   - Only the progress line is ever erased. It is drawn on a terminal and
+//     nowhere else, and everything that is written while it stands goes through
+//     the [View], which takes it away first and puts it back after.
+//   - Only a line that reads "yes" is a yes.
+//   - The same input gives the same bytes.
+//
+// # JSON, format version 1
+//
+// The formats below are a contract. Keys may be added within a format version;
+// they are not removed, renamed or given another meaning. Texts are not
+// HTML-escaped; characters that a terminal could act on are written \uXXXX.
+// What is not known is null.
+//
+// # JSON of a plan
+//
+// A plan, on standard output, with one step and one notice a line:
+//
+//	{
+//	  "format_version": 1,
+//	  "workspace": "acme",
+//	  "base_url": "https://api.plane.so",
+//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "requests", "reads"},
+//	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
+//	  "notices": [a diagnostic each]
+//	}
+//
+// where:
+//
+//   - summary: numbers. add_members and remove_members count members, requests
+//     the write requests that the plan takes, reads those that it took to make
+//     it, blocked the steps that are not possible.
+//   - action: create, update, adopt, add_members, remove_members, delete or not_possible.
+//   - id: the service's ID where it is known before the run.
+//   - changes: [{"path", "before", "after", "origin"}]. before and after are texts
+//     as a person would write them, or null; for members they are lists of
+//     addresses, or of IDs of what the manifest does not list, and path is the
+//     manifest's field that says who belongs where. origin is manifest, drift (somebody changed it on the service since the last apply)
+//     or not_refreshed. "possible": false is added where the service offers no
+//     way to make the change.
+//   - needs: the addresses of the steps that must have succeeded before.
+//   - position: {"file", "line", "column"} in the manifest, or null.
+//   - reason: of not_possible only.
+//
+// # JSON of a result
+//
+// A result, on standard output, with one step a line:
+//
+//	{
+//	  "format_version": 1,
+//	  "summary": {"done", "failed", "blocked", "unknown", "not_started", "not_possible"},
+//	  "interrupted": false,
+//	  "stopped": null,
+//	  "steps": [{"address", "action", "status", "id", "identifier", "error", "blocked_by", "warnings", "position", "missing"}]
+//	}
+//
+// where:
+//
+//   - status: one of the words of the summary. unknown is a request that the
+//     service may have carried out though no answer says so.
+//   - stopped: the error that ended the run early, or null.
+//   - error: the service's own words (of a step that is not_possible: why), or
+//     null. blocked_by: the address of the step that failed, or null. warnings:
+//     diagnostics.
+//   - missing: addresses of members that were left out; only where there are any.
+//
+// # JSON of findings and messages
+//
+// Findings: {"format_version": 1, "diagnostics": [...]}, each
+// {"severity", "code", "file", "line", "column", "path", "address", "summary", "hint", "related"},
+// where severity is error or warning and related is [{"file", "line", "column", "note"}].
+// An empty text and a zero stand for what there is not. They are the output of
+// validate ([View.Validation]); anywhere else they go to standard error.
+//
+// Standard error holds one JSON object a line (and on a terminal the progress
+// line, in place of events), told apart by the key beside format_version:
+// diagnostics as above; note, a text; event, a step that ended: {"address",
+// "action", "status", "done", "total", "error"}; waiting: {"seconds", "reason"}.
+package view

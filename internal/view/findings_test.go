@@ -1,0 +1,93 @@
+package view_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/view"
+)
+
+func findings() diag.List {
+	return diag.List{
+		{
+			Severity: diag.Error, Code: "duplicate-key", Position: at(30), Path: "projects[0].work_items[4]", Summary: `the key "shop" is given twice`,
+			Related: []diag.Related{{Position: at(12), Note: "first given here"}},
+		},
+		{
+			Severity: diag.Error, Code: "unknown-field", Position: diag.Position{File: "workspace.yaml", Line: 12, Column: 9},
+			Path: "projects[0].work_items[3].priorty", Summary: `unknown field "priorty"`, Hint: `did you mean "priority"?`,
+		},
+		{Severity: diag.Warning, Code: "odd", Address: "work_item/web/a\nb", Summary: "odd <b>\x1b[1m</b>"},
+		{Severity: diag.Error, Code: "io", Position: diag.Position{File: "a dir/b.yaml"}, Summary: "cannot be read"},
+	}
+}
+
+func TestFindingsAreShownByPlace(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][]func(*view.Options){
+		"findings.txt": nil, "findings.ansi": {inColor}, "findings.json": {inJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			s.Diagnostics(findings())
+			s.Diagnostics(nil)
+			if s.out.Len() > 0 {
+				t.Errorf("standard output got %q", s.out.String())
+			}
+			golden(t, "findings/"+name, s.err.String())
+		})
+	}
+}
+
+func TestAValidationAnswersOnStandardOutputForProgramsOnly(t *testing.T) {
+	t.Parallel()
+	s := newScreen(inJSON)
+	if err := errors.Join(s.Validation(findings()), s.Validation(nil)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "findings/validation.json", s.out.String())
+	if s.err.Len() > 0 {
+		t.Errorf("standard error got %q", s.err.String())
+	}
+	s = newScreen()
+	if err := s.Validation(findings()); err != nil || s.out.Len() > 0 || s.err.Len() == 0 {
+		t.Errorf("%v, out %q", err, s.out.String())
+	}
+}
+
+func TestAnErrorIsOneLineAndAHint(t *testing.T) {
+	t.Parallel()
+	var list diag.List
+	list.Errorf(at(3), "bad", "bad name")
+	for name, tt := range map[string]struct {
+		err        error
+		hint, want string
+	}{
+		"an error":            {errors.New("no key"), "set PLANE_API_KEY", "error: no key\n  set PLANE_API_KEY\n"},
+		"no hint":             {errors.New("no key"), "", "error: no key\n"},
+		"no error":            {nil, "hint", ""},
+		"the service's words": {errors.New("400: a\x1b[1m\nerror: faked\r\n"), "", "error: 400: a\\x1b[1m\n    error: faked\n"},
+		"findings":            {fmt.Errorf("read: %w", list.Err()), "", "error: bad name\n  --> workspace.yaml:3:5\n1 error\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen()
+			s.Error(tt.err, tt.hint)
+			if got := s.err.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	s := newScreen(inJSON)
+	s.Error(errors.New("no key"), "set it")
+	s.Notef("read %d\n", 3)
+	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
+{"format_version":1,"note":"read 3"}
+`
+	if got := s.err.String(); got != want {
+		t.Errorf("got %s", got)
+	}
+}

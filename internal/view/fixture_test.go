@@ -1,0 +1,243 @@
+package view_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew") //nolint:gochecknoglobals // the flags of a test are global
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// golden compares text with a file below testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// screen is a view whose streams are kept.
+type screen struct {
+	*view.View
+	out, err bytes.Buffer
+}
+
+func newScreen(set ...func(*view.Options)) *screen {
+	s := &screen{}
+	o := view.Options{Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }}
+	o.In, o.Out, o.Err = strings.NewReader(""), &s.out, &s.err
+	for _, f := range set {
+		f(&o)
+	}
+	s.View = view.New(o)
+	return s
+}
+
+func inJSON(o *view.Options)  { o.JSON = true }
+func inColor(o *view.Options) { o.ColorOut, o.ColorErr = true, true }
+func onTerminal(o *view.Options) {
+	o.InTTY, o.OutTTY, o.ErrTTY, o.Live, o.Width = true, true, true, true, 80
+}
+
+func at(line int) diag.Position {
+	return diag.Position{File: "workspace.yaml", Line: int32(line), Column: 5}
+}
+
+// object makes a thing of the manifest; pairs are its fields and their texts.
+func object(kind, key string, parent *resource.Object, pairs ...string) *resource.Object {
+	k := resource.Must(kind)
+	o := &resource.Object{Kind: k, Key: key, Parent: parent, Address: resource.NewAddress(kind, key)}
+	if parent != nil {
+		o.Address = parent.Address.Child(kind, key)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		f, ok := k.Field(pairs[i])
+		if !ok {
+			panic("no field " + pairs[i])
+		}
+		v := resource.Value{Field: f, Text: pairs[i+1]}
+		if f.IsRef() {
+			for text := range strings.SplitSeq(pairs[i+1], ", ") {
+				v.Refs = append(v.Refs, resource.Reference{Text: text})
+			}
+		}
+		o.Values = append(o.Values, v)
+	}
+	return o
+}
+
+// builder collects the steps of a plan.
+type builder struct{ planner.Plan }
+
+func (b *builder) step(s *planner.Step) *planner.Step {
+	s.Index = len(b.Steps)
+	s.Position = at(10 + s.Index)
+	b.Steps = append(b.Steps, s)
+	return s
+}
+
+func (b *builder) create(o *resource.Object, needs ...int) {
+	s := &planner.Step{Address: o.Address, Action: planner.Create, Kind: o.Kind, Object: o, Needs: needs}
+	for i := range o.Values {
+		s.Values = append(s.Values, &o.Values[i])
+	}
+	b.Summary.Create++
+	b.Summary.Requests++
+	b.step(s)
+}
+
+func (b *builder) act(a planner.Action, o *resource.Object, id string, changes ...planner.Change) *planner.Step {
+	s := &planner.Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: id}
+	setChanges(s, changes)
+	return b.step(s)
+}
+
+func (b *builder) members(a planner.Action, kind string, container resource.Address, batch, first, n int) *planner.Step {
+	k := resource.Must(kind)
+	m := &planner.Members{Container: planner.Container{Address: container}}
+	for i := range n {
+		m.Items = append(m.Items, planner.Member{Address: resource.Address(k.Membership.Member + "/web/item-" + strconv.Itoa(first+i))})
+	}
+	return b.step(&planner.Step{Address: container.Members(k.Membership.Member+"s", batch), Action: a, Kind: k, Members: m, ID: "c-1"})
+}
+
+// setChanges writes the field that only the planner sets, and only from a whole workspace.
+func setChanges(s *planner.Step, changes []planner.Change) {
+	f := reflect.ValueOf(s).Elem().FieldByName("changes")
+	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(changes))
+}
+
+func changed(path, before, after string) planner.Change {
+	return planner.Change{Path: path, Before: text(before), After: text(after), Origin: planner.FromManifest, Possible: true}
+}
+
+func drifted(path, before, after string) planner.Change {
+	c := changed(path, before, after)
+	c.Origin = planner.FromDrift
+	return c
+}
+
+// text is nil for "".
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+const longBefore = `# Checkout
+
+One page, no reload.
+
+## Why
+
+Customers leave at the third step.
+Half of them on a phone.
+
+## How
+
+- one form
+- one button
+- no account needed
+`
+
+const longAfter = `# Checkout
+
+One page, no **reload**, and it remembers the cart.
+
+## Why
+
+Customers leave at the third step.
+Half of them on a phone.
+
+## How
+
+- one form
+- one big button
+- no account needed
+- a receipt by e-mail
+`
+
+// everything is a plan with every action and every shape of a change.
+func everything() *planner.Plan {
+	b := &builder{planner.Plan{Workspace: "acme", BaseURL: "https://api.plane.so"}}
+	web := object("project", "web", nil, "name", "Website")
+	shop := object("work_item", "shop", web, "name", "Shop", "priority", "high", "start_date", "2026-12-01",
+		"assignees", "ada@example.com, bob@example.com", "estimate_point", "3")
+	checkout := object("work_item", "checkout", web, "name", "Rebuild the checkout", "description", longAfter, "parent", "shop")
+	parent, _ := checkout.Value("parent")
+	parent.Refs[0].Target = shop
+	design := object("link", "https://example.com/design", checkout, "url", "https://example.com/design", "title", "Design")
+	plain := object("link", "https://example.com/api", checkout, "url", "https://example.com/api")
+	b.create(shop)
+	b.create(checkout, 0)
+	b.create(design, 1)
+	b.create(plain, 1)
+	b.create(object("link", "https://example.com/old", object("work_item", "there", web), "url", "https://example.com/old"))
+	b.create(object("work_item", "note", web, "name", "Note", "description", strings.Repeat("All in one line. ", 20)))
+
+	b.act(planner.Update, web, "p-1", drifted("description", "Public site", "Public site and shop"))
+	b.act(planner.Update, object("teamspace", "platform", nil), "t-1",
+		changed("name", "", "Platform"), changed("description_stripped", "Old", ""),
+		changed("description", longBefore, longAfter),
+		planner.Change{Path: "logo_props", After: text(`{"in_use":"emoji"}`), Origin: planner.NotRefreshed, Possible: true},
+		planner.Change{Path: "lead", Before: text("bob@example.com"), After: text("ada@example.com"), Origin: planner.FromManifest})
+	b.act(planner.Update, object("work_item", "set", web), "w-1",
+		changed("labels", "backend, frontend, infrastructure, documentation, security, later", "backend, frontend, infrastructure, payments, documentation, later"),
+		changed("description", strings.Repeat("The same words again. ", 20)+"Here it was old. "+strings.Repeat("And on it goes. ", 20),
+			strings.Repeat("The same words again. ", 20)+"Here it is new. "+strings.Repeat("And on it goes. ", 20)))
+	b.Summary.Update = 3
+
+	adopt := b.act(planner.Adopt, object("customer_request", "sso", object("customer", "globex", nil), "title", "Single sign-on"), "5e6f",
+		changed("description", "They asked.", "They asked for SAML."))
+	adopt.Reason = "found by title"
+	b.act(planner.Adopt, object("page", "handbook", nil, "name", "Handbook"), "9a8b")
+	b.Summary.Adopt = 2
+
+	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 100)
+	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 2, 100, 41)
+	b.members(planner.AddMembers, "initiative_initiative_label", "initiative/q1", 1, 0, 1)
+	b.members(planner.RemoveMembers, "cycle_work_item", "cycle/web/sprint-13", 1, 0, 2)
+	b.Summary.AddMembers, b.Summary.RemoveMembers = 142, 2
+
+	b.act(planner.Delete, object("label", "old", web), "l-1")
+	b.Summary.Delete = 1
+	stuck := b.act(planner.NotPossible, object("work_item", "fixed", web), "w-2",
+		planner.Change{Path: "name", Before: text("Before"), After: text("After"), Origin: planner.FromManifest})
+	stuck.Reason = "the documented operations cannot change name of a work item that exists"
+	b.Summary.Blocked = 1
+	b.Summary.Unchanged, b.Summary.Reads = 99, 12
+	b.Summary.Requests = 200
+	b.Notices.Warnf(diag.Position{}, "not-refreshed", "3 of the pages could not be read")
+	return &b.Plan
+}

@@ -1,0 +1,171 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// formatVersion is the version of the formats that doc.go describes.
+const formatVersion = 1
+
+// JSON shows any value on standard output, with sorted keys and indented.
+func (v *View) JSON(value any) error {
+	text, err := encode(value, "  ")
+	if err != nil {
+		return fmt.Errorf("show as JSON: %w", err)
+	}
+	return v.print(stdout, func(p *printer) {
+		_, _ = p.w.Write(text)
+		p.nl()
+	})
+}
+
+// json writes a value on one line.
+func (p *printer) json(value any) {
+	text, err := encode(value, "")
+	if err != nil { // the package's own types, of texts and numbers
+		panic(err)
+	}
+	_, _ = p.w.Write(text)
+}
+
+// encode gives the JSON of a value without a line end.
+func encode(value any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// escaped writes the characters of a JSON text that [Safe] would replace as
+// \uXXXX, which means the same to a program. They stand within strings only.
+func escaped(text []byte) []byte {
+	at := 0
+	for at < len(text) && text[at] < 0x7f {
+		at++
+	}
+	if at == len(text) {
+		return text
+	}
+	safe := text[:at:at]
+	for at < len(text) {
+		r, size := utf8.DecodeRune(text[at:])
+		if text[at] >= 0x7f && dangerous(r, size) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				safe = append(safe, `\u`...)
+				digits := strconv.FormatUint(uint64(unit), 16)
+				safe = append(safe, "0000"[len(digits):]...)
+				safe = append(safe, digits...)
+			}
+		} else {
+			safe = append(safe, text[at:at+size]...)
+		}
+		at += size
+	}
+	return safe
+}
+
+// known is a text that is null where it is empty.
+func known(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+type jsonNote struct {
+	FormatVersion int    `json:"format_version"`
+	Note          string `json:"note"`
+}
+
+type jsonPosition struct {
+	File   string `json:"file"`
+	Line   int32  `json:"line"`
+	Column int32  `json:"column"`
+}
+
+func position(p diag.Position) *jsonPosition {
+	if p.IsZero() {
+		return nil
+	}
+	return &jsonPosition{p.File, p.Line, p.Column}
+}
+
+type jsonDiagnostic struct {
+	Severity string        `json:"severity"`
+	Code     string        `json:"code"`
+	File     string        `json:"file"`
+	Line     int32         `json:"line"`
+	Column   int32         `json:"column"`
+	Path     string        `json:"path"`
+	Address  string        `json:"address"`
+	Summary  string        `json:"summary"`
+	Hint     string        `json:"hint"`
+	Related  []jsonRelated `json:"related"`
+}
+
+type jsonRelated struct {
+	File   string `json:"file"`
+	Line   int32  `json:"line"`
+	Column int32  `json:"column"`
+	Note   string `json:"note"`
+}
+
+type jsonDiagnostics struct {
+	FormatVersion int              `json:"format_version"`
+	Diagnostics   []jsonDiagnostic `json:"diagnostics"`
+}
+
+func diagnostic(d *diag.Diagnostic) jsonDiagnostic {
+	j := jsonDiagnostic{
+		Severity: d.Severity.String(), Code: d.Code,
+		File: d.Position.File, Line: d.Position.Line, Column: d.Position.Column,
+		Path: d.Path, Address: d.Address, Summary: d.Summary, Hint: d.Hint,
+		Related: make([]jsonRelated, len(d.Related)),
+	}
+	for i, r := range d.Related {
+		j.Related[i] = jsonRelated{r.Position.File, r.Position.Line, r.Position.Column, r.Note}
+	}
+	return j
+}
+
+func diagnostics(list diag.List) []jsonDiagnostic {
+	js := make([]jsonDiagnostic, len(list))
+	for i := range list {
+		js[i] = diagnostic(&list[i])
+	}
+	return js
+}
+
+// list writes n JSON values as an array with one of them on each line, at the end of a line.
+func (p *printer) list(n int, value func(i int) any) {
+	p.str("[")
+	for i := range n {
+		if i > 0 {
+			p.str(",")
+		}
+		p.str("\n    ")
+		p.json(value(i))
+	}
+	if n > 0 {
+		p.str("\n  ")
+	}
+	p.str("]")
+}
+
+// member writes the key and the value of one member of the outermost object.
+func (p *printer) member(key string, value any) {
+	p.str(`  "` + key + `": `)
+	p.json(value)
+	p.str(",\n")
+}

@@ -1,0 +1,243 @@
+package view
+
+import (
+	"github.com/planform/planform/planner"
+)
+
+// Plan shows a plan on standard output. As text, its notices go to standard error.
+func (v *View) Plan(p *planner.Plan) error {
+	if v.o.JSON {
+		return v.print(stdout, func(out *printer) { out.jsonPlan(p) })
+	}
+	v.Diagnostics(p.Notices)
+	return v.print(stdout, func(out *printer) { out.textPlan(p, v.o.PerMinute) })
+}
+
+func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
+	if plan.Empty() && plan.Summary.Blocked == 0 {
+		p.noChanges(plan)
+		return
+	}
+	o := arrange(plan)
+	for i := range plan.Steps {
+		if !o.nested[i] {
+			p.step(plan, o, i)
+		}
+	}
+	p.summary(&plan.Summary, perMinute)
+}
+
+func (p *printer) noChanges(plan *planner.Plan) {
+	s := &plan.Summary
+	p.str("No changes.")
+	if s.Unchanged == 1 {
+		p.str(" 1 object is as the manifest wants it.")
+	} else {
+		p.str(" " + count(s.Unchanged, "object") + " are as the manifest wants them.")
+	}
+	p.str(" " + count(s.Reads, "read") + ".\n")
+}
+
+func (p *printer) summary(s *planner.Summary, perMinute int) {
+	p.paint(p.bold, "Plan:")
+	separator := " "
+	part := func(n int, text string) {
+		if n == 0 {
+			return
+		}
+		p.str(separator)
+		p.num(n)
+		p.str(text)
+		separator = ", "
+	}
+	part(s.Create, " to create")
+	part(s.Update, " to update")
+	part(s.Adopt, " to adopt")
+	part(s.AddMembers, memberships(s.AddMembers))
+	part(s.RemoveMembers, memberships(s.RemoveMembers)+" to remove")
+	part(s.Delete, " to delete")
+	part(s.Blocked, " not possible")
+	if separator != " " {
+		separator = "; "
+	}
+	part(s.Unchanged, " unchanged")
+	p.str(". " + count(s.Requests, "request"))
+	if s.Requests > 0 {
+		p.str(", " + atRate(s.Requests, perMinute) + " at ")
+		p.num(perMinute)
+		p.str("/min")
+	}
+	p.str(".\n")
+}
+
+// memberships is what follows their number.
+func memberships(n int) string {
+	if n == 1 {
+		return " membership"
+	}
+	return " memberships"
+}
+
+// step shows one step with what belongs to it.
+func (p *printer) step(plan *planner.Plan, o *outline, i int) {
+	s := plan.Steps[i]
+	if s.Members != nil {
+		p.membership(s, o, i)
+		return
+	}
+	sign, color := p.sigil(s.Action)
+	p.head(sign, color, string(s.Address))
+	switch s.Action {
+	case planner.Adopt:
+		p.str("  ")
+		p.paint(p.dim, adopted(s))
+	case planner.NotPossible:
+		p.reason(s)
+	case planner.Delete:
+		if s.ID != "" {
+			p.str("  ")
+			p.paint(p.dim, "("+Safe(s.ID)+")")
+		}
+	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
+	}
+	p.nl()
+	changes := s.Changes()
+	column := labelColumn
+	for j := range changes {
+		column = max(column, width(changes[j].Path)+1)
+	}
+	for child := o.first(i); child >= 0; child = o.after(child) {
+		column = max(column, width(section(plan.Steps[child]))+1)
+	}
+	column++
+	for j := range changes {
+		p.change(s, &changes[j], column)
+	}
+	last := ""
+	for child := o.first(i); child >= 0; child = o.after(child) {
+		last = p.child(plan.Steps[child], last, column)
+	}
+}
+
+func (p *printer) head(sign string, color style, address string) {
+	p.str(color.on)
+	p.str(sign)
+	p.str(color.off)
+	p.str(" ")
+	p.safe(address)
+}
+
+func (p *printer) reason(s *planner.Step) {
+	if s.Reason != "" {
+		p.str(": ")
+		p.safe(s.Reason)
+	}
+}
+
+// adopted says what an adopted thing is on the service, and by what it was found.
+func adopted(s *planner.Step) string {
+	text := "(exists on the service"
+	if s.ID != "" {
+		text += " as " + Safe(s.ID)
+	}
+	found := Safe(s.Reason)
+	if o := s.Object; found == "" && o != nil {
+		switch {
+		case o.ID != "":
+			found = "found by id"
+		case o.Identifier != "":
+			found = "found by identifier"
+		default:
+			for _, f := range o.Kind.Natural {
+				if o.Text(f) != "" {
+					found = "found by " + f
+					break
+				}
+			}
+		}
+	}
+	if found != "" {
+		text += ", " + found
+	}
+	return text + ")"
+}
+
+// membership shows all batches of one container's members as one.
+func (p *printer) membership(s *planner.Step, o *outline, i int) {
+	batch, shown := o.batches[batchOf(s)]
+	if !shown || batch.at != i {
+		return // shown with the first
+	}
+	sign, color := p.sigil(s.Action)
+	p.head(sign, color, base(s))
+	switch s.Action {
+	case planner.AddMembers:
+		p.str(": add ")
+	case planner.RemoveMembers:
+		p.str(": remove ")
+	case planner.NotPossible, planner.Create, planner.Update, planner.Adopt, planner.Delete:
+		p.reason(s)
+		p.str(": ")
+	}
+	p.str(count(batch.members, memberNoun(s)))
+	p.nl()
+	if batch.members > fewMembers {
+		return
+	}
+	for j, m := range batch.few {
+		if j == 0 {
+			p.str("    ")
+		} else {
+			p.str(", ")
+		}
+		p.safe(memberName(m))
+	}
+	if len(batch.few) > 0 {
+		p.nl()
+	}
+}
+
+// section is the name of the list that a nested thing stands in.
+func section(s *planner.Step) string {
+	if s.Kind == nil {
+		return ""
+	}
+	return s.Kind.Section
+}
+
+// child shows a thing that is created within the one above it, on one line. It
+// returns the label, which is shown once.
+func (p *printer) child(s *planner.Step, last string, column int) string {
+	label := section(s)
+	if label == last {
+		p.str(blanks(4 + column))
+	} else {
+		p.label(label, column)
+	}
+	p.paint(p.create, "+")
+	p.str(" ")
+	name := s.Object.Name()
+	p.safe(name)
+	changes := s.Changes()
+	opened := false
+	for i := range changes {
+		c := &changes[i]
+		if c.After == nil || *c.After == name {
+			continue
+		}
+		if opened {
+			p.str(", ")
+		} else {
+			p.str("  " + p.dim.on + "(")
+			opened = true
+		}
+		p.safe(c.Path)
+		p.str(": ")
+		p.str(inline(fieldOf(s, c.Path), *c.After))
+	}
+	if opened {
+		p.str(")" + p.dim.off)
+	}
+	p.nl()
+	return label
+}

@@ -1,0 +1,114 @@
+package view
+
+import (
+	"github.com/planform/planform/planner"
+)
+
+type jsonPlanSummary struct {
+	Create        int `json:"create"`
+	Update        int `json:"update"`
+	Adopt         int `json:"adopt"`
+	Delete        int `json:"delete"`
+	AddMembers    int `json:"add_members"`
+	RemoveMembers int `json:"remove_members"`
+	Unchanged     int `json:"unchanged"`
+	Blocked       int `json:"blocked"`
+	Requests      int `json:"requests"`
+	Reads         int `json:"reads"`
+}
+
+type jsonStep struct {
+	Address  string        `json:"address"`
+	Action   string        `json:"action"`
+	ID       *string       `json:"id"`
+	Changes  []jsonChange  `json:"changes"`
+	Needs    []string      `json:"needs"`
+	Position *jsonPosition `json:"position"`
+	Reason   *string       `json:"reason,omitempty"`
+}
+
+type jsonChange struct {
+	Path     string `json:"path"`
+	Before   any    `json:"before"`
+	After    any    `json:"after"`
+	Origin   string `json:"origin"`
+	Possible *bool  `json:"possible,omitempty"`
+}
+
+func (p *printer) jsonPlan(plan *planner.Plan) {
+	s := &plan.Summary
+	p.str("{\n")
+	p.member("format_version", formatVersion)
+	p.member("workspace", plan.Workspace)
+	p.member("base_url", plan.BaseURL)
+	p.member("summary", jsonPlanSummary{
+		Create: s.Create, Update: s.Update, Adopt: s.Adopt, Delete: s.Delete,
+		AddMembers: s.AddMembers, RemoveMembers: s.RemoveMembers,
+		Unchanged: s.Unchanged, Blocked: s.Blocked, Requests: s.Requests, Reads: s.Reads,
+	})
+	p.str(`  "steps": `)
+	p.list(len(plan.Steps), func(i int) any { return step(plan, plan.Steps[i]) })
+	p.str(",\n" + `  "notices": `)
+	p.list(len(plan.Notices), func(i int) any { return diagnostic(&plan.Notices[i]) })
+	p.str("\n}\n")
+}
+
+func step(plan *planner.Plan, s *planner.Step) *jsonStep {
+	j := &jsonStep{
+		Address: string(s.Address), Action: s.Action.String(), ID: known(s.ID),
+		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position),
+	}
+	for _, need := range s.Needs {
+		j.Needs = append(j.Needs, string(plan.Steps[need].Address))
+	}
+	if s.Action == planner.NotPossible {
+		j.Reason = &s.Reason
+	}
+	if s.Members != nil {
+		j.Changes = []jsonChange{membersChange(s)}
+		return j
+	}
+	changes := s.Changes()
+	j.Changes = make([]jsonChange, len(changes))
+	for i := range changes {
+		c := &changes[i]
+		// A nil *string within an any would be null too, but not equal to nil.
+		k := jsonChange{Path: c.Path, Origin: string(c.Origin)}
+		if c.Before != nil {
+			k.Before = *c.Before
+		}
+		if c.After != nil {
+			k.After = *c.After
+		}
+		if !c.Possible {
+			k.Possible = &c.Possible
+		}
+		j.Changes[i] = k
+	}
+	return j
+}
+
+func membersChange(s *planner.Step) jsonChange {
+	names := make([]string, len(s.Members.Items))
+	for i := range s.Members.Items {
+		m := &s.Members.Items[i]
+		switch {
+		case m.Address != "":
+			names[i] = string(m.Address)
+		case m.ID != "":
+			names[i] = m.ID
+		default:
+			names[i] = m.Text
+		}
+	}
+	c := jsonChange{Path: memberField(s), Origin: string(planner.FromManifest)}
+	if s.Action == planner.RemoveMembers {
+		c.Before = names
+	} else {
+		c.After = names
+	}
+	if s.Action == planner.NotPossible {
+		c.Possible = new(bool)
+	}
+	return c
+}

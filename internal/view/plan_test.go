@@ -1,0 +1,220 @@
+package view_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][]func(*view.Options){
+		"plan.txt":  nil,
+		"plan.ansi": {inColor},
+		"plan.json": {inJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			if err := s.Plan(everything()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "plan/"+name, s.out.String()+"--- stderr\n"+s.err.String())
+		})
+	}
+}
+
+func TestTheExampleOfTheDesign(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	web := object("project", "web", nil)
+	shop := object("work_item", "shop", web)
+	checkout := object("work_item", "checkout", web, "name", "Rebuild the checkout", "parent", "shop")
+	parent, _ := checkout.Value("parent")
+	parent.Refs[0].Target = shop
+	b.create(checkout)
+	b.create(object("link", "https://example.com/design", checkout, "url", "https://example.com/design"), 0)
+	b.act(planner.Update, web, "", drifted("description", "Public site", "Public site and shop"))
+	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
+	b.Summary = planner.Summary{Create: 57, Update: 1, Adopt: 1, AddMembers: 41, Unchanged: 99, Requests: 60}
+	s := newScreen()
+	if err := s.Plan(&b.Plan); err != nil {
+		t.Fatal(err)
+	}
+	want := `+ work_item/web/checkout
+    name:      "Rebuild the checkout"
+    parent:    work_item/web/shop
+    links:     + https://example.com/design
+~ project/web
+    description: "Public site" -> "Public site and shop"     (changed on the service since the last apply)
+> cycle/web/sprint-14: add 41 work items
+Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 requests, about 1 min at 60/min.
+`
+	if got := s.out.String(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestTheLastLineOfAPlan(t *testing.T) {
+	t.Parallel()
+	for want, sum := range map[string]planner.Summary{
+		"No changes. 57 objects are as the manifest wants them. 12 reads.":                              {Unchanged: 57, Reads: 12},
+		"No changes. 1 object is as the manifest wants it. 1 read.":                                     {Unchanged: 1, Reads: 1},
+		"Plan: 1 to create. 1 request, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
+		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                    {Adopt: 1, Unchanged: 3},
+		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
+		"Plan: 2 not possible; 9 unchanged. 0 requests.":                                                {Blocked: 2, Unchanged: 9},
+		"Plan: 100000 to create. 100000 requests, about 27 h 47 min at 60/min.":                         {Create: 100000, Requests: 100000},
+		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
+	} {
+		s := newScreen()
+		if err := s.Plan(&planner.Plan{Summary: sum}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); got != want+"\n" {
+			t.Errorf("got  %swant %s", got, want)
+		}
+	}
+}
+
+func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
+	t.Parallel()
+	evil := "a\x1b[2J\nPlan: 0 to create.\r\u202e\u009b31m\xff\u2028\x00\u200b\"\\b"
+	b := &builder{}
+	web := object("project", evil, nil)
+	item := object("work_item", evil, web, "name", evil, "description", "one\n"+evil+"\n"+evil, "state", evil)
+	b.create(item)
+	b.create(object("link", evil, item, "url", evil, "title", evil), 0)
+	b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
+		changed("description", evil+strings.Repeat("x", 100), evil+strings.Repeat("y", 100)))
+	b.act(planner.Adopt, object("work_item", "v", web), evil).Reason = evil
+	b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
+	m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
+	m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
+	for name, set := range map[string][]func(*view.Options){"evil.txt": nil, "evil.json": {inJSON}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			if err := s.Plan(&b.Plan); err != nil {
+				t.Fatal(err)
+			}
+			got := s.out.String()
+			if strings.ContainsAny(got, "\x1b\r\x00\u202e\u009b\u2028\u200b") {
+				t.Errorf("a control character came through: %q", got)
+			}
+			if strings.Contains(got, "\nPlan: 0") {
+				t.Error("a line was faked")
+			}
+			golden(t, "plan/"+name, got)
+		})
+	}
+}
+
+func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
+	t.Parallel()
+	a, b := newScreen(inJSON), newScreen(inJSON)
+	if err := errors.Join(a.Plan(everything()), b.Plan(everything())); err != nil {
+		t.Fatal(err)
+	}
+	if a.out.String() != b.out.String() {
+		t.Error("two prints differ")
+	}
+	var plan struct {
+		FormatVersion int `json:"format_version"`
+		Steps         []struct {
+			ID      *string
+			Needs   []string
+			Changes []struct{ Before, After any }
+		}
+	}
+	if err := json.Unmarshal(a.out.Bytes(), &plan); err != nil {
+		t.Fatal(err)
+	}
+	if plan.FormatVersion != 1 || len(plan.Steps) != len(everything().Steps) || plan.Steps[0].ID != nil || plan.Steps[2].Needs[0] != "work_item/web/checkout" {
+		t.Errorf("got %+v", plan)
+	}
+	empty := newScreen(inJSON)
+	if err := empty.Plan(&planner.Plan{}); err != nil || !json.Valid(empty.out.Bytes()) {
+		t.Errorf("%v: %s", err, empty.out.String())
+	}
+	if a.err.Len() > 0 {
+		t.Errorf("notices are in the plan, and on standard error too: %s", a.err.String())
+	}
+}
+
+func TestAFullDiskIsToldToTheCaller(t *testing.T) {
+	t.Parallel()
+	for _, asJSON := range []bool{false, true} {
+		s := newScreen(func(o *view.Options) { o.Out, o.JSON = brokenWriter{}, asJSON })
+		if err := s.Plan(everything()); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// TestADifferenceKeepsWhatDiffersInSight goes through the sizes at which something is cut.
+func TestADifferenceKeepsWhatDiffersInSight(t *testing.T) {
+	t.Parallel()
+	web := object("project", "web", nil)
+	for _, n := range []int{1, 5, 20, 21, 22, 100, 600, 5000} {
+		b := &builder{}
+		var before, after strings.Builder
+		for i := range n {
+			before.WriteString("line " + strconv.Itoa(i) + "\n")
+			if i == n/2 {
+				after.WriteString("inserted\n")
+			}
+			after.WriteString("line " + strconv.Itoa(i*(1+i%2)) + "\n")
+		}
+		b.act(planner.Update, object("work_item", "a", web), "", changed("description", before.String(), after.String()))
+		b.Summary.Update = 1
+		s := newScreen()
+		if err := s.Plan(&b.Plan); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(s.out.String(), "\n"); lines > 25 || lines < 3 {
+			t.Errorf("%d lines: %d shown", n, lines)
+		}
+		if n == 100 {
+			golden(t, "plan/long.txt", s.out.String())
+		}
+	}
+}
+
+func manySteps(n int) *planner.Plan {
+	b := &builder{planner.Plan{Workspace: "acme", BaseURL: "https://api.plane.so"}}
+	web := object("project", "web", nil)
+	for i := range n / 2 {
+		key := "item-" + strconv.Itoa(i)
+		item := object("work_item", key, web, "name", "Item number "+strconv.Itoa(i), "priority", "high", "start_date", "2026-12-01")
+		b.create(item)
+		b.create(object("link", "https://example.com/"+key, item, "url", "https://example.com/"+key), len(b.Steps)-1)
+	}
+	return &b.Plan
+}
+
+func BenchmarkPlanText(b *testing.B) { benchmarkPlan(b) }
+func BenchmarkPlanJSON(b *testing.B) { benchmarkPlan(b, inJSON) }
+
+func benchmarkPlan(b *testing.B, set ...func(*view.Options)) {
+	b.Helper()
+	plan := manySteps(100_000)
+	v := newScreen(append(set, func(o *view.Options) { o.Out = io.Discard })...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := v.Plan(plan); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

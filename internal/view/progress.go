@@ -1,0 +1,305 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/executor"
+)
+
+const (
+	redraw     = 100 * time.Millisecond // the line is drawn anew at most this often for events
+	rateWindow = 2 * time.Minute        // the rate is that of the last while: longer than the service's window of one minute
+	rateAfter  = 3 * time.Second        // before this nothing can be said of the rate
+)
+
+// Progress shows how far a run is, on standard error: on a terminal in one line
+// that is drawn anew and goes away at the end, elsewhere in a line for each step
+// that ends. Its methods may be called at the same time. Done must be called.
+type Progress struct {
+	v     *View
+	label string
+
+	// What follows is guarded by the view's mutex.
+	done, total, failed int
+	samples             []sample // of the last while, oldest first
+	waitUntil           time.Time
+	waitFor             string
+	drawn               time.Time
+	shown               bool // the line stands on the terminal
+	over                bool
+
+	stop, stopped chan struct{} // of the clock that redraws; nil where there is none
+}
+
+type sample struct {
+	at   time.Time
+	done int
+}
+
+// Progress starts to show a run of so many requests; 0 = not known yet.
+func (v *View) Progress(total int) *Progress { return v.start("applying", total) }
+
+// Reading starts to show reads of which nobody knows how many they will be; see [Progress.Read].
+func (v *View) Reading() *Progress { return v.start("reading", 0) }
+
+func (v *View) start(label string, total int) *Progress {
+	p := &Progress{v: v, label: label, total: total}
+	p.samples = []sample{{v.o.Now(), 0}}
+	if !v.o.Live {
+		return p
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.live.hide()
+	v.live = p
+	p.draw()
+	p.stop, p.stopped = make(chan struct{}), make(chan struct{})
+	go p.tick()
+	return p
+}
+
+// tick redraws the line each second, for the time left and the wait to count down.
+func (p *Progress) tick() {
+	defer close(p.stopped)
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-t.C:
+			p.v.mu.Lock()
+			if p.v.live == p {
+				p.draw()
+			}
+			p.v.mu.Unlock()
+		}
+	}
+}
+
+// Event takes note of what the executor tells.
+func (p *Progress) Event(e executor.Event) {
+	p.v.mu.Lock()
+	defer p.v.mu.Unlock()
+	if p.over || e.Type != executor.Ended {
+		return
+	}
+	p.done, p.total = e.Done, e.Total
+	if e.Result.Status == executor.Failed || e.Result.Status == executor.Unknown {
+		p.failed++
+	}
+	p.took()
+	if p.stop == nil {
+		p.plain(&e)
+	}
+}
+
+// Read takes note of a read request that was answered.
+func (p *Progress) Read() {
+	p.v.mu.Lock()
+	defer p.v.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.done++
+	p.took()
+}
+
+// took adds a sample for the rate and draws the line if it is time to.
+func (p *Progress) took() {
+	now := p.v.o.Now()
+	if now.Sub(p.samples[len(p.samples)-1].at) >= time.Second { // one a second is enough
+		p.samples = append(p.samples, sample{now, p.done})
+	}
+	for len(p.samples) > 1 && now.Sub(p.samples[1].at) >= rateWindow {
+		p.samples = p.samples[1:]
+	}
+	if p.v.live == p && now.Sub(p.drawn) >= redraw {
+		p.draw()
+	}
+}
+
+// Waiting tells that requests are held back for d, and for what: "the rate
+// limit", or "another try (503 Service Unavailable)".
+func (p *Progress) Waiting(d time.Duration, why string) {
+	p.v.mu.Lock()
+	defer p.v.mu.Unlock()
+	if p.over {
+		return
+	}
+	until := p.v.o.Now().Add(d)
+	if until.Before(p.waitUntil.Add(time.Second)) {
+		return // several workers wait for the same
+	}
+	p.waitUntil, p.waitFor = until, why
+	switch {
+	case p.v.live == p:
+		p.draw()
+	case p.stop == nil && d >= time.Second:
+		p.write(func(out *printer) {
+			if p.v.o.JSON {
+				out.json(jsonWaiting{formatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}})
+			} else {
+				out.str("waiting " + roughly(d) + " for ")
+				out.safe(why)
+			}
+			out.nl()
+		})
+	}
+}
+
+// Done ends the progress and takes its line away. It may be called more than once.
+func (p *Progress) Done() {
+	p.v.mu.Lock()
+	first := !p.over
+	p.over = true
+	if p.v.live == p {
+		p.hide()
+		p.v.live = nil
+	}
+	p.v.mu.Unlock()
+	if p.stop != nil {
+		if first {
+			close(p.stop)
+		}
+		<-p.stopped
+	}
+}
+
+// hide takes the line off the terminal; show puts it back. Nothing happens to a nil Progress.
+func (p *Progress) hide() {
+	if p == nil || !p.shown {
+		return
+	}
+	p.shown = false
+	p.put("\r\x1b[K")
+}
+
+func (p *Progress) show() {
+	if p == nil || p.over {
+		return
+	}
+	p.draw()
+}
+
+// draw writes the line over the one before.
+func (p *Progress) draw() {
+	now := p.v.o.Now()
+	p.drawn, p.shown = now, true
+	p.put("\r" + fit(p.line(now), p.v.o.Width-1) + "\x1b[K")
+}
+
+// put writes in one piece, without the mutex that the caller holds.
+func (p *Progress) put(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
+
+func (p *Progress) write(fn func(out *printer)) {
+	out := newPrinter(p.v.o.Err, p.v.err)
+	fn(out)
+	_ = out.w.Flush()
+}
+
+// line says all there is to say: how far, how fast, how long, what went wrong, what it waits for.
+func (p *Progress) line(now time.Time) string {
+	var b strings.Builder
+	b.WriteString(p.label)
+	b.WriteByte(' ')
+	b.WriteString(strconv.Itoa(p.done))
+	if p.total > 0 {
+		b.WriteByte('/')
+		b.WriteString(strconv.Itoa(p.total))
+	}
+	oldest := p.samples[0]
+	if elapsed := now.Sub(oldest.at); elapsed >= rateAfter && p.done > oldest.done {
+		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()
+		b.WriteString(", " + strconv.Itoa(int(perMinute+0.5)) + "/min")
+		if left := p.total - p.done; left > 0 {
+			b.WriteString(", " + roughly(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left")
+		}
+	}
+	if p.failed > 0 {
+		b.WriteString(", " + strconv.Itoa(p.failed) + " failed")
+	}
+	if wait := p.waitUntil.Sub(now); wait > 0 {
+		b.WriteString(", waiting " + roughly(wait) + " for " + Safe(p.waitFor))
+	}
+	return b.String()
+}
+
+// plain shows a step that ended in a line of its own.
+func (p *Progress) plain(e *executor.Event) {
+	r := e.Result
+	if r.Step == nil {
+		r.Step = e.Step
+	}
+	if r.Step == nil {
+		return
+	}
+	p.write(func(out *printer) {
+		if p.v.o.JSON {
+			out.json(jsonEvent{formatVersion, jsonEnded{
+				string(r.Step.Address), r.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err),
+			}})
+			out.nl()
+			return
+		}
+		out.str("[" + strconv.Itoa(e.Done) + "/" + strconv.Itoa(e.Total) + "] ")
+		switch r.Status {
+		case executor.Done:
+			out.str(carriedOut(&r))
+		case executor.Failed:
+			out.paint(out.failure, "failed")
+			out.str(" to " + attempted(r.Step))
+		case executor.Unknown:
+			out.paint(out.warning, "unknown")
+			out.str(" whether it was done: " + attempted(r.Step))
+		case executor.Blocked:
+			out.str("blocked: " + attempted(r.Step))
+			if r.BlockedBy != nil {
+				out.str(", by ")
+				out.safe(string(r.BlockedBy.Address))
+			}
+		case executor.NotStarted:
+			out.str("not started: " + attempted(r.Step))
+		}
+		if r.Err != nil {
+			out.str(": ")
+			out.safe(r.Err.Error())
+		}
+		out.nl()
+	})
+}
+
+type jsonWaiting struct {
+	FormatVersion int      `json:"format_version"`
+	Waiting       jsonWait `json:"waiting"`
+}
+
+type jsonWait struct {
+	Seconds float64 `json:"seconds"`
+	Reason  string  `json:"reason"`
+}
+
+type jsonEvent struct {
+	FormatVersion int       `json:"format_version"`
+	Event         jsonEnded `json:"event"`
+}
+
+type jsonEnded struct {
+	Address string  `json:"address"`
+	Action  string  `json:"action"`
+	Status  string  `json:"status"`
+	Done    int     `json:"done"`
+	Total   int     `json:"total"`
+	Error   *string `json:"error"`
+}
+
+// message is what an error says, or nil.
+func message(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	return &text
+}

@@ -1,0 +1,112 @@
+package view_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+type hintedError struct{ error }
+
+func (hintedError) Hint() string { return "give the key the scope projects.work_items:write" }
+
+// ended is a run in which everything happened.
+func ended() (*planner.Plan, executor.Result) {
+	p := everything()
+	r := executor.Result{Steps: make([]executor.StepResult, len(p.Steps))}
+	for i, s := range p.Steps {
+		r.Steps[i] = executor.StepResult{Step: s, Status: executor.Done, Outcome: executor.Outcome{ID: fmt.Sprint("id-", i)}}
+		if s.Action == planner.NotPossible {
+			r.Steps[i] = executor.StepResult{Step: s}
+		}
+	}
+	r.Steps[0].Outcome.Identifier = "WEB-12"
+	r.Steps[0].Outcome.Settled = true
+	r.Steps[0].Outcome.Warnings = diag.List{{Severity: diag.Warning, Code: "dropped", Summary: "the service dropped the assignee bob@example.com"}}
+	fail := func(i int, status executor.Status, err error) {
+		r.Steps[i].Status, r.Steps[i].Err, r.Steps[i].Outcome = status, err, executor.Outcome{}
+	}
+	fail(1, executor.Failed, hintedError{errors.New("POST /work-items/: 403: You do not have permission\nto do \x1b[1mthis")})
+	for _, i := range []int{2, 3} {
+		fail(i, executor.Blocked, nil)
+		r.Steps[i].BlockedBy = p.Steps[1]
+	}
+	fail(5, executor.Unknown, fmt.Errorf("connection reset: %w", executor.ErrUnknown))
+	fail(6, executor.NotStarted, nil)
+	for i, s := range p.Steps {
+		if s.Members != nil {
+			r.Steps[i].Missing = []resource.Address{"work_item/web/item-1"}
+			if len(s.Members.Items) == 100 {
+				r.Steps[i].Missing = append(r.Steps[i].Missing, "work_item/web/item-2", "work_item/web/item-3", "work_item/web/item-4", "work_item/web/item-5")
+			}
+			if len(s.Members.Items) == 1 {
+				fail(i, executor.Blocked, nil)
+				r.Steps[i].BlockedBy = p.Steps[1]
+			}
+		}
+	}
+	return p, r
+}
+
+func TestAResultSaysWhatHappenedAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][]func(*view.Options){
+		"result.txt": nil, "result.ansi": {inColor}, "result.json": {inJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			if err := s.Result(ended()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "result/"+name, s.out.String()+"--- stderr\n"+s.err.String())
+		})
+	}
+}
+
+func TestWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	step := &planner.Step{Address: "work_item/web/a", Action: planner.Create, Kind: resource.Must("work_item"), Position: at(3)}
+	for name, tt := range map[string]struct {
+		result   executor.Result
+		out, err string
+	}{
+		"nothing was to do": {executor.Result{}, "Applied: nothing.\n", ""},
+		"all went well": {
+			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Done}}},
+			"+ created work_item/web/a\nApplied: 1 created.\n", "",
+		},
+		"interrupted": {
+			executor.Result{Steps: []executor.StepResult{{Step: step}}, Interrupted: true},
+			"Applied: nothing; 1 not started.\n",
+			"next: interrupted; what was done is kept: run the same command again to go on with what is left\n",
+		},
+		"stopped": {
+			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrStop)}},
+			"Applied: nothing; 1 not started.\n",
+			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+		},
+		"blocked by a step that did not fail now": {
+			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Reason: "no way"}}}},
+			"Applied: nothing; 1 blocked.\n",
+			"error: steps were blocked by project/web\n  no way\n  blocks 1 step:\n    create work_item/web/a\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen()
+			if err := s.Result(&planner.Plan{}, tt.result); err != nil {
+				t.Fatal(err)
+			}
+			if s.out.String() != tt.out || s.err.String() != tt.err {
+				t.Errorf("got out %q, err %q", s.out.String(), s.err.String())
+			}
+		})
+	}
+}

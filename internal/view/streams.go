@@ -1,0 +1,62 @@
+package view
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// defaultWidth is taken where the terminal does not tell its width.
+const defaultWidth = 80
+
+// Streams are the three streams of a process, and what is known of them.
+type Streams struct {
+	In                    io.Reader
+	Out, Err              io.Writer
+	InTTY, OutTTY, ErrTTY bool // it is a terminal
+	Width                 int  // columns of the terminal; 0 = not known
+}
+
+// System returns the streams of this process.
+func System() Streams {
+	s := Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
+	}
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width = width
+			break
+		}
+	}
+	return s
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// Options say how to show things.
+type Options struct {
+	Streams
+	ColorOut, ColorErr bool // colours on standard output, on standard error
+	Live               bool // standard error can hold a progress line that is redrawn
+	JSON               bool
+	PerMinute          int              // requests a minute that a plan's duration is reckoned with; 0 = 60
+	Now                func() time.Time // nil = time.Now
+}
+
+// NewOptions decides once how things are shown on the streams: colour and a
+// progress line on a terminal only, neither if TERM is dumb, no colour if
+// noColor (--no-color) or NO_COLOR asks for none. getenv reads the environment.
+func NewOptions(s Streams, noColor, json bool, getenv func(string) string) Options {
+	dumb := getenv("TERM") == "dumb"
+	color := !noColor && getenv("NO_COLOR") == "" && !dumb
+	return Options{
+		Streams:  s,
+		ColorOut: color && s.OutTTY && !json,
+		ColorErr: color && s.ErrTTY && !json,
+		Live:     s.ErrTTY && !dumb,
+		JSON:     json,
+	}
+}

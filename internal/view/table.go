@@ -1,0 +1,69 @@
+package view
+
+import "strings"
+
+// Table shows rows below the names of their columns on standard output, aligned.
+// On a terminal the widest columns give way until a row fits a line; elsewhere
+// nothing is cut.
+func (v *View) Table(columns []string, rows [][]string) error {
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = width(Safe(c))
+	}
+	for _, row := range rows {
+		for i, cell := range row[:min(len(row), len(widths))] {
+			widths[i] = max(widths[i], width(Safe(cell)))
+		}
+	}
+	if v.o.OutTTY {
+		narrow(widths, v.o.Width)
+	}
+	return v.print(stdout, func(p *printer) {
+		p.row(columns, widths, p.bold, v.o.OutTTY)
+		for _, row := range rows {
+			p.row(row, widths, style{}, v.o.OutTTY)
+		}
+	})
+}
+
+// between is what stands between two columns.
+const between = "  "
+
+func (p *printer) row(cells []string, widths []int, s style, cut bool) {
+	var b strings.Builder
+	for i, columns := range widths {
+		cell := ""
+		if i < len(cells) {
+			cell = Safe(cells[i])
+		}
+		if cut {
+			cell = fit(cell, columns)
+		}
+		b.WriteString(cell)
+		b.WriteString(blanks(columns - width(cell)))
+		b.WriteString(between)
+	}
+	p.paint(s, strings.TrimRight(b.String(), " "))
+	p.nl()
+}
+
+// narrow takes from the widest columns until all fit the line together, but
+// leaves each a few characters.
+func narrow(widths []int, columns int) {
+	const least = 4
+	room := max(columns-len(between)*(len(widths)-1), least*len(widths))
+	total := 0
+	for i := range widths {
+		widths[i] = min(widths[i], columns) // so that what follows takes few rounds
+		total += widths[i]
+	}
+	for ; total > room; total-- {
+		widest := 0
+		for i := range widths {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		widths[widest]--
+	}
+}

@@ -1,0 +1,160 @@
+package view
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// View shows things on the streams it was given. Its methods may be called at the same time.
+type View struct {
+	o        Options
+	out, err palette
+
+	mu   sync.Mutex // held while anything is written
+	live *Progress  // that holds the last line of the terminal; nil = none
+}
+
+// New makes a View.
+func New(o Options) *View {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.PerMinute <= 0 {
+		o.PerMinute = 60
+	}
+	if o.Width <= 0 {
+		o.Width = defaultWidth
+	}
+	return &View{o: o, out: newPalette(o.ColorOut), err: newPalette(o.ColorErr)}
+}
+
+// target is one of the two streams that are written to.
+type target int
+
+const (
+	stdout target = iota
+	stderr
+)
+
+// printer writes to one stream. Its first error ends the output and is returned by print.
+type printer struct {
+	w *bufio.Writer
+	palette
+}
+
+func newPrinter(w io.Writer, c palette) *printer {
+	const size = 1 << 14
+	return &printer{w: bufio.NewWriterSize(w, size), palette: c}
+}
+
+func (p *printer) str(s string)  { _, _ = p.w.WriteString(s) } // Flush returns the error
+func (p *printer) safe(s string) { _, _ = p.w.WriteString(Safe(s)) }
+func (p *printer) nl()           { _ = p.w.WriteByte('\n') }
+func (p *printer) num(n int)     { _, _ = p.w.WriteString(strconv.Itoa(n)) }
+
+func (p *printer) paint(s style, text string) {
+	p.str(s.on)
+	p.str(text)
+	p.str(s.off)
+}
+
+// print lets fn write to a stream, undisturbed by others and by the progress line.
+func (v *View) print(to target, fn func(p *printer)) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.live.hide()
+	defer v.live.show()
+	p := newPrinter(v.o.Out, v.out)
+	if to == stderr {
+		p = newPrinter(v.o.Err, v.err)
+	}
+	fn(p)
+	return p.w.Flush()
+}
+
+// tell is print to standard error, where nobody can be told that it failed.
+func (v *View) tell(fn func(p *printer)) { _ = v.print(stderr, fn) }
+
+// Stdout is standard output for other writers, such as those of help texts: they
+// write whole lines and do not tear the progress line.
+func (v *View) Stdout() io.Writer { return lineWriter{v, v.o.Out} }
+
+// Stderr is standard error for other writers, such as logs.
+func (v *View) Stderr() io.Writer { return lineWriter{v, v.o.Err} }
+
+type lineWriter struct {
+	v *View
+	w io.Writer
+}
+
+func (l lineWriter) Write(b []byte) (int, error) {
+	l.v.mu.Lock()
+	defer l.v.mu.Unlock()
+	l.v.live.hide()
+	defer l.v.live.show()
+	return l.w.Write(b)
+}
+
+// Notef tells something in one line on standard error.
+func (v *View) Notef(format string, args ...any) {
+	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
+	v.tell(func(p *printer) {
+		if v.o.JSON {
+			p.json(jsonNote{formatVersion, text})
+		} else {
+			p.safe(text)
+		}
+		p.nl()
+	})
+}
+
+// ErrNoTerminal means that a question cannot be asked because nobody is there to answer.
+var ErrNoTerminal = errors.New("there is no terminal to ask on")
+
+// Confirm asks on the terminal whether to go ahead. Only "yes" is yes; the end
+// of the input is no. Without a terminal it returns an error wrapping [ErrNoTerminal].
+func (v *View) Confirm(question string) (bool, error) {
+	if !v.o.InTTY || !v.o.ErrTTY {
+		return false, ErrNoTerminal
+	}
+	v.tell(func(p *printer) {
+		p.paint(p.bold, Safe(question))
+		p.str(` Only "yes" goes ahead: `)
+	})
+	answer, err := readLine(v.o.In)
+	if err != nil {
+		v.tell(func(p *printer) { p.nl() }) // the cursor still stands behind the question
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	return strings.TrimSpace(answer) == "yes", nil
+}
+
+// readLine reads up to a line end and nothing behind it, which is not ours.
+func readLine(r io.Reader) (string, error) {
+	const longest = 1024
+	var line []byte
+	var one [1]byte
+	for {
+		n, err := r.Read(one[:])
+		if n == 1 {
+			if one[0] == '\n' {
+				return string(line), nil
+			}
+			if len(line) < longest {
+				line = append(line, one[0])
+			}
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package view_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/planform/planform/internal/view"
+)
+
+func TestOnlyYesIsYes(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]bool{
+		"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": false,
+		"no\nyes\n": false, strings.Repeat("x", 5000) + "\n": false, strings.Repeat(" ", 5000) + "yes\n": false,
+	} {
+		s := newScreen(onTerminal, func(o *view.Options) { o.In = strings.NewReader(answer) })
+		got, err := s.Confirm("Make these changes to\x1b[1m acme?")
+		if err != nil || got != want {
+			t.Errorf("%.20q: got %v, %v", answer, got, err)
+		}
+		if prompt := `Make these changes to\x1b[1m acme? Only "yes" goes ahead: `; strings.TrimSuffix(s.err.String(), "\n") != prompt || s.out.Len() > 0 {
+			t.Errorf("%.20q: asked %q", answer, s.err.String())
+		}
+	}
+}
+
+func TestConfirmReadsItsLineOnly(t *testing.T) {
+	t.Parallel()
+	in := strings.NewReader("yes\nrest")
+	s := newScreen(onTerminal, func(o *view.Options) { o.In = in })
+	if ok, err := s.Confirm("?"); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if rest, _ := io.ReadAll(in); string(rest) != "rest" {
+		t.Errorf("left %q", rest)
+	}
+}
+
+func TestConfirmNeedsATerminal(t *testing.T) {
+	t.Parallel()
+	s := newScreen(func(o *view.Options) { o.In = strings.NewReader("yes\n") })
+	if ok, err := s.Confirm("?"); ok || !errors.Is(err, view.ErrNoTerminal) || s.err.Len() > 0 {
+		t.Errorf("got %v, %v", ok, err)
+	}
+	s = newScreen(onTerminal, func(o *view.Options) { o.In = iotest.ErrReader(io.ErrClosedPipe) })
+	if ok, err := s.Confirm("?"); ok || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v, %v", ok, err)
+	}
+}
+
+func TestColourIsForTerminalsThatWantIt(t *testing.T) {
+	t.Parallel()
+	terminal := view.Streams{OutTTY: true, ErrTTY: true}
+	for name, tt := range map[string]struct {
+		streams           view.Streams
+		noColor, json     bool
+		env               map[string]string
+		out, errors, live bool
+	}{
+		"a terminal":                  {streams: terminal, out: true, errors: true, live: true},
+		"no terminal":                 {streams: view.Streams{}},
+		"only standard error is one":  {streams: view.Streams{ErrTTY: true}, errors: true, live: true},
+		"only standard output is one": {streams: view.Streams{OutTTY: true}, out: true},
+		"--no-color":                  {streams: terminal, noColor: true, live: true},
+		"NO_COLOR":                    {streams: terminal, env: map[string]string{"NO_COLOR": "1"}, live: true},
+		"an empty NO_COLOR is none":   {streams: terminal, env: map[string]string{"NO_COLOR": ""}, out: true, errors: true, live: true},
+		"a dumb terminal":             {streams: terminal, env: map[string]string{"TERM": "dumb"}},
+		"JSON is not coloured":        {streams: terminal, json: true, live: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := view.NewOptions(tt.streams, tt.noColor, tt.json, func(key string) string { return tt.env[key] })
+			if o.ColorOut != tt.out || o.ColorErr != tt.errors || o.Live != tt.live {
+				t.Errorf("got %+v", o)
+			}
+		})
+	}
+}
+
+func TestATableIsAlignedAndFitsATerminal(t *testing.T) {
+	t.Parallel()
+	columns := []string{"ID", "NAME", "URL"}
+	rows := [][]string{
+		{"WEB-1", "Rebuild\nthe checkout", "https://example.com/" + strings.Repeat("path/", 20)},
+		{"WEB-20", "東京", ""},
+		{"WEB-3"},
+		{"WEB-4", "one", "two", "one too many"},
+	}
+	wide, narrow, tiny := newScreen(), newScreen(onTerminal), newScreen(onTerminal, func(o *view.Options) { o.Width = 10 })
+	if err := errors.Join(wide.Table(columns, rows), narrow.Table(columns, rows), tiny.Table(columns, rows), wide.Table(columns, nil)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "table.txt", wide.out.String()+"--- 80 columns\n"+narrow.out.String()+"--- 10 columns\n"+tiny.out.String())
+}
+
+func TestJSONIsNotEscapedForHTMLAndHasSortedKeys(t *testing.T) {
+	t.Parallel()
+	s := newScreen(inJSON)
+	value := []map[string]any{{"z": json.Number("1.50"), "a": "<b> & \u009b1m\u202e\u2028é\U000e0041\x7f"}}
+	if err := s.JSON(value); err != nil {
+		t.Fatal(err)
+	}
+	want := "[\n  {\n    \"a\": \"<b> & \\u009b1m\\u202e\\u2028é\\udb40\\udc41\\u007f\",\n    \"z\": 1.50\n  }\n]\n"
+	if got := s.out.String(); got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+	var back []map[string]any
+	if err := json.Unmarshal(s.out.Bytes(), &back); err != nil || back[0]["a"] != value[0]["a"] {
+		t.Errorf("comes back as %q, %v", back, err)
+	}
+	if err := s.JSON(func() {}); err == nil {
+		t.Error("a function has no JSON")
+	}
+}
+
+func TestANoteIsOneLine(t *testing.T) {
+	t.Parallel()
+	s := newScreen()
+	s.Notef("read %s\n", "a\nb")
+	if got := s.err.String(); got != "read a\\nb\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,200 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
+)
+
+// count gives a number with its noun, such as "1 error" and "3 errors".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun = plural(noun)
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// plural of an English noun of the kinds' sort.
+func plural(noun string) string {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
+// memberNoun is what a person calls a member of the step, such as "work item".
+func memberNoun(s *planner.Step) string {
+	if s.Kind == nil || s.Kind.Membership == nil {
+		return "member"
+	}
+	return strings.ReplaceAll(s.Kind.Membership.Member, "_", " ")
+}
+
+// base is the address of a membership step's container, as the step's own address shows it.
+func base(s *planner.Step) string {
+	address := string(s.Address)
+	if s.Members != nil {
+		if at := strings.LastIndexByte(address, '#'); at >= 0 {
+			return address[:at]
+		}
+	}
+	return address
+}
+
+// memberField is the field of a manifest that says who the step's members are.
+func memberField(s *planner.Step) string {
+	if s.Kind == nil || s.Kind.Membership == nil {
+		return ""
+	}
+	return s.Kind.Membership.Field
+}
+
+// memberName is what a member is called.
+func memberName(m *planner.Member) string {
+	switch {
+	case m.Address != "":
+		return string(m.Address)
+	case m.Text != "":
+		return m.Text
+	default:
+		return m.ID
+	}
+}
+
+// sigil is the character and colour that stand for an action.
+func (p *palette) sigil(a planner.Action) (string, style) {
+	switch a {
+	case planner.Create:
+		return "+", p.create
+	case planner.Update:
+		return "~", p.update
+	case planner.Adopt:
+		return "=", p.adopt
+	case planner.AddMembers:
+		return ">", p.member
+	case planner.RemoveMembers:
+		return "<", p.remove
+	case planner.Delete:
+		return "-", p.remove
+	case planner.NotPossible:
+		return "!", p.refuse
+	default:
+		return "?", p.dim
+	}
+}
+
+// attempted says what a step was to do: "create work_item/web/shop".
+func attempted(s *planner.Step) string {
+	switch s.Action {
+	case planner.Create:
+		return "create " + Safe(string(s.Address))
+	case planner.Update:
+		return "update " + Safe(string(s.Address))
+	case planner.Adopt:
+		return "adopt " + Safe(string(s.Address))
+	case planner.Delete:
+		return "delete " + Safe(string(s.Address))
+	case planner.AddMembers:
+		return "add " + count(memberCount(s), memberNoun(s)) + " to " + Safe(base(s))
+	case planner.RemoveMembers:
+		return "remove " + count(memberCount(s), memberNoun(s)) + " from " + Safe(base(s))
+	case planner.NotPossible:
+		return "change " + Safe(string(s.Address))
+	default:
+		return s.Action.String() + " " + Safe(string(s.Address))
+	}
+}
+
+// carriedOut says what a step did: "created work_item/web/shop as WEB-12".
+func carriedOut(r *executor.StepResult) string {
+	s := r.Step
+	text := Safe(string(s.Address))
+	switch s.Action {
+	case planner.Create:
+		text = "created " + text
+		if r.Outcome.Identifier != "" {
+			text += " as " + Safe(r.Outcome.Identifier)
+		}
+	case planner.Update:
+		text = "updated " + text
+	case planner.Adopt:
+		text = "adopted " + text
+	case planner.Delete:
+		text = "deleted " + text
+	case planner.AddMembers:
+		text = "added " + count(membersDone(r), memberNoun(s)) + " to " + Safe(base(s))
+	case planner.RemoveMembers:
+		text = "removed " + count(membersDone(r), memberNoun(s)) + " from " + Safe(base(s))
+	case planner.NotPossible:
+		text = "left out " + text
+	default:
+		text = s.Action.String() + " " + text
+	}
+	if r.Outcome.Settled {
+		text += " (the answer was lost; looking showed that it was done)"
+	}
+	return text
+}
+
+func memberCount(s *planner.Step) int {
+	if s.Members == nil {
+		return 0
+	}
+	return len(s.Members.Items)
+}
+
+// membersDone is how many members a step that is done has added or removed.
+func membersDone(r *executor.StepResult) int {
+	return max(0, memberCount(r.Step)-len(r.Missing))
+}
+
+// status is the word for how a step ended.
+func status(r *executor.StepResult) string {
+	switch r.Status {
+	case executor.Done:
+		return "done"
+	case executor.Failed:
+		return "failed"
+	case executor.Blocked:
+		return "blocked"
+	case executor.Unknown:
+		return "unknown"
+	case executor.NotStarted:
+		if r.Step != nil && r.Step.Action == planner.NotPossible {
+			return "not_possible"
+		}
+		return "not_started"
+	default:
+		return "unknown"
+	}
+}
+
+// atRate says how long n requests take at so many a minute.
+func atRate(n, perMinute int) string {
+	if n < perMinute {
+		return "under 1 min"
+	}
+	return "about " + minutes((n+perMinute-1)/perMinute)
+}
+
+// roughly gives a duration in seconds, from two minutes on in minutes.
+func roughly(d time.Duration) string {
+	if seconds := int((d + time.Second - 1) / time.Second); seconds < 120 {
+		return strconv.Itoa(max(0, seconds)) + " s"
+	}
+	return minutes(int((d + time.Minute/2) / time.Minute))
+}
+
+func minutes(n int) string {
+	if n < 120 {
+		return strconv.Itoa(n) + " min"
+	}
+	text := strconv.Itoa(n/60) + " h"
+	if n%60 > 0 {
+		text += " " + strconv.Itoa(n%60) + " min"
+	}
+	return text
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+func getCommand(p Process) *cli.Command {
+	cmd := &cli.Command{
+		Name: "get", Usage: "reads things from the service",
+		UsageText: "planform get KIND [FLAGS] [ID]",
+		Description: `Shows what the service holds, every page of a list, as a table or with --output json as
+the array or object itself.
+
+   planform get work-item --expand state,labels WEB-7
+   planform get links --work-item WEB-7
+   planform get initiative-labels --output json`,
+	}
+	for _, op := range reads() {
+		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, op))
+	}
+	cmd.Action = func(c *cli.Context) error {
+		if !c.Args().Present() {
+			return cli.ShowSubcommandHelp(c)
+		}
+		var names []string
+		for _, op := range reads() {
+			names = append(names, op.Command)
+		}
+		hint := diag.DidYouMean(c.Args().First(), names)
+		if hint == "" {
+			hint = "one of " + strings.Join(names, ", ")
+		}
+		return usageError{text: "there is nothing to get by the name " + c.Args().First(), hint: hint}
+	}
+	return cmd
+}
+
+// reads are the operations that get offers, ordered by their word.
+func reads() []*resource.Operation {
+	ops := slices.DeleteFunc(resource.Operations(), func(o *resource.Operation) bool { return o.Command == "" })
+	slices.SortFunc(ops, func(a, b *resource.Operation) int { return strings.Compare(a.Command, b.Command) })
+	return ops
+}
+
+// flagOf is the flag for a path parameter, such as --work-item for work_item_id.
+func flagOf(param string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", "-")
+}
+
+// inputs are the path parameters that the user gives.
+func inputs(op *resource.Operation) []string {
+	return slices.DeleteFunc(op.Params(), func(s string) bool { return s == "workspace_slug" })
+}
+
+func getKindCommand(p Process, op *resource.Operation) *cli.Command {
+	var flags []cli.Flag
+	usage := []string{"planform get", op.Command}
+	positional := ""
+	for _, param := range inputs(op) {
+		if param == "identifier" {
+			positional = param
+			continue
+		}
+		flags = append(flags, &cli.StringFlag{Name: flagOf(param), Usage: "`ID` of the " + strings.ReplaceAll(flagOf(param), "-", " ") + readable(param)})
+		if told(op, param) {
+			usage = append(usage, "[--"+flagOf(param)+" ID]")
+		} else {
+			usage = append(usage, "--"+flagOf(param)+" ID")
+		}
+	}
+	if slices.Contains(op.Query, "expand") {
+		flags = append(flags, &cli.StringFlag{Name: "expand", Usage: "`FIELDS` to show whole, such as state,labels"})
+		usage = append(usage, "[--expand FIELDS]")
+	}
+	if positional != "" {
+		usage = append(usage, "IDENTIFIER")
+	}
+	return &cli.Command{
+		Name: op.Command, Usage: sentence(op.Doc), UsageText: strings.Join(usage, " "),
+		Flags: concat(flags, connectionFlags(), outputFlags()),
+		Action: func(c *cli.Context) error {
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			service, err := newConnectionOptions(c, p)
+			if err != nil {
+				return err
+			}
+			o := getOptions{operation: op, service: service, given: map[string]string{}, expand: c.String("expand")}
+			if err := o.arguments(c, positional); err != nil {
+				return err
+			}
+			return runGet(c.Context, o, out)
+		},
+	}
+}
+
+// readable tells which parameters can be given by a readable identifier.
+func readable(param string) string {
+	switch param {
+	case "work_item_id":
+		return ", or its identifier such as WEB-7, which tells the project too"
+	case "project_id":
+		return ", or its identifier such as WEB"
+	default:
+		return ""
+	}
+}
+
+// told reports whether another parameter may tell the value of this one.
+func told(op *resource.Operation, param string) bool {
+	return param == "project_id" && slices.Contains(inputs(op), "work_item_id")
+}
+
+// getOptions say what to read.
+type getOptions struct {
+	operation *resource.Operation
+	given     map[string]string // by path parameter: ID or readable identifier
+	expand    string
+	service   connectionOptions
+}
+
+// arguments takes the path parameters from flags and the one argument.
+func (o getOptions) arguments(c *cli.Context, positional string) error {
+	most := 0
+	if positional != "" {
+		most = 1
+		o.given[positional] = c.Args().First()
+	}
+	if c.NArg() > most {
+		return usageError{text: "unexpected argument " + c.Args().Get(most), hint: c.Command.UsageText}
+	}
+	for _, param := range inputs(o.operation) {
+		if param != positional {
+			o.given[param] = c.String(flagOf(param))
+		}
+		if o.given[param] == "" && !told(o.operation, param) {
+			return usageError{text: "planform get " + c.Command.Name + " needs " + needed(param, positional), hint: c.Command.UsageText}
+		}
+	}
+	return nil
+}
+
+func needed(param, positional string) string {
+	if param == positional {
+		return "an identifier such as WEB-7"
+	}
+	return "--" + flagOf(param)
+}
+
+func runGet(ctx context.Context, o getOptions, out output) error {
+	conn, err := connect(ctx, o.service, o.service.workspace, out, nil)
+	if err != nil {
+		return err
+	}
+	defer conn.close() //nolint:errcheck // nothing was written
+	params, err := conn.lookUp(ctx, o.given)
+	if err != nil {
+		return err
+	}
+	req := apiclient.Request{Operation: o.operation, Params: params}
+	if o.expand != "" {
+		req.Query = url.Values{"expand": {o.expand}}
+	}
+	kind := resource.Must(o.operation.Kind)
+	if o.operation.Verb == resource.List || o.operation.Verb == resource.ListMembers {
+		rows, err := conn.client.List(ctx, req)
+		if err != nil {
+			return err
+		}
+		if out.json {
+			if rows == nil {
+				rows = []resource.Row{}
+			}
+			return out.view.JSON(rows)
+		}
+		if m := kind.Membership; m != nil {
+			kind = resource.Must(m.Member)
+		}
+		return out.view.Table(table(kind, rows))
+	}
+	res, err := conn.client.Do(ctx, req)
+	if err != nil {
+		return err
+	}
+	if out.json {
+		return out.view.JSON(res.Row)
+	}
+	return out.view.Table(record(res.Row))
+}
+
+// lookUp turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.
+func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[string]string, error) {
+	params := maps.Clone(given)
+	params["workspace_slug"] = c.workspace
+	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
+		find, _ := resource.Must("work_item").Op(resource.Find, resource.Documented)
+		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
+		if err != nil {
+			return nil, err
+		}
+		params["work_item_id"] = res.Row.ID()
+		if project, ok := res.Row["project"].(string); ok && given["project_id"] == "" {
+			params["project_id"] = project
+		}
+	}
+	project, asked := params["project_id"]
+	switch {
+	case !asked || resource.IsID(project):
+		return params, nil
+	case project == "":
+		return nil, usageError{text: "the project of the work item is not known", hint: "give --project"}
+	}
+	list, _ := resource.Must("project").Op(resource.List, resource.Full)
+	rows, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	if err != nil {
+		return nil, hinted{fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID"}
+	}
+	var codes []string
+	for _, row := range rows {
+		code, _ := row["identifier"].(string)
+		if strings.EqualFold(code, project) {
+			params["project_id"] = row.ID()
+			return params, nil
+		}
+		codes = append(codes, code)
+	}
+	return nil, hinted{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
+}
+
+// table shows the fields of the kind that any of the records has, the readable ones first.
+func table(kind *resource.Kind, rows []resource.Row) (columns []string, cells [][]string) {
+	columns = []string{"id"}
+	var fields []*resource.Field
+	for i := range kind.Fields {
+		f := &kind.Fields[i]
+		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.Wire == f.Wire }) {
+			continue
+		}
+		if slices.ContainsFunc(rows, func(r resource.Row) bool { _, ok := r.Shown(f); return ok }) {
+			fields = append(fields, f)
+			columns = append(columns, f.Name)
+		}
+	}
+	identified := kind.Identifier != nil && kind.Identifier.Wire != ""
+	if identified {
+		columns = slices.Insert(columns, 1, "identifier")
+	}
+	for _, r := range rows {
+		cell := []string{r.ID()}
+		if identified {
+			cell = append(cell, text(r[kind.Identifier.Wire]))
+		}
+		for _, f := range fields {
+			v, _ := r.Shown(f)
+			cell = append(cell, text(v))
+		}
+		cells = append(cells, cell)
+	}
+	return columns, cells
+}
+
+// record shows one record, a line a field.
+func record(row resource.Row) (columns []string, cells [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		cells = append(cells, []string{name, text(row[name])})
+	}
+	return []string{"field", "value"}, cells
+}
+
+// text is a value of a record in one cell.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			parts[i] = text(e)
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		for _, name := range []string{"name", "display_name", "identifier", "id"} {
+			if s, ok := v[name].(string); ok {
+				return s
+			}
+		}
+		return fmt.Sprint(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// sentence is the descriptor's Markdown as a help text has it.
+func sentence(doc string) string {
+	return strings.ReplaceAll(strings.ToLower(doc[:1])+strings.TrimSuffix(doc[1:], "."), "`", "")
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+func sandboxCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "sandbox", Usage: "serves a service on this machine, to try things on",
+		UsageText: "planform sandbox [--listen 127.0.0.1:PORT] [FLAGS]",
+		Description: `Serves a small workspace "` + sandbox.Workspace + `" on the loopback interface until it is interrupted. Its data is
+kept in .planform/sandbox.db, the same that --sandbox uses.
+
+   planform sandbox --listen 127.0.0.1:8080
+   PLANE_BASE_URL=http://127.0.0.1:8080 PLANE_API_KEY=` + sandbox.Key + ` planform plan -f workspace.yaml`,
+		Flags: concat([]cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free one"},
+			&cli.StringFlag{Name: "data", Value: sandboxFile(), Usage: "`FILE` that holds the data"},
+			&cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a running service was seen to) or contract (as it is documented)"},
+			&cli.StringFlag{Name: "edition", Value: "full", Usage: "offer the routes of `WHICH` edition: full or community"},
+			&cli.IntFlag{Name: "requests-per-minute", Usage: "refuse requests beyond `NUMBER` a minute for each key; 0 = none"},
+			&cli.BoolFlag{Name: "empty", Usage: "begin with an empty workspace"},
+		}, outputFlags()),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			o, err := newSandboxOptions(c)
+			if err != nil {
+				return err
+			}
+			return runSandbox(c.Context, p, o, c.String("listen"), out)
+		},
+	}
+}
+
+func newSandboxOptions(c *cli.Context) (sandbox.Options, error) {
+	o := sandbox.Options{Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty")}
+	switch how := c.String("answers"); how {
+	case "observed":
+		o.Answers = sandbox.Observed
+	case "contract":
+		o.Answers = sandbox.Contract
+	default:
+		return o, usageError{text: fmt.Sprintf("--answers %q is neither observed nor contract", how)}
+	}
+	switch which := c.String("edition"); which {
+	case "full":
+		o.Edition = sandbox.Full
+	case "community":
+		o.Edition = sandbox.Community
+	default:
+		return o, usageError{text: fmt.Sprintf("--edition %q is neither full nor community", which)}
+	}
+	return o, nil
+}
+
+func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string, out output) error {
+	server, err := sandbox.Open(o)
+	if err != nil {
+		return err
+	}
+	defer server.Close() //nolint:errcheck // every write is in the file already
+	url, err := server.Start(ctx, listen)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	release := onSignals(cancel, cancel)
+	defer release()
+	if _, err := fmt.Fprintln(p.Streams.Out, url); err != nil {
+		return err
+	}
+	out.view.Notef("serving the workspace %s; in another terminal:\n  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", sandbox.Workspace, url, sandbox.Key, sandbox.Workspace)
+	<-ctx.Done()
+	return nil
+}

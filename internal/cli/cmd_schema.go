@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/schema"
+)
+
+func schemaCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "prints the JSON Schema of manifests, for editors",
+		UsageText: "planform schema > planform.schema.json",
+		Description: `Editors with a YAML language server show help and mistakes while you type, if the
+manifest begins with the line
+
+   # yaml-language-server: $schema=./planform.schema.json`,
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			_, err := p.Streams.Out.Write(schema.Document())
+			return err
+		},
+	}
+}

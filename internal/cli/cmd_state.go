@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+func stateCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "state", Usage: "shows and corrects what planform knows of the service",
+		UsageText: "planform state list|show|resolve|import|mv|rm [FLAGS] [ADDRESS]",
+		Description: `The state file says which thing of the service is which of the manifest's. These commands
+change that file only, never the service.
+
+   planform state list -f workspace.yaml
+   planform state resolve -f workspace.yaml --id 8a234ec6-… page/handbook    it is there, and this is its ID
+   planform state resolve -f workspace.yaml --absent page/handbook           it is not there`,
+		Subcommands: []*cli.Command{
+			stateSub(p, "list", "lists the addresses, with IDs", "[PREFIX]", nil, stateList),
+			stateSub(p, "show", "shows all that is known of one thing", "ADDRESS", nil, stateShow),
+			stateSub(p, "resolve", "says what became of a request whose outcome is not known", "ADDRESS", []cli.Flag{
+				&cli.StringFlag{Name: "id", Usage: "the thing is on the service, with this `ID`"},
+				&cli.BoolFlag{Name: "absent", Usage: "the thing is not on the service"},
+			}, stateResolve),
+			stateSub(p, "import", "binds an address to a thing that exists on the service", "ADDRESS", []cli.Flag{
+				&cli.StringFlag{Name: "id", Usage: "`ID` of the thing", Required: true},
+				&cli.StringFlag{Name: "identifier", Usage: "its readable `IDENTIFIER`, such as WEB-7"},
+			}, stateImport),
+			stateSub(p, "mv", "gives a thing another address, after its key was changed", "FROM TO", nil, stateMove),
+			stateSub(p, "rm", "forgets a thing; it stays on the service", "ADDRESS", nil, stateRemove),
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usageError{text: "there is no state command " + c.Args().First(), hint: diag.DidYouMean(c.Args().First(), []string{"list", "show", "resolve", "import", "mv", "rm"})}
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+// stateOptions say which state, and what to do with it.
+type stateOptions struct {
+	path       string
+	open       state.Options
+	args       []string
+	id         string
+	identifier string
+	absent     bool
+}
+
+func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions, output) error) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
+		Flags: concat(flags, []cli.Flag{
+			manifestFlag(),
+			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait for another planform to release the state"},
+			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "the state of the sandbox"},
+			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
+			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace (or PLANE_WORKSPACE_SLUG, or the manifest's)"},
+		}, stateFlags(), outputFlags()),
+		Action: func(c *cli.Context) error {
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			wants := len(strings.Fields(args))
+			if least := wants - strings.Count(args, "["); c.NArg() < least || c.NArg() > wants {
+				return usageError{text: fmt.Sprintf("planform state %s takes %s", name, args), hint: c.Command.UsageText}
+			}
+			o, err := newStateOptions(c, p, out)
+			if err != nil {
+				return err
+			}
+			return run(c.Context, p, o, out)
+		},
+	}
+}
+
+func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error) {
+	o := stateOptions{args: c.Args().Slice(), id: c.String("id"), identifier: c.String("identifier"), absent: c.Bool("absent")}
+	if o.id != "" && !resource.IsID(o.id) {
+		return o, usageError{text: "--id " + o.id + " is not an ID of the service", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
+	}
+	o.id = resource.NormalID(o.id)
+	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
+	if names := c.StringSlice("file"); len(names) > 0 {
+		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace})
+		if findings.HasErrors() {
+			out.view.Diagnostics(findings)
+			return o, errShown
+		}
+		dir, workspace = m.Dir, m.Workspace
+	}
+	if c.Bool("sandbox") {
+		baseURL = sandboxURL
+		if workspace == "" {
+			workspace = sandbox.Workspace
+		}
+	}
+	if baseURL == "" {
+		baseURL = p.Getenv("PLANE_BASE_URL")
+	}
+	if workspace == "" {
+		workspace = p.Getenv("PLANE_WORKSPACE_SLUG")
+	}
+	if baseURL == "" || workspace == "" {
+		return o, usageError{text: "it is not clear whose state is meant", hint: "give --sandbox, or --base-url and --workspace, or set PLANE_BASE_URL and PLANE_WORKSPACE_SLUG"}
+	}
+	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, LockTimeout: c.Duration("lock-timeout"), Command: "planform state " + c.Command.Name}
+	o.path = c.String("state")
+	var err error
+	if o.path == "" {
+		o.path, err = state.DefaultPath(dir, baseURL, workspace)
+	}
+	return o, err
+}
+
+// address is the n-th argument.
+func (o stateOptions) address(n int) resource.Address { return resource.Address(o.args[n]) }
+
+// known returns what is known of an address, or an error with near ones.
+func known(prior planner.Prior, a resource.Address) (planner.Record, error) {
+	if r, ok := prior[a]; ok {
+		return r, nil
+	}
+	var all []string
+	for other := range prior {
+		all = append(all, string(other))
+	}
+	slices.Sort(all)
+	return planner.Record{}, hinted{fmt.Errorf("the state knows no %s", a), diag.DidYouMean(string(a), all)}
+}
+
+func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
+	s, err := state.Read(o.path, o.open)
+	if err != nil {
+		return err
+	}
+	prior := s.Prior()
+	records := []recordJSON{}
+	var rows [][]string
+	for _, a := range slices.Sorted(maps.Keys(prior)) {
+		r := prior[a]
+		if len(o.args) > 0 && !strings.HasPrefix(string(a), o.args[0]) {
+			continue
+		}
+		records = append(records, newRecordJSON(r))
+		rows = append(rows, []string{string(a), r.ID, r.Identifier, openText(r)})
+	}
+	if out.json {
+		return out.view.JSON(records)
+	}
+	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
+}
+
+func openText(r planner.Record) string {
+	switch {
+	case r.Open != nil:
+		return r.Open.Action.String() + " without an outcome"
+	case r.Members != nil:
+		return fmt.Sprintf("%d members", len(r.Members))
+	default:
+		return ""
+	}
+}
+
+func stateShow(_ context.Context, _ Process, o stateOptions, out output) error {
+	s, err := state.Read(o.path, o.open)
+	if err != nil {
+		return err
+	}
+	r, err := known(s.Prior(), o.address(0))
+	if err != nil {
+		return err
+	}
+	return out.view.JSON(newRecordJSON(r))
+}
+
+// recordJSON is a record as state list and state show print it.
+type recordJSON struct {
+	Address    resource.Address  `json:"address"`
+	ID         string            `json:"id,omitempty"`
+	Identifier string            `json:"identifier,omitempty"`
+	Values     map[string]string `json:"values,omitempty"`
+	Members    []string          `json:"members,omitempty"`
+	Open       string            `json:"open,omitempty"`
+}
+
+func newRecordJSON(r planner.Record) recordJSON {
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Values: r.Values, Members: r.Members}
+	if r.Open != nil {
+		j.Open = r.Open.Action.String()
+	}
+	return j
+}
+
+// edit opens the state, lets change change it, and saves it.
+func edit(ctx context.Context, o stateOptions, change func(*state.File) error) error {
+	f, err := state.Open(ctx, o.path, o.open)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // saved before
+	if err := change(f); err != nil {
+		return err
+	}
+	return f.Save()
+}
+
+func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) error {
+	if (o.id == "") == !o.absent {
+		return usageError{text: "say what you found on the service", hint: "--id ID if the thing is there, --absent if it is not"}
+	}
+	return edit(ctx, o, func(f *state.File) error {
+		r, err := known(f.Prior(), o.address(0))
+		if err != nil {
+			return err
+		}
+		if r.Open == nil {
+			return hinted{errors.New("nothing is open of " + o.args[0]), "planform state import binds an address to an ID"}
+		}
+		if o.absent && r.ID == "" && len(r.Members) == 0 {
+			f.Remove(r.Address)
+		} else {
+			r.Open = nil
+			if o.id != "" {
+				r.ID = o.id
+			}
+			f.Put(r)
+		}
+		out.view.Notef("resolved %s", r.Address)
+		return nil
+	})
+}
+
+func stateImport(ctx context.Context, _ Process, o stateOptions, out output) error {
+	a := o.address(0)
+	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
+		return hinted{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
+	}
+	return edit(ctx, o, func(f *state.File) error {
+		if r, ok := f.Prior()[a]; ok && r.ID != "" && r.ID != o.id {
+			return hinted{fmt.Errorf("%s is bound to %s already", a, r.ID), "planform state rm forgets it"}
+		}
+		f.Put(planner.Record{Address: a, ID: o.id, Identifier: o.identifier})
+		out.view.Notef("bound %s to %s", a, o.id)
+		return nil
+	})
+}
+
+func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error {
+	from, to := o.address(0), o.address(1)
+	if from.Kind() != to.Kind() {
+		return usageError{text: fmt.Sprintf("%s and %s are of different kinds", from, to)}
+	}
+	return edit(ctx, o, func(f *state.File) error {
+		prior := f.Prior()
+		if _, err := known(prior, from); err != nil {
+			return err
+		}
+		if _, taken := prior[to]; taken {
+			return hinted{fmt.Errorf("the state knows a %s already", to), "planform state rm forgets it"}
+		}
+		moved := 0
+		for _, a := range slices.Sorted(maps.Keys(prior)) {
+			b, ok := movedTo(a, from, to)
+			if !ok {
+				continue
+			}
+			r := prior[a]
+			f.Remove(a)
+			r.Address = b
+			f.Put(r)
+			moved++
+		}
+		out.view.Notef("moved %s to %s, %d in all", from, to, moved)
+		return nil
+	})
+}
+
+// movedTo is the new address of a thing that is, belongs to, or lives in what was moved.
+func movedTo(a, from, to resource.Address) (resource.Address, bool) {
+	switch {
+	case a == from:
+		return to, true
+	case strings.HasPrefix(string(a), string(from)+"#"):
+		return to + a[len(from):], true
+	}
+	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
+		if k.Parent != from.Kind() {
+			continue
+		}
+		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
+			return resource.NewAddress(a.Kind(), to.Path(), rest), true
+		}
+	}
+	return a, false
+}
+
+func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) error {
+	return edit(ctx, o, func(f *state.File) error {
+		r, err := known(f.Prior(), o.address(0))
+		if err != nil {
+			return err
+		}
+		f.Remove(r.Address)
+		out.view.Notef("forgot %s; it stays on the service", r.Address)
+		return nil
+	})
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/manifest"
+)
+
+func validateCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "validate", Usage: "checks manifests without talking to a service",
+		UsageText: "planform validate -f FILE [-f FILE…]",
+		Description: `Reports every error with its place, and what was probably meant.
+
+   planform validate -f workspace.yaml
+   planform validate -f manifests/ --output json
+   generate | planform validate -f -`,
+		Flags: concat([]cli.Flag{manifestFlag()}, outputFlags()),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			names, err := files(c)
+			if err != nil {
+				return err
+			}
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			return runValidate(c.Context, p, names, out)
+		},
+	}
+}
+
+func runValidate(ctx context.Context, p Process, names []string, out output) error {
+	m, findings := manifest.Load(ctx, names, manifest.Options{Stdin: p.Streams.In})
+	if err := out.view.Validation(findings); err != nil {
+		return err
+	}
+	if findings.HasErrors() {
+		return errShown
+	}
+	if out.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(p.Streams.Out, "valid: %s in %s\n", count(len(m.Objects), "object"), count(len(m.Files), "file"))
+	return err
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+func versionCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "prints the version of planform",
+		UsageText: "planform version [--output json]",
+		Flags:     outputFlags(),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			if out.json {
+				return out.view.JSON(version())
+			}
+			_, err = fmt.Fprintln(p.Streams.Out, version())
+			return err
+		},
+	}
+}
+
+// build tells which build this is.
+type build struct {
+	Number   string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	System   string `json:"system"`
+}
+
+// version reads what the Go toolchain wrote into the program.
+func version() build {
+	b := build{Number: "devel", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Number = v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			b.Revision = s.Value
+		}
+	}
+	return b
+}
+
+func (b build) String() string {
+	s := "planform " + b.Number
+	if b.Revision != "" {
+		s += " (" + b.Revision + ")"
+	}
+	return s + ", " + b.Go + ", " + b.System
+}

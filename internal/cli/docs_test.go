@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+//nolint:gochecknoglobals // the flag package works with variables
+var update = flag.Bool("update", false, "write the reference pages anew")
+
+// TestReferencePagesAreCurrent holds docs/ to the code that it is made from.
+func TestReferencePagesAreCurrent(t *testing.T) {
+	t.Parallel()
+	for name, page := range map[string]string{
+		"commands.md":   commandsPage(),
+		"manifest.md":   manifestPage(),
+		"operations.md": operationsPage(),
+	} {
+		path := filepath.Join("..", "..", "docs", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		had, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(had), page); diff != "" {
+			t.Errorf("docs/%s is not current; go test ./internal/cli -run Reference -update writes it anew:\n%s", name, diff)
+		}
+	}
+}
+
+const generated = "<!-- Made from the code by go test ./internal/cli -run Reference -update; changes here are lost. -->\n\n"
+
+func commandsPage() string {
+	var b strings.Builder
+	b.WriteString(generated + "# Commands\n")
+	var write func(cmd *cli.Command, path, heading string)
+	write = func(cmd *cli.Command, path, heading string) {
+		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)
+		if cmd.Description != "" {
+			fmt.Fprintf(&b, "\n%s\n", fenced(cmd.Description))
+		}
+		if len(cmd.Flags) > 0 {
+			b.WriteString("\n| flag | meaning |\n|---|---|\n")
+		}
+		for _, f := range cmd.Flags {
+			if df, ok := f.(cli.DocGenerationFlag); ok {
+				writeFlag(&b, df)
+			}
+		}
+		for _, sub := range cmd.Subcommands {
+			write(sub, path+" "+cmd.Name, heading+"#")
+		}
+	}
+	for _, cmd := range newApp(Process{Getenv: func(string) string { return "" }}).Commands {
+		write(cmd, "planform", "##")
+	}
+	b.WriteString("\n## Exit codes\n\n" + exitCodes + "\n")
+	return b.String()
+}
+
+// fenced sets the indented examples of a help text as code.
+func fenced(text string) string {
+	var b strings.Builder
+	code := false
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if indented := strings.HasPrefix(line, "   "); indented != code && line != "" {
+			b.WriteString("```\n")
+			code = indented
+		}
+		b.WriteString(strings.TrimPrefix(line, "   ") + "\n")
+	}
+	if code {
+		b.WriteString("```\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func writeFlag(b *strings.Builder, f cli.DocGenerationFlag) {
+	var names []string
+	if named, ok := f.(cli.Flag); ok {
+		for _, n := range named.Names() {
+			names = append(names, "`"+strings.Repeat("-", min(2, len(n)))+n+"`")
+		}
+	}
+	text := strings.ReplaceAll(f.GetUsage(), "|", "\\|")
+	if d := f.GetDefaultText(); d != "" && d != "false" && f.TakesValue() {
+		text += " (default: " + strings.Trim(d, `"`) + ")"
+	}
+	fmt.Fprintf(b, "| %s | %s |\n", strings.Join(names, ", "), text)
+}
+
+func manifestPage() string {
+	var b strings.Builder
+	b.WriteString(generated + `# The manifest
+
+A manifest is YAML: one mapping a document, any number of documents and files, which are merged. At its top stand
+` + "`version: 1`, `workspace:` (the slug) and the lists below. Every object also takes `key` (its name inside the manifests) and" + `
+` + "`id` (the service's ID). Only fields that are written are managed." + `
+`)
+	var write func(k *resource.Kind, heading string)
+	write = func(k *resource.Kind, heading string) {
+		fmt.Fprintf(&b, "\n%s %s\n\n%s\n", heading, k.Section, k.Doc)
+		if k.Example != "" {
+			fmt.Fprintf(&b, "\n```yaml\n%s\n```\n", k.Example)
+		}
+		b.WriteString("\n| field | holds | notes |\n|---|---|---|\n")
+		if k.Identifier != nil {
+			fmt.Fprintf(&b, "| `identifier` | text | %s |\n", k.Identifier.Doc)
+		}
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, holds(f), notes(k, f))
+		}
+		for _, child := range resource.Children(k.Name) {
+			write(child, heading+"#")
+		}
+	}
+	for _, k := range resource.Children("") {
+		write(k, "##")
+	}
+	return b.String()
+}
+
+func holds(f *resource.Field) string {
+	switch f.Type {
+	case resource.Text, resource.LongText:
+		return "text"
+	case resource.Markdown:
+		return "Markdown"
+	case resource.HTML:
+		return "HTML"
+	case resource.File:
+		return "path"
+	case resource.Date:
+		return "date"
+	case resource.Enum:
+		return "one of " + strings.Join(f.Enum, ", ")
+	case resource.Color:
+		return "colour"
+	case resource.URL:
+		return "URL"
+	case resource.Number:
+		return "number"
+	case resource.Boolean:
+		return "true or false"
+	case resource.JSON:
+		return "object"
+	case resource.Ref:
+		return strings.ReplaceAll(f.Ref, "_", " ")
+	case resource.RefSet:
+		return "list of " + strings.ReplaceAll(f.Ref, "_", " ") + "s"
+	default:
+		return "?"
+	}
+}
+
+func notes(k *resource.Kind, f *resource.Field) string {
+	text := f.Doc
+	if f.Required {
+		text += " Needed to create one."
+	}
+	if f.MaxLength > 0 {
+		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
+	}
+	if f.Immutable {
+		text += " Cannot be changed afterwards."
+	}
+	if _, via := resource.Via(k.Name, f.Name); !f.Documented && !via {
+		text += " Sent with the wider API only."
+	}
+	if f.Clear != resource.ClearNever {
+		text += " `null` empties it."
+	}
+	return strings.ReplaceAll(text, "|", "\\|")
+}
+
+func operationsPage() string {
+	var b strings.Builder
+	b.WriteString(generated + "# Operations of the service\n\n`--api documented` keeps to the numbered ones; `--api full` uses all.\n\n" +
+		"| # | method and path | success | scope | used for |\n|---|---|---|---|---|\n")
+	for _, o := range resource.Operations() {
+		number := "wider"
+		if o.Documented() {
+			number = strconv.Itoa(o.Number)
+		}
+		used := o.Kind
+		if o.Command != "" {
+			used += ", `get " + o.Command + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s `%s` | %d | %s | %s |\n", number, o.Method, o.Path, o.Success, o.Scope, used)
+	}
+	return b.String()
+}
+
+func upper(s string) string { return string(bytes.ToUpper([]byte(s[:1]))) + s[1:] }

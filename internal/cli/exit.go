@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitPending     = 2
+	exitSteps       = 3
+	exitCredentials = 4
+	exitLocked      = 5
+	exitUsage       = 64
+	exitInterrupted = 130
+)
+
+const exitCodes = `Exit codes: 0 done, or nothing to do; 1 failed; 2 changes are pending (only with
+--detailed-exitcode); 3 some steps failed; 4 credentials or permission; 5 the state
+is locked; 64 wrong usage; 130 interrupted.`
+
+// usageError is a command line that cannot be carried out as it is.
+type usageError struct{ text, hint string }
+
+func (e usageError) Error() string { return e.text }
+
+// hinted is an error with a next step.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+
+var (
+	// errCredentials: there is none, or it is not usable.
+	errCredentials = errors.New("no credential")
+	// errPending: a plan has changes, and the caller asked to be told by the exit code.
+	errPending = errors.New("changes are pending")
+	// errSteps: some steps failed; the result has said which.
+	errSteps = errors.New("some steps failed")
+	// errInterrupted: a signal ended the run.
+	errInterrupted = errors.New("interrupted")
+	// errShown: the findings have been shown.
+	errShown = errors.New("there are errors")
+)
+
+// finish shows an error that nothing has shown yet and gives the exit code.
+func finish(p Process, err error) int {
+	code := exitCode(err)
+	switch {
+	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errShown):
+		return code
+	}
+	v := view.New(view.NewOptions(p.Streams, false, false, p.Getenv))
+	if findings, ok := errors.AsType[diag.ListError](err); ok {
+		v.Diagnostics(findings.List)
+		return code
+	}
+	v.Error(err, hint(err))
+	return code
+}
+
+// exitCode is the one ladder from errors to exit codes.
+func exitCode(err error) int {
+	var wrong usageError
+	var locked *state.LockedError
+	var refused *apiclient.Error
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &wrong):
+		return exitUsage
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errPending):
+		return exitPending
+	case errors.As(err, &locked):
+		return exitLocked
+	case errors.Is(err, errCredentials):
+		return exitCredentials
+	case errors.As(err, &refused) && (refused.Credential() || refused.Permission()):
+		return exitCredentials
+	case errors.Is(err, errSteps):
+		return exitSteps
+	default:
+		return exitFailed
+	}
+}
+
+// hint is the next step of an error that has one.
+func hint(err error) string {
+	var wrong usageError
+	var h hinted
+	switch {
+	case errors.As(err, &wrong):
+		return wrong.hint
+	case errors.As(err, &h):
+		return h.hint
+	default:
+		return ""
+	}
+}

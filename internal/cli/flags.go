@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/view"
+)
+
+// Categories of flags in the help texts.
+const (
+	categoryService = "Service"
+	categoryOutput  = "Output"
+)
+
+// connectionFlags are those of every command that talks to a service.
+func connectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use a service on this machine, its data in .planform/sandbox.db, instead of a real one"},
+		&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
+		&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest (or PLANE_WORKSPACE_SLUG)"},
+		&cli.StringFlag{Name: "api-key-file", Category: categoryService, Usage: "`FILE` that holds the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN in the environment)"},
+		&cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`WHICH` operations to use: documented, full, or auto to find out"},
+		&cli.StringFlag{Name: "rate", Category: categoryService, Usage: "upper bound of the request rate, such as `50/m`; the service's own limit is kept without it"},
+		&cli.DurationFlag{Name: "timeout", Category: categoryService, Value: time.Minute, Usage: "`TIME` that one request may take"},
+		&cli.BoolFlag{Name: "insecure-http", Category: categoryService, Usage: "send the credential over plain http to another machine"},
+	}
+}
+
+// outputFlags are those of every command.
+func outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result: text or json"},
+		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "no colours (or NO_COLOR in the environment)"},
+		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Usage: "`LEVEL` of the log on standard error: debug, info, warn or error"},
+		&cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the log: text or json"},
+	}
+}
+
+// manifestFlag names what to read.
+func manifestFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder with *.yaml and *.yml, or - for standard input; can be repeated"}
+}
+
+// stateFlags say where the state is.
+func stateFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "state", Usage: "state `FILE`; by default .planform/<host>_<workspace>.state.json beside the first manifest"},
+	}
+}
+
+// concat joins lists of flags.
+func concat(lists ...[]cli.Flag) []cli.Flag {
+	var all []cli.Flag
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// files are the manifests that a command line names.
+func files(c *cli.Context) ([]string, error) {
+	names := c.StringSlice("file")
+	if len(names) == 0 {
+		return nil, usageError{text: "no manifest is named", hint: "planform " + c.Command.Name + " -f workspace.yaml"}
+	}
+	return names, nil
+}
+
+// output is how a command shows things.
+type output struct {
+	view *view.View
+	json bool
+	log  *slog.Logger
+}
+
+// newOutput reads the output flags.
+func newOutput(c *cli.Context, p Process) (output, error) {
+	o := output{}
+	switch format := c.String("output"); format {
+	case "text":
+	case "json":
+		o.json = true
+	default:
+		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
+	}
+	o.view = view.New(view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv))
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return o, usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", c.String("log-level"))}
+	}
+	handler, err := logHandler(c.String("log-format"), o.view.Stderr(), level)
+	if err != nil {
+		return o, err
+	}
+	o.log = slog.New(handler)
+	return o, nil
+}
+
+func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {
+	opts := &slog.HandlerOptions{Level: level}
+	switch format {
+	case "text":
+		return slog.NewTextHandler(w, opts), nil
+	case "json":
+		return slog.NewJSONHandler(w, opts), nil
+	default:
+		return nil, usageError{text: fmt.Sprintf("--log-format %q is neither text nor json", format)}
+	}
+}
+
+// readSecret reads a credential from a file.
+func readSecret(name string) (string, error) {
+	const largest = 64 << 10
+	f, err := os.Open(name) //nolint:gosec // the user names the file
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(f, largest))
+	return string(text), err
+}

@@ -1,0 +1,73 @@
+package cli_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// items writes a manifest with that many work items, each with a link and in the cycle.
+func items(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandbox.ProjectWeb + "\n    identifier: WEB\n")
+	b.WriteString("    cycles: [{key: c, id: " + sandbox.CycleSprint14 + "}]\n    work_items:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "      - {key: i%d, name: Item %d, cycle: c, links: [{url: \"https://example.com/%d\"}]}\n", i, i, i)
+	}
+	return b.String()
+}
+
+func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		items  int
+		api    string
+		writes int
+	}{
+		"one item":                         {1, "documented", 1 + 1 + 1},
+		"a full batch of members":          {100, "documented", 100 + 100 + 1},
+		"one member more than a batch":     {101, "documented", 101 + 101 + 2},
+		"the same with the wider API":      {101, "full", 101 + 101 + 2},
+		"the same where that is found out": {250, "auto", 250 + 250 + 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := sandbox.Observed
+			if tt.api == "documented" {
+				answers = sandbox.Contract
+			}
+			s := newService(t, sandbox.Options{Answers: answers})
+			manifest := s.write(t, "m.yaml", items(tt.items))
+
+			first := s.must(t, "apply", "-f", manifest, "--api", tt.api, "--parallelism", "8")
+			reads, writes := s.sent(0)
+			if writes != tt.writes {
+				t.Errorf("%d write requests, want %d", writes, tt.writes)
+			}
+			if want := strconv.Itoa(tt.writes) + " requests"; !strings.Contains(first.out, want) {
+				t.Errorf("the plan does not say %q:\n%s", want, last(first.out))
+			}
+			if tt.api == "documented" && reads != 0 {
+				t.Errorf("%d reads though nothing can be there yet", reads)
+			}
+
+			before := len(s.Log())
+			second := s.must(t, "apply", "-f", manifest, "--api", tt.api)
+			if _, writes := s.sent(before); writes != 0 {
+				t.Errorf("the second apply made %d write requests:\n%s", writes, second.out)
+			}
+			if got := len(s.Rows("work_item")) - 1; got != tt.items { // one is seeded
+				t.Errorf("%d work items, want %d", got, tt.items)
+			}
+		})
+	}
+}
+
+// last is the last line but the empty one.
+func last(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

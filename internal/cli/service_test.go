@@ -1,0 +1,86 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/cli"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/view"
+)
+
+// service is a sandbox that planform talks to over HTTP, with what its runs left behind.
+type service struct {
+	*sandbox.Server
+
+	url string
+	dir string // manifests and state
+}
+
+func newService(tb testing.TB, o sandbox.Options) *service {
+	tb.Helper()
+	server, err := sandbox.Open(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = server.Close() })
+	url, err := server.Start(tb.Context(), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &service{Server: server, url: url, dir: tb.TempDir()}
+}
+
+// write puts a file into the service's folder and returns its path.
+func (s *service) write(tb testing.TB, name, text string) string {
+	tb.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// ran is how one run of the program ended.
+type ran struct {
+	code     int
+	out, err string
+}
+
+// run runs the program in this process, against the service.
+func (s *service) run(tb testing.TB, args ...string) ran {
+	tb.Helper()
+	var out, errs bytes.Buffer
+	env := map[string]string{"PLANE_BASE_URL": s.url, "PLANE_API_KEY": sandbox.Key, "NO_COLOR": "1"}
+	code := cli.Main(cli.Process{
+		Args:    append([]string{"planform"}, args...),
+		Streams: view.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		Getenv:  func(name string) string { return env[name] },
+	})
+	return ran{code, out.String(), errs.String()}
+}
+
+// must is run, which has to succeed.
+func (s *service) must(tb testing.TB, args ...string) ran {
+	tb.Helper()
+	r := s.run(tb, args...)
+	if r.code != 0 {
+		tb.Fatalf("planform %s: exit %d\n%s%s", strings.Join(args, " "), r.code, r.out, r.err)
+	}
+	return r
+}
+
+// sent counts the requests since the n-th by whether they write.
+func (s *service) sent(n int) (reads, writes int) {
+	for _, e := range s.Log()[n:] {
+		if e.Method == "GET" {
+			reads++
+		} else {
+			writes++
+		}
+	}
+	return reads, writes
+}

@@ -1,0 +1,105 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// readers is how many reads are under way at once; the service answers no faster with more.
+const readers = 4
+
+// Plan makes every read that the planner asks for and then the plan. in.Observed
+// may hold answers already. An error is a read that failed; findings are what
+// the planner says.
+func Plan(ctx context.Context, client *apiclient.Client, in planner.Input) (*planner.Plan, diag.List, error) {
+	in.Observed = maps.Clone(in.Observed)
+	if in.Observed == nil {
+		in.Observed = planner.Observed{}
+	}
+	for {
+		reads := planner.Reads(in)
+		if len(reads) == 0 {
+			break
+		}
+		if err := answer(ctx, client, reads, in.Observed); err != nil {
+			return nil, nil, err
+		}
+	}
+	plan, findings := planner.Build(in)
+	return plan, findings, nil
+}
+
+// answer makes the reads and puts what the service says into observed.
+func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read, observed planner.Observed) error {
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for _, r := range reads {
+		group.Go(func() error {
+			a, err := ask(ctx, client, r)
+			if err != nil {
+				return fmt.Errorf("reading what the service holds: %w", err)
+			}
+			mu.Lock()
+			observed[r] = a
+			mu.Unlock()
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// ask makes one read. That a thing or a route is not there is an answer.
+func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
+	req := apiclient.Request{Operation: r.Operation, Path: r.Path}
+	var a planner.Answer
+	var err error
+	switch r.Operation.Verb {
+	case resource.List, resource.ListMembers:
+		a.Rows, err = client.List(ctx, req)
+	default:
+		var res *apiclient.Response
+		if res, err = client.Do(ctx, req); err == nil {
+			a.Rows = []resource.Row{res.Row}
+		}
+	}
+	switch {
+	case errors.Is(err, apiclient.ErrRouteAbsent):
+		return planner.Answer{Lacking: true}, nil
+	case errors.Is(err, apiclient.ErrNotFound):
+		return planner.Answer{Missing: true}, nil
+	}
+	return a, err
+}
+
+// Detect finds out whether the wider API is there, with one read that a plan
+// can use again: the answer is put into observed.
+func Detect(ctx context.Context, client *apiclient.Client, workspace string, observed planner.Observed) (resource.API, error) {
+	op, ok := resource.Must("project").Op(resource.List, resource.Full)
+	if !ok {
+		return resource.Documented, nil
+	}
+	path, _ := op.Expand(map[string]string{"workspace_slug": workspace})
+	read := planner.Read{Operation: op, Path: path}
+	a, err := ask(ctx, client, read)
+	switch {
+	case errors.Is(err, apiclient.ErrForbidden):
+		return resource.Documented, nil
+	case err != nil:
+		return resource.Documented, err
+	case a.Lacking || a.Missing:
+		return resource.Documented, nil
+	}
+	observed[read] = a
+	return resource.Full, nil
+}

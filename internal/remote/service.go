@@ -1,0 +1,326 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Service carries out the steps of one plan. It is safe for concurrent use.
+type Service struct {
+	client *apiclient.Client
+	plan   *planner.Plan
+
+	mu       sync.Mutex
+	dialects map[string]resource.Dialect // by kind, once an answer has told
+}
+
+var _ executor.Service = (*Service)(nil)
+
+// NewService returns the service for a plan.
+func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
+	return &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects)}
+}
+
+// Do carries out one step: one write request, and reads where its fate is unknown.
+func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	if step.Operation == nil {
+		return executor.Outcome{ID: step.ID, Values: s.applied(step, ids)}, nil
+	}
+	params, err := s.params(step, ids)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	switch step.Action {
+	case planner.Create:
+		return s.create(ctx, step, params, ids)
+	case planner.Update, planner.Adopt:
+		return s.update(ctx, step, params, ids)
+	case planner.AddMembers:
+		return s.addMembers(ctx, step, params, ids)
+	case planner.RemoveMembers, planner.Delete, planner.NotPossible:
+		return executor.Outcome{}, fmt.Errorf("%s: no request is known for %s", step.Address, step.Action)
+	default:
+		return executor.Outcome{}, fmt.Errorf("%s: unknown action %d", step.Address, step.Action)
+	}
+}
+
+// params are the path parameters of a step's request.
+func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]string, error) {
+	params := map[string]string{"workspace_slug": s.plan.Workspace}
+	parent := (*resource.Object)(nil)
+	if m := step.Members; m != nil {
+		id := m.Container.ID
+		if id == "" {
+			var there bool
+			if id, there = ids(m.Container.Address); !there {
+				return nil, fmt.Errorf("%s is not on the service", m.Container.Address)
+			}
+		}
+		params[resource.Must(step.Kind.Membership.Container).Param] = id
+		parent = m.Container.Within
+	} else {
+		params[step.Kind.Param] = step.ID
+		parent = step.Object.Parent
+	}
+	for o := parent; o != nil; o = o.Parent {
+		id, ok := ids(o.Address)
+		if !ok {
+			return nil, fmt.Errorf("%s is not on the service", o.Address)
+		}
+		params[o.Kind.Param] = id
+	}
+	return params, nil
+}
+
+// resolve finds the IDs of what an object's fields name.
+func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.Resolve {
+	return func(field *resource.Field, ref *resource.Reference) (string, bool) {
+		switch {
+		case ref.Target != nil:
+			return ids(ref.Target.Address)
+		case ref.ID != "":
+			return ref.ID, true
+		default:
+			id, ok := s.plan.Names[planner.NameOf(o, field, ref)]
+			return id, ok
+		}
+	}
+}
+
+// applied is what the state keeps of the values that the thing has now.
+func (s *Service) applied(step *planner.Step, ids executor.IDs) map[string]string {
+	o := step.Object
+	if o == nil {
+		return nil
+	}
+	resolve := s.resolve(o, ids)
+	values := make(map[string]string, len(o.Values))
+	for _, v := range o.Sends(s.plan.API) {
+		if step.Action != planner.Create && v.Field.Immutable {
+			continue
+		}
+		if want, ok := v.Wanted(resolve); ok {
+			values[v.Field.Name] = resource.Digest(want)
+		}
+	}
+	return values
+}
+
+func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	for attempt := 1; ; attempt++ {
+		res, err := s.send(ctx, step, params, ids)
+		if err == nil && res.Row.ID() == "" {
+			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
+		}
+		if err == nil {
+			return s.created(step, res.Row, ids), nil
+		}
+		again, out, err := s.afterFailure(ctx, step, params, ids, err)
+		if !again || attempt == attempts {
+			return out, err
+		}
+	}
+}
+
+// created is the outcome of a create that was answered.
+func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
+	return executor.Outcome{
+		ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: s.applied(step, ids),
+		Warnings: s.contradictions(step, row, ids),
+	}
+}
+
+// send makes the request of a create or update in the dialect that the service speaks.
+func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
+	var extra [][2]string
+	if step.Action == planner.Create && step.Kind.Marks && s.plan.API == resource.Full {
+		extra = [][2]string{
+			{"external_source", resource.MarkSource},
+			{"external_id", resource.Mark(s.plan.Workspace, step.Address)},
+		}
+	}
+	resolve := s.resolve(step.Object, ids)
+	dialect := s.dialect(step.Kind)
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, dialect, resolve, extra...)}
+	res, err := s.client.Do(ctx, req)
+	if other, ok := s.otherDialect(step, dialect, err); ok {
+		req.Body = resource.Body(step.Values, other, resolve, extra...)
+		if res, err = s.client.Do(ctx, req); err == nil {
+			s.speak(step.Kind, other)
+		}
+	}
+	if err == nil {
+		if d, told := step.Kind.DialectOf(res.Row); told {
+			s.speak(step.Kind, d)
+		}
+	}
+	return res, err
+}
+
+// dialect is what names the service uses for the kind's fields, as far as is known.
+func (s *Service) dialect(k *resource.Kind) resource.Dialect {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialects[k.Name]
+}
+
+func (s *Service) speak(k *resource.Kind, d resource.Dialect) {
+	if !k.HasDialects() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dialects[k.Name] = d
+}
+
+// otherDialect tells whether the service refused a body because it names a
+// required field otherwise, in which case nothing was done.
+func (s *Service) otherDialect(step *planner.Step, used resource.Dialect, err error) (resource.Dialect, bool) {
+	var e *apiclient.Error
+	if s.plan.API == resource.Documented || !step.Kind.HasDialects() || !errors.As(err, &e) || e.Status != 400 {
+		return used, false
+	}
+	other := resource.Newer
+	if used == resource.Newer {
+		other = resource.Contract
+	}
+	for _, v := range step.Values {
+		f := v.Field
+		name := f.WireNewer
+		if other == resource.Contract {
+			name = f.Wire
+		}
+		if _, named := e.Fields[name]; named && f.Required && f.WireNewer != "" {
+			return other, true
+		}
+	}
+	return used, false
+}
+
+func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	res, err := s.send(ctx, step, params, ids)
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	return executor.Outcome{ID: step.ID, Values: s.applied(step, ids), Warnings: s.contradictions(step, res.Row, ids)}, nil
+}
+
+func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	members := make([]string, 0, len(step.Members.Items))
+	for _, m := range step.Members.Items {
+		id := m.ID
+		if id == "" {
+			id, _ = ids(m.Address)
+		}
+		if id != "" {
+			members = append(members, id)
+		}
+	}
+	_, err := s.client.Do(ctx, apiclient.Request{
+		Operation: step.Operation, Params: params, Body: resource.IDList(step.Kind.Membership.Body, members),
+	})
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	return executor.Outcome{Members: members}, nil
+}
+
+// identifier is the readable identifier of a thing that was just created.
+func (s *Service) identifier(o *resource.Object, row resource.Row) string {
+	id := o.Kind.Identifier
+	if id == nil {
+		return ""
+	}
+	if id.Wire != "" {
+		shown, _ := row[id.Wire].(string)
+		return shown
+	}
+	if o.Parent == nil || row["sequence_id"] == nil {
+		return ""
+	}
+	code := s.plan.Known[o.Parent.Address].Identifier
+	if code == "" {
+		code = o.Parent.Identifier
+	}
+	number, err := strconv.Atoi(fmt.Sprint(row["sequence_id"]))
+	if code == "" || err != nil {
+		return ""
+	}
+	return code + "-" + strconv.Itoa(number)
+}
+
+// contradictions are the fields that the answer shows otherwise than they were sent.
+func (s *Service) contradictions(step *planner.Step, row resource.Row, ids executor.IDs) diag.List {
+	var l diag.List
+	resolve := s.resolve(step.Object, ids)
+	for _, v := range step.Values {
+		want, ok := v.Wanted(resolve)
+		have, known := v.Field.Observed(row)
+		if !ok || !known || want == have {
+			continue
+		}
+		l.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address),
+			Summary: "the service answered that it is done, but shows another " + v.Field.Name + ": " + quoted(have) + " instead of " + quoted(want),
+			Hint:    notTaken(v),
+		})
+	}
+	return l
+}
+
+func quoted(canonical string) string {
+	const longest = 120
+	if r := []rune(canonical); len(r) > longest {
+		canonical = string(r[:longest]) + "…"
+	}
+	return strconv.Quote(canonical)
+}
+
+func notTaken(v *resource.Value) string {
+	if v.Field.IsRef() {
+		return "the service leaves out, without saying so, things of another project and people who are guests or not in the project"
+	}
+	return ""
+}
+
+// path is the request path of a step, for messages.
+func (s *Service) path(step *planner.Step, params map[string]string) string {
+	path, _ := step.Operation.Expand(params)
+	return path
+}
+
+// failure gives an error of the client the marks that the executor acts on.
+func failure(step *planner.Step, err error) error {
+	var e *apiclient.Error
+	switch {
+	case !errors.As(err, &e):
+		return fmt.Errorf("%s: %w", step.Address, err)
+	case e.Credential():
+		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+	case errors.Is(err, apiclient.ErrStopped) && e.Fate == apiclient.NotDone:
+		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
+	case e.Fate == apiclient.Unknown:
+		return fmt.Errorf("%w: %w", executor.ErrUnknown, err)
+	default:
+		return err
+	}
+}
+
+// markQuery looks for the thing that carries a mark.
+func markQuery(mark string) url.Values {
+	return url.Values{"external_id": {mark}, "external_source": {resource.MarkSource}}
+}
+
+func sameText(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }

@@ -1,0 +1,163 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+const (
+	attempts = 3 // times that one create is sent, each after a look that found nothing
+	looks    = 4 // looks before a thing counts as absent: the first answer may still be on its way
+)
+
+// verdict is what a look shows.
+type verdict int
+
+const (
+	cannotTell verdict = iota
+	found
+	notThere
+)
+
+// afterFailure decides what becomes of a create that was not answered with
+// success: it is found to have happened, it may be sent again, or it failed.
+func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause error) (again bool, out executor.Outcome, err error) {
+	var e *apiclient.Error
+	if errors.As(cause, &e) && e.Fate != apiclient.Unknown && e.Fate != apiclient.Refused || e == nil && !errors.Is(cause, executor.ErrUnknown) {
+		return false, out, failure(step, cause)
+	}
+	unknown := e == nil || e.Fate == apiclient.Unknown
+	if e != nil && e.Status == 409 && e.ExistingID != "" && s.marks(step) {
+		row := resource.Row{"id": e.ExistingID} // the service says itself that this one carries the mark
+		out = s.created(step, row, ids)
+		out.Settled = true
+		return false, out, nil
+	}
+	row, v, err := s.look(ctx, step, params, unknown)
+	switch {
+	case v == found:
+		out = s.created(step, row, ids)
+		out.Settled = true
+		return false, out, nil
+	case !unknown:
+		return false, out, failure(step, cause) // refused, and indeed not there
+	case v == notThere:
+		return true, out, failure(step, fmt.Errorf("sent %d times without an answer: %w", attempts, cause))
+	case err != nil:
+		return false, out, fmt.Errorf("%w: %w; and looking for it failed: %w", executor.ErrUnknown, cause, stopping(err))
+	default:
+		return false, out, fmt.Errorf("%w: %w", executor.ErrUnknown, cause)
+	}
+}
+
+// stopping adds the mark of an error after which nothing more should be sent.
+func stopping(err error) error {
+	var e *apiclient.Error
+	if errors.As(err, &e) && e.Credential() {
+		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+	}
+	return err
+}
+
+func (s *Service) marks(step *planner.Step) bool {
+	return step.Kind.Marks && s.plan.API == resource.Full
+}
+
+// look finds out whether a thing is there whose creation was not answered.
+// patiently looks again for a while before it says that it is not.
+func (s *Service) look(ctx context.Context, step *planner.Step, params map[string]string, patiently bool) (resource.Row, verdict, error) {
+	tries := 1
+	if patiently {
+		tries = looks
+	}
+	wait := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: 10 * time.Second}
+	wait.Reset()
+	for try := 1; ; try++ {
+		row, v, err := s.lookOnce(ctx, step, params)
+		if v != notThere || err != nil || try == tries {
+			return row, v, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, cannotTell, ctx.Err()
+		case <-time.After(wait.NextBackOff()):
+		}
+	}
+}
+
+// lookOnce looks by the mark where the thing carries one, else by its natural key.
+func (s *Service) lookOnce(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, verdict, error) {
+	list, ok := step.Kind.Op(resource.List, s.plan.API)
+	if !ok {
+		return nil, cannotTell, nil
+	}
+	marked := s.marks(step)
+	if !marked && step.Kind.AdoptAsked {
+		return nil, cannotTell, nil
+	}
+	if marked && slices.Contains(list.Query, "external_id") {
+		return s.byMark(ctx, step, list, params)
+	}
+	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	if err != nil {
+		return nil, cannotTell, err
+	}
+	mark := resource.Mark(s.plan.Workspace, step.Address)
+	var hits []resource.Row
+	for _, row := range rows {
+		if marked && row.Marked(mark) || !marked && sameNatural(step.Object, row) {
+			hits = append(hits, row)
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return nil, notThere, nil
+	case 1:
+		return hits[0], found, nil
+	default:
+		return nil, cannotTell, fmt.Errorf("the service has %d things that could be %s", len(hits), step.Address)
+	}
+}
+
+// byMark asks the service for the one thing that carries the step's mark.
+func (s *Service) byMark(ctx context.Context, step *planner.Step, list *resource.Operation, params map[string]string) (resource.Row, verdict, error) {
+	mark := resource.Mark(s.plan.Workspace, step.Address)
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: markQuery(mark)})
+	var e *apiclient.Error
+	switch {
+	case errors.Is(err, apiclient.ErrNotFound):
+		return nil, notThere, nil
+	case errors.As(err, &e) && e.Status == 500:
+		return nil, cannotTell, fmt.Errorf("the service cannot look up the mark of %s, which it answers when several things carry it: %w", step.Address, err)
+	case err != nil:
+		return nil, cannotTell, err
+	case !res.Row.Marked(mark):
+		return nil, cannotTell, errors.New("the service answered a look-up by mark with something else")
+	default:
+		return res.Row, found, nil
+	}
+}
+
+// sameNatural reports whether a record has the natural key of an object.
+func sameNatural(o *resource.Object, row resource.Row) bool {
+	for _, name := range o.Kind.Natural {
+		field, ok := o.Kind.Field(name)
+		if !ok || o.Text(name) == "" {
+			continue
+		}
+		if shown, known := field.Observed(row); known && sameText(shown, o.Text(name)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package resource_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	item := resource.NewAddress("work_item", "web", "checkout")
+	for _, tt := range []struct{ got, want string }{
+		{string(item), "work_item/web/checkout"},
+		{item.Kind(), "work_item"},
+		{item.Path(), "web/checkout"},
+		{string(item.Child("link", "https://example.com/a/b")), "link/web/checkout/https://example.com/a/b"},
+		{string(resource.NewAddress("cycle", "web", "s1").Members("work_items", 1)), "cycle/web/s1#work_items"},
+		{string(resource.NewAddress("cycle", "web", "s1").Members("work_items", 12)), "cycle/web/s1#work_items.12"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %s, want %s", tt.got, tt.want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for key, valid := range map[string]bool{
+		"checkout": true, "WEB": true, "sprint-14": true, "a.b_c": true, "7": true, "größe": true, "日本": true,
+		"": false, "-a": false, ".": false, "..": false, "a b": false, "a/b": false, "a#b": false, "a\x00": false, "a\n": false,
+		strings.Repeat("x", 100): true, strings.Repeat("x", 101): false,
+	} {
+		if resource.ValidKey(key) != valid {
+			t.Errorf("%q: want %v", key, valid)
+		}
+	}
+	for name, want := range map[string]string{
+		"Rebuild the checkout": "rebuild-the-checkout", "  A -- B! ": "a-b", "Größe": "größe", "!!!": "", "日本 語": "日本-語",
+	} {
+		got := resource.Slug(name)
+		if got != want || got != "" && !resource.ValidKey(got) {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+	if long := resource.Slug(strings.Repeat("long ", 50)); !resource.ValidKey(long) {
+		t.Errorf("the slug of a long name is no key: %q", long)
+	}
+}
+
+func TestDefaultKeys(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		kind string
+		text map[string]string
+		want string
+	}{
+		"the identifier of a project comes first": {"project", map[string]string{"identifier": "WEB", "name": "Website"}, "web"},
+		"else its name":                          {"project", map[string]string{"name": "Website"}, "website"},
+		"a link is told by its exact URL":        {"link", map[string]string{"url": "https://A.example/x/"}, "https://A.example/x/"},
+		"a name that gives no slug gives no key": {"work_item", map[string]string{"name": "!!!"}, ""},
+		"an item that exists by its identifier":  {"work_item", map[string]string{"identifier": "WEB-7"}, "web-7"},
+		"a request by its title":                 {"customer_request", map[string]string{"title": "Single sign-on"}, "single-sign-on"},
+	} {
+		got, ok := resource.Must(tt.kind).DefaultKey(func(f string) string { return tt.text[f] })
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s: got %q, %v", name, got, ok)
+		}
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	const id = "8a234ec6-0b1f-4c1e-9d7e-0123456789ab"
+	for text, want := range map[string]bool{
+		id: true, strings.ToUpper(id): true, id[1:]: false, strings.Replace(id, "-", "_", 1): false, "g" + id[1:]: false, "": false,
+	} {
+		if resource.IsID(text) != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+	if got := (resource.Row{"id": strings.ToUpper(id)}).ID(); got != id {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestMarksAreOneForOneThing(t *testing.T) {
+	t.Parallel()
+	short := resource.Mark("acme", "work_item/web/checkout")
+	if short != "acme/work_item/web/checkout" {
+		t.Errorf("got %s", short)
+	}
+	long := resource.Address("work_item/web/" + strings.Repeat("x", 300))
+	if m := resource.Mark("acme", long); len(m) > 255 || m == resource.Mark("acme", long+"x") {
+		t.Errorf("got %s", m)
+	}
+	if !(resource.Row{"external_source": "planform", "external_id": short}).Marked(short) || (resource.Row{"external_source": "jira", "external_id": short}).Marked(short) {
+		t.Error("a mark is recognised by source and ID")
+	}
+}
+
+func TestNoValueReachesAnotherPath(t *testing.T) {
+	t.Parallel()
+	op, _ := resource.Must("link").Op(resource.Create, resource.Documented)
+	path, missing := op.Expand(map[string]string{"workspace_slug": "acme", "project_id": "../x?y#z", "work_item_id": "%2e%2e"})
+	if want := "/api/v1/workspaces/acme/projects/..%2Fx%3Fy%23z/work-items/%252e%252e/links/"; path != want || missing != "" {
+		t.Errorf("got %s, %s", path, missing)
+	}
+	for _, bad := range []string{"", ".", ".."} {
+		if _, missing := op.Expand(map[string]string{"workspace_slug": "acme", "project_id": bad, "work_item_id": "x"}); missing != "project_id" {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

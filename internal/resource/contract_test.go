@@ -1,0 +1,171 @@
+package resource_test
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+var update = flag.Bool("update", false, "copy the rows of $WIDER_API, the service's public reference, that are needed") //nolint:gochecknoglobals // a flag
+
+// table reads a table of testdata, without its heading.
+func table(t *testing.T, file string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\r\n", "\n")) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows[1:]
+}
+
+// TestDocumentedOperations holds the operations that are gathered from the
+// descriptors against the two tables of the contract, row for row.
+func TestDocumentedOperations(t *testing.T) {
+	t.Parallel()
+	type row struct{ number, method, path, success, scope string }
+	var want, got []row
+	for _, r := range table(t, "testdata/contract_operations.tsv") {
+		want = append(want, row{r[0], r[1], r[2], r[4], r[5]})
+	}
+	for _, o := range resource.Operations() {
+		if o.Documented() {
+			got = append(got, row{strconv.Itoa(o.Number), o.Method, o.Path, strconv.Itoa(o.Success), o.Scope})
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" || len(got) != 20 {
+		t.Errorf("%d operations (-contract +descriptors):\n%s", len(got), diff)
+	}
+}
+
+func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	rows := table(t, "testdata/contract_operations.tsv")
+	for _, o := range resource.Operations()[:20] {
+		cell := rows[o.Number-1][3]
+		if o.Method == "GET" {
+			want := strings.Split(cell, ", ")
+			if cell == "none" {
+				want = nil
+			}
+			if diff := cmp.Diff(want, o.Query); diff != "" {
+				t.Errorf("%d: query (-contract +descriptor):\n%s", o.Number, diff)
+			}
+			if len(o.Body) > 0 || !o.Again || o.Command == "" {
+				t.Errorf("%d: a read has no body, can be repeated, and is offered by the get command", o.Number)
+			}
+			continue
+		}
+		var want []string
+		if list, _, ok := strings.Cut(cell, ": string[]"); ok {
+			want = []string{list}
+		}
+		if diff := cmp.Diff(want, o.Body); diff != "" {
+			t.Errorf("%d: body (-contract +descriptor):\n%s", o.Number, diff)
+		}
+		if k := resource.Must(o.Kind); k.Membership != nil && k.Membership.Body != want[0] {
+			t.Errorf("%d: the membership sends %s", o.Number, k.Membership.Body)
+		}
+	}
+}
+
+// TestDocumentedFields holds the fields that are marked as documented against part 2 of the contract.
+func TestDocumentedFields(t *testing.T) {
+	t.Parallel()
+	types := map[resource.Type]string{
+		resource.RefSet: "string[]", resource.JSON: "object", resource.Number: "number",
+	}
+	want, got := map[string]string{}, map[string]string{}
+	for _, r := range table(t, "testdata/contract_fields.tsv") {
+		want[r[0]+"."+r[1]] = r[2]
+	}
+	for _, k := range resource.Kinds() {
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			if !f.Documented {
+				continue
+			}
+			name := k.Name + "." + f.Wire
+			kind, ok := types[f.Type]
+			if !ok {
+				kind = "string"
+			}
+			if before, twice := got[name]; twice && before != kind {
+				t.Errorf("%s is %s and %s", name, before, kind)
+			}
+			got[name] = kind
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-contract +descriptors:\n%s", diff)
+	}
+	for _, r := range table(t, "testdata/contract_fields.tsv") {
+		k := resource.Must(r[0])
+		_, creates := k.Op(resource.Create, resource.Documented)
+		required := slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Wire == r[1] && f.Required })
+		if r[3] == "yes" && !(creates && required) {
+			t.Errorf("%s.%s is required by the contract", r[0], r[1])
+		}
+	}
+}
+
+// TestWiderOperations holds every other operation against the service's public
+// reference. Only the names of path parameters may differ.
+func TestWiderOperations(t *testing.T) {
+	t.Parallel()
+	const file = "testdata/wider_operations.tsv"
+	if source := os.Getenv("WIDER_API"); *update && source != "" {
+		copyWider(t, source, file)
+	}
+	have := map[string]bool{}
+	for _, r := range table(t, file) {
+		have[strings.Join(append([]string{r[0], anonymous(r[1])}, r[2:]...), " ")] = true
+	}
+	used := 0
+	for _, o := range resource.Operations() {
+		if o.Documented() {
+			continue
+		}
+		row := strings.Join([]string{o.Method, anonymous(o.Path), o.Scope}, " ")
+		used++
+		if !have[row] {
+			t.Errorf("%s %s: the public reference has no %s", o.Kind, o, row)
+		}
+	}
+	if used < len(have) {
+		t.Errorf("%d rows of %s are not used", len(have)-used, file)
+	}
+}
+
+var parameter = regexp.MustCompile(`\{[a-z_]+\}`) //nolint:gochecknoglobals // a compiled constant
+
+func anonymous(path string) string { return parameter.ReplaceAllString(path, "{}") }
+
+func copyWider(t *testing.T, source, file string) {
+	t.Helper()
+	text := "method\tpath\tscope\n"
+	seen := map[string]bool{}
+	for _, r := range table(t, source) {
+		for _, o := range resource.Operations() {
+			row := strings.Join([]string{r[1], r[2], r[5]}, "\t") + "\n"
+			if !o.Documented() && o.Method == r[1] && anonymous(o.Path) == anonymous(r[2]) && !seen[row] {
+				seen[row] = true
+				text += row
+			}
+		}
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

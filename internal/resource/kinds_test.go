@@ -1,0 +1,233 @@
+package resource_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// eachKind checks every descriptor.
+func eachKind(t *testing.T, check func(t *testing.T, k *resource.Kind)) {
+	t.Helper()
+	for _, k := range resource.Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			check(t, k)
+		})
+	}
+}
+
+// ancestors are the kinds that a kind lives in, innermost first.
+func ancestors(k *resource.Kind) []*resource.Kind {
+	var up []*resource.Kind
+	for k.Parent != "" {
+		k = resource.Must(k.Parent)
+		up = append(up, k)
+	}
+	return up
+}
+
+func TestKindsComeAfterWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	ranks := map[int]string{}
+	for _, k := range resource.Kinds() {
+		if other, twice := ranks[resource.Rank(k.Name)]; twice {
+			t.Errorf("%s and %s have one rank", other, k.Name)
+		}
+		ranks[resource.Rank(k.Name)] = k.Name
+		needs := []string{k.Parent}
+		if m := k.Membership; m != nil {
+			needs = append(needs, m.Container, m.Member)
+		}
+		for i := range k.Fields {
+			// What only a membership carries can come later; things of one kind are ordered one by one.
+			if f := &k.Fields[i]; f.IsRef() && !f.NoWire && f.Ref != k.Name {
+				needs = append(needs, f.Ref)
+			}
+		}
+		for _, n := range needs {
+			if n != "" && resource.Rank(n) >= resource.Rank(k.Name) {
+				t.Errorf("%s comes before %s, which it needs", k.Name, n)
+			}
+		}
+	}
+}
+
+func TestEveryFieldIsWhole(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, k *resource.Kind) {
+		t.Helper()
+		seen := map[string]bool{}
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			switch {
+			case seen[f.Name]:
+				t.Errorf("%s is there twice", f.Name)
+			case f.Doc == "":
+				t.Errorf("%s has no words for people", f.Name)
+			case f.IsRef() != (f.Ref != ""):
+				t.Errorf("%s: the type and the kind that it names do not fit", f.Name)
+			case (f.Type == resource.Enum) != (len(f.Enum) > 0):
+				t.Errorf("%s: the type and the values do not fit", f.Name)
+			case f.NoWire && (f.Wire != "" || f.Documented):
+				t.Errorf("%s is never sent and has a name to send", f.Name)
+			case !f.NoWire && f.Wire == "":
+				t.Errorf("%s has no name to send", f.Name)
+			}
+			seen[f.Name] = true
+			if f.NotBefore != "" {
+				if other, ok := k.Field(f.NotBefore); !ok || other.Type != resource.Date || f.Type != resource.Date {
+					t.Errorf("%s: %s is no date", f.Name, f.NotBefore)
+				}
+			}
+			anchored(t, f.Pattern)
+			if !f.IsRef() {
+				continue
+			}
+			to, ok := resource.Lookup(f.Ref)
+			if !ok {
+				t.Errorf("%s names things of an unknown kind", f.Name)
+				continue
+			}
+			// What is named is looked up in something that the thing itself lives in.
+			if to.Parent != "" && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == to.Parent }) {
+				t.Errorf("%s names a %s, which lives in a %s", f.Name, to.Name, to.Parent)
+			}
+			if _, via := resource.Via(k.Name, f.Name); f.NoWire && !via {
+				t.Errorf("%s is neither sent nor a membership", f.Name)
+			}
+		}
+	})
+}
+
+func anchored(t *testing.T, pattern string) {
+	t.Helper()
+	if pattern == "" {
+		return
+	}
+	if _, err := regexp.Compile(pattern); err != nil || !strings.HasPrefix(pattern, "^") || !strings.HasSuffix(pattern, "$") {
+		t.Errorf("pattern %q: %v", pattern, err)
+	}
+}
+
+func TestEveryKindIsWhole(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, k *resource.Kind) {
+		t.Helper()
+		if k.Doc == "" {
+			t.Error("no words for people")
+		}
+		isText := func(name string) bool {
+			f, ok := k.Field(name)
+			return ok && !f.IsRef() && !f.Rich() || name == "identifier" && k.Identifier != nil
+		}
+		for _, name := range slices.Concat(k.KeyFrom, k.Natural) {
+			if !isText(name) {
+				t.Errorf("%s is no text that a thing is known by", name)
+			}
+		}
+		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0) {
+			t.Error("a manifest lists such things and needs an example and a key")
+		}
+		if k.Nests != "" {
+			if f, ok := k.Field(k.Nests); !ok || f.Ref != k.Name || f.Type != resource.Ref {
+				t.Errorf("%s does not name one of its own kind", k.Nests)
+			}
+		}
+		if k.Identifier != nil {
+			anchored(t, k.Identifier.Pattern)
+		}
+		if k.Parent != "" {
+			if _, ok := resource.Lookup(k.Parent); !ok {
+				t.Errorf("it lives in an unknown kind %s", k.Parent)
+			}
+		}
+	})
+}
+
+func TestEveryOperationCanBeFilledIn(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, k *resource.Kind) {
+		t.Helper()
+		params := map[string]string{"workspace_slug": "acme"}
+		around := append(ancestors(k), k)
+		if m := k.Membership; m != nil {
+			around = []*resource.Kind{resource.Must(m.Container), resource.Must(m.Member)}
+			around = append(around, ancestors(around[0])...)
+		}
+		for _, a := range around {
+			params[a.Param] = a.Name
+		}
+		params["identifier"] = "WEB-7"
+		seen := map[resource.Verb]bool{}
+		for i := range k.Operations {
+			o := &k.Operations[i]
+			if _, missing := o.Expand(params); missing != "" {
+				t.Errorf("%s: nothing fills %s", o, missing)
+			}
+			if o.Kind != k.Name || o.Scope == "" || o.Success < 200 || o.Success > 299 {
+				t.Errorf("%s: %+v", o, o)
+			}
+			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers) {
+				t.Errorf("%s: method and verb do not fit", o)
+			}
+			if o.Again == (o.Verb == resource.Create) {
+				t.Errorf("%s: only creating may not be sent again", o)
+			}
+			if seen[o.Verb] {
+				t.Errorf("%s: a second operation for the verb is never used", o)
+			}
+			seen[o.Verb] = true
+		}
+	})
+}
+
+func TestEveryMembershipIsWhole(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Memberships() {
+		m := k.Membership
+		f, ok := resource.Must(m.On).Field(m.Field)
+		if !ok || m.On != m.Container && m.On != m.Member {
+			t.Fatalf("%s: %s has no field %s", k.Name, m.On, m.Field)
+		}
+		other := m.Member
+		if m.On == m.Member {
+			other = m.Container
+		}
+		if f.Ref != other || m.Batch != 100 || m.Row == "" || m.Body == "" {
+			t.Errorf("%s: %+v", k.Name, m)
+		}
+		if via, ok := resource.Via(m.On, m.Field); !ok || via != k {
+			t.Errorf("%s is not found by its field", k.Name)
+		}
+		for _, v := range []resource.Verb{resource.AddMembers, resource.ListMembers, resource.RemoveMembers} {
+			if _, ok := k.Op(v, resource.Full); !ok {
+				t.Errorf("%s lacks an operation", k.Name)
+			}
+		}
+	}
+}
+
+func TestWhatCarriesAField(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		kind, field string
+		api         resource.API
+		want        bool
+	}{
+		"a cycle is always a membership":                    {"work_item", "cycle", resource.Documented, true},
+		"a module is one under the wider API":               {"work_item", "module", resource.Full, true},
+		"a module is a field of the documented service":     {"work_item", "module", resource.Documented, false},
+		"the parent is a field":                             {"work_item", "parent", resource.Full, false},
+		"projects of a teamspace are documented as members": {"teamspace", "projects", resource.Documented, true},
+	} {
+		k := resource.Must(tt.kind)
+		f, _ := k.Field(tt.field)
+		if got := k.Carried(f, tt.api); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}

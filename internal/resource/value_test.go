@@ -1,0 +1,169 @@
+package resource_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+func value(kind, field, text string) *resource.Value {
+	f, ok := resource.Must(kind).Field(field)
+	if !ok {
+		panic("no field " + field)
+	}
+	v := &resource.Value{Field: f, Text: text}
+	if f.IsRef() && text != "" {
+		for one := range strings.SplitSeq(text, ",") {
+			v.Refs = append(v.Refs, resource.Reference{Text: one})
+		}
+	}
+	return v
+}
+
+func cleared(kind, field string) *resource.Value {
+	v := value(kind, field, "")
+	v.Null = true
+	return v
+}
+
+// ids knows the ID of every name but "nobody".
+func ids(_ *resource.Field, r *resource.Reference) (string, bool) {
+	return "id-of-" + r.Text, r.Text != "nobody"
+}
+
+func TestBody(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		values  []*resource.Value
+		dialect resource.Dialect
+		want    string
+	}{
+		"nothing":                               {nil, resource.Contract, `{}`},
+		"texts as they are":                     {[]*resource.Value{value("work_item", "name", `A <b> & "c"`)}, resource.Contract, `{"name":"A <b> & \"c\""}`},
+		"Markdown as HTML":                      {[]*resource.Value{value("work_item", "description", "One **page**")}, resource.Contract, `{"description_html":"<p>One <strong>page</strong></p>"}`},
+		"HTML as it is":                         {[]*resource.Value{value("work_item", "description_html", "<p>x</p>")}, resource.Contract, `{"description_html":"<p>x</p>"}`},
+		"numbers and objects as they are":       {[]*resource.Value{value("initiative_label", "sort_order", "1000.50"), value("teamspace", "logo_props", `{"b":1,"a":2}`)}, resource.Contract, `{"sort_order":1000.50,"logo_props":{"b":1,"a":2}}`},
+		"references as IDs":                     {[]*resource.Value{value("work_item", "state", "Todo"), value("work_item", "labels", "a,b")}, resource.Contract, `{"state":"id-of-Todo","labels":["id-of-a","id-of-b"]}`},
+		"a reference without an ID is left out": {[]*resource.Value{value("work_item", "parent", "nobody"), value("work_item", "labels", "a,nobody")}, resource.Contract, `{"labels":["id-of-a"]}`},
+		"what is cleared, as each field wants":  {[]*resource.Value{cleared("work_item", "description"), cleared("work_item", "start_date"), cleared("work_item", "labels"), cleared("project", "description")}, resource.Contract, `{"description_html":"<p></p>","start_date":null,"labels":[],"description":""}`},
+		"what cannot be cleared is left out":    {[]*resource.Value{cleared("work_item", "priority")}, resource.Contract, `{}`},
+		"the newer names, plain text as HTML":   {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b\nc\n\nd")}, resource.Newer, `{"name":"SSO","description_html":"<p>a &lt; b<br>c</p><p>d</p>"}`},
+		"the contract's names":                  {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b")}, resource.Contract, `{"title":"SSO","description":"a < b"}`},
+		"characters that JavaScript minds":      {[]*resource.Value{value("work_item", "name", "a\u2028b")}, resource.Contract, `{"name":"a\u2028b"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, string(resource.Body(tt.values, tt.dialect, ids))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.Contract, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
+		t.Errorf("with extras: %s", got)
+	}
+	if got := string(resource.IDList("issues", []string{"a", "b"})); got != `{"issues":["a","b"]}` {
+		t.Errorf("list: %s", got)
+	}
+}
+
+// TestWantedAndShownAreCompared says which wanted and shown values are the same.
+func TestWantedAndShownAreCompared(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		want  *resource.Value
+		shown any
+		same  bool
+	}{
+		"texts":                              {value("work_item", "name", "A"), "A", true},
+		"white space around a text":          {value("work_item", "name", " A "), "A", true},
+		"letters of a text count":            {value("work_item", "name", "a"), "A", false},
+		"line ends":                          {value("project", "description", "a\r\nb\n"), "a\nb", true},
+		"HTML by its meaning":                {value("work_item", "description", "One **page**"), "<div><p>One <b>page</b></p></div>", true},
+		"other words of HTML":                {value("work_item", "description", "One **page**"), "<p>Two <b>pages</b></p>", false},
+		"no HTML is empty HTML":              {cleared("work_item", "description"), "<p></p>", true},
+		"null is empty":                      {cleared("work_item", "start_date"), nil, true},
+		"a date with a time":                 {value("work_item", "start_date", "2026-12-01"), "2026-12-01T00:00:00Z", true},
+		"another date":                       {value("work_item", "start_date", "2026-12-01"), "2026-12-02", false},
+		"numbers by their value":             {value("initiative_label", "sort_order", "1000"), "1000.0", true},
+		"colours in any case":                {value("initiative_label", "color", "#22c55e"), "#22C55E", true},
+		"sets in any order, once":            {value("work_item", "labels", "a,b,a"), []any{"ID-OF-B", "id-of-a"}, true},
+		"sets of expanded records":           {value("work_item", "labels", "a"), []any{map[string]any{"id": "id-of-a"}}, true},
+		"another set":                        {value("work_item", "labels", "a"), []any{"id-of-a", "id-of-b"}, false},
+		"an expanded record":                 {value("work_item", "state", "a"), map[string]any{"id": "id-of-a", "name": "x"}, true},
+		"objects whatever the order of keys": {value("teamspace", "logo_props", `{"b": 1, "a": [2]}`), map[string]any{"a": []any{2}, "b": 1}, true},
+		"URLs to the letter":                 {value("link", "url", "https://a.example/x"), "https://a.example/x/", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wanted, ok := tt.want.Wanted(func(f *resource.Field, r *resource.Reference) (string, bool) { return ids(f, r) })
+			have, known := tt.want.Field.Observed(resource.Row{tt.want.Field.Wire: tt.shown})
+			if !ok || !known || (wanted == have) != tt.same {
+				t.Errorf("wanted %q (%v), shown %q (%v)", wanted, ok, have, known)
+			}
+		})
+	}
+}
+
+func TestWhatARecordDoesNotTell(t *testing.T) {
+	t.Parallel()
+	title, _ := resource.Must("customer_request").Field("description")
+	for name, tt := range map[string]struct {
+		field *resource.Field
+		row   resource.Row
+		want  string
+		known bool
+	}{
+		"a field that is not shown":                   {title, resource.Row{"id": "x"}, "", false},
+		"a field of the newer name, without its HTML": {title, resource.Row{"description_html": "<p>a &lt; b</p>"}, "a < b", true},
+		"a field that is never shown as it is":        {value("teamspace", "description_binary", "").Field, resource.Row{"description_binary": "x"}, "", false},
+		"a relation that stands for none":             {value("work_item", "parent", "").Field, resource.Row{"parent": map[string]any{}}, "", false},
+		"a set of something else":                     {value("work_item", "labels", "").Field, resource.Row{"labels": []any{json(7)}}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, known := tt.field.Observed(tt.row); got != tt.want || known != tt.known {
+				t.Errorf("got %q, %v", got, known)
+			}
+		})
+	}
+	if _, ok := value("work_item", "labels", "a,nobody").Wanted(ids); ok {
+		t.Error("a set with somebody unknown is known")
+	}
+}
+
+type json int
+
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	if got := resource.Digest("short"); got != "short" {
+		t.Errorf("a short value is kept: %q", got)
+	}
+	long := strings.Repeat("x", 65)
+	if got := resource.Digest(long); !strings.HasPrefix(got, "sha256:") || len(got) != 7+64 || got == resource.Digest(long+"x") {
+		t.Errorf("a long one is not: %q", got)
+	}
+}
+
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	k := resource.Must("customer_request")
+	for name, tt := range map[string]struct {
+		row  resource.Row
+		want resource.Dialect
+		told bool
+	}{
+		"the contract's": {resource.Row{"title": "A", "description": ""}, resource.Contract, true},
+		"the newer":      {resource.Row{"name": "A", "description_html": ""}, resource.Newer, true},
+		"neither":        {resource.Row{"id": "x"}, resource.Contract, false},
+	} {
+		if d, told := k.DialectOf(tt.row); d != tt.want || told != tt.told {
+			t.Errorf("%s: %v, %v", name, d, told)
+		}
+	}
+	if !k.HasDialects() || resource.Must("link").HasDialects() {
+		t.Error("only customer requests have dialects")
+	}
+}

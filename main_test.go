@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the path that every package of the program begins with.
+const module = "github.com/planform/planform/"
+
+// allowed is the architecture: what each package may import of the others.
+func allowed() map[string][]string {
+	return map[string][]string{
+		"internal/diag":         {},
+		"internal/markup":       {},
+		"internal/resource":     {"internal/diag", "internal/markup"},
+		"schema":                {"internal/diag", "internal/resource"},
+		"manifest":              {"internal/diag", "internal/resource", "schema"},
+		"manifest/manifesttest": {},
+		"planner":               {"internal/diag", "internal/markup", "internal/resource"},
+		"executor":              {"internal/diag", "internal/resource", "planner"},
+		"apiclient":             {"internal/diag", "internal/resource"},
+		"internal/state":        {"executor", "internal/resource", "planner"},
+		"internal/remote":       {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
+		"internal/view":         {"executor", "internal/diag", "internal/markup", "internal/resource", "planner"},
+		"internal/sandbox":      {},
+		"internal/cli": {
+			"apiclient", "executor", "internal/diag", "internal/remote", "internal/resource", "internal/sandbox",
+			"internal/state", "internal/view", "manifest", "planner", "schema",
+		},
+		"": {"internal/cli"},
+	}
+}
+
+// only says which package alone may import a library.
+func only() map[string]string {
+	return map[string]string{
+		"gopkg.in/yaml.v3":                         "manifest",
+		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
+		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
+		"github.com/urfave/cli/v2":                 "internal/cli",
+		"go.etcd.io/bbolt":                         "internal/sandbox",
+		"net/http":                                 "apiclient, internal/sandbox",
+	}
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	rules, owners := allowed(), only()
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath+"/", module)
+		name = strings.TrimSuffix(name, "/")
+		rule, known := rules[name]
+		if !known {
+			t.Errorf("package %q has no rule: say here what it may import", name)
+		}
+		for _, imported := range p.Imports {
+			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(rule, own) {
+				t.Errorf("%q must not import %q", name, own)
+			}
+			if owner, ok := owners[imported]; ok && !slices.Contains(strings.Split(owner, ", "), name) {
+				t.Errorf("%q must not import %s, which belongs to %s", name, imported, owner)
+			}
+		}
+	}
+}

@@ -110,9 +110,8 @@ type reader struct {
 	documents   int32
 	partial     bool // something could not be read, so what is not there may still be in a manifest
 
-	items   []item
-	objects [][]resource.Object // a slab for each file, in the order of items
-	flat    map[*node][]*node   // mappings with merge keys, merged; of the file that is being read
+	items []item
+	flat  map[*node][]*node // mappings with merge keys, merged; of the file that is being read
 
 	index map[objectKey]int32 // of items
 	known map[objectKey]int32 // by ID and by identifier

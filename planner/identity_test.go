@@ -315,7 +315,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"or by the numbers that came after the last known one": {
 			api:     documented,
-			options: crashed("Pay", 7),
+			options: crashed(),
 			have: func(s *service) {
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Other").have("work_item", web, item(9), "sequence_id=9", "name=Pay")
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay").have("work_item", web, item(10), "sequence_id=10", "name=Pay")
@@ -326,7 +326,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"it was not made if no number after that bears its name": {
 			api:     documented,
-			options: crashed("Pay", 7),
+			options: crashed(),
 			have:    func(s *service) { s.have("work_item", web, item(8), "sequence_id=8", "name=Other") },
 			prior:   []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
@@ -334,7 +334,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"two that bear it are an error": {
 			api:     documented,
-			options: crashed("Pay", 7),
+			options: crashed(),
 			have: func(s *service) {
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay").have("work_item", web, item(9), "sequence_id=9", "name=Pay")
 			},
@@ -345,7 +345,7 @@ func TestIdentity(t *testing.T) {
 		"two that sent one name cannot be told apart": {
 			api: documented,
 			options: func(in *planner.Input) {
-				crashed("Pay", 7)(in)
+				crashed()(in)
 				in.Prior["work_item/web/again"] = planner.Record{Address: "work_item/web/again", Open: &planner.Intent{Name: "Pay", After: 7}}
 			},
 			prior: []planner.Record{known("project/web", web, "identifier=WEB")},
@@ -398,9 +398,9 @@ func TestIdentity(t *testing.T) {
 }
 
 // crashed leaves a create of work_item/web/pay without an outcome.
-func crashed(name string, after int) func(*planner.Input) {
+func crashed() func(*planner.Input) {
 	return func(in *planner.Input) {
-		in.Prior["work_item/web/pay"] = planner.Record{Address: "work_item/web/pay", Open: &planner.Intent{Name: name, After: after}}
+		in.Prior["work_item/web/pay"] = planner.Record{Address: "work_item/web/pay", Open: &planner.Intent{Name: "Pay", After: 7}}
 	}
 }
 

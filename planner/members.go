@@ -150,7 +150,7 @@ func (s *Survey) readRoster(r *roster) {
 	if !ok || s.in.Trust && hasPrior && prior.Open == nil {
 		return
 	}
-	var within int32 = none
+	within := none
 	if o := r.container.Within; o != nil {
 		within = s.index[o]
 	}

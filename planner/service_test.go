@@ -38,10 +38,10 @@ type thing struct {
 	row    resource.Row
 }
 
-func newService(t testing.TB, api resource.API) *service {
-	t.Helper()
+func newService(tb testing.TB, api resource.API) *service {
+	tb.Helper()
 	return &service{
-		t: t, byID: map[string]*thing{}, members: map[string][]string{}, lacks: map[string]bool{},
+		t: tb, byID: map[string]*thing{}, members: map[string][]string{}, lacks: map[string]bool{},
 		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
 	}
 }
@@ -67,11 +67,6 @@ func (s *service) have(kind, parent, id string, fields ...string) *service {
 func (s *service) keep(t *thing) {
 	s.things = append(s.things, t)
 	s.byID[t.row.ID()] = t
-}
-
-func (s *service) remove(id string) {
-	s.things = slices.DeleteFunc(s.things, func(t *thing) bool { return t.row.ID() == id })
-	delete(s.byID, id)
 }
 
 func (s *service) find(id string) *thing { return s.byID[id] }
@@ -304,9 +299,11 @@ func lines(plan *planner.Plan) []string {
 			line += " " + strconv.Itoa(len(step.Members.Items))
 		}
 		if step.Action == planner.Update || step.Action == planner.Adopt {
+			paths := []string{line}
 			for _, c := range step.Changes() {
-				line += " " + c.Path
+				paths = append(paths, c.Path)
 			}
+			line = strings.Join(paths, " ")
 		}
 		if step.Reason != "" {
 			line += ": " + step.Reason

@@ -107,7 +107,7 @@ func (s *Survey) enter() {
 		f := &s.facts[i]
 		f.traits, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
 		if f.traits.named {
-			s.index[o] = int32(i) //nolint:gosec // see above
+			s.index[o] = int32(i)
 		}
 		if o.Parent != nil {
 			f.parent = s.index[o.Parent]
@@ -157,7 +157,7 @@ func (s *Survey) name(i int) {
 // count notes how a thing will be looked for.
 func (s *Survey) count(o *resource.Object, f *fact) {
 	t := f.traits
-	if t.recognises() && !(t.list != nil && t.single()) {
+	if t.recognises() && (t.list == nil || !t.single()) {
 		return
 	}
 	l := s.listing(t, f.parent)
@@ -205,7 +205,7 @@ func (s *Survey) own() {
 		id := serviceID{o.Kind.Name, f.id}
 		first, twice := s.owners[id]
 		if !twice {
-			s.owners[id] = int32(i) //nolint:gosec // there are fewer things than 2^31
+			s.owners[id] = int32(i)
 			continue
 		}
 		other := s.in.Desired[first]

@@ -18,9 +18,9 @@ type wanted struct {
 	later   []func() // references to things that are written further down
 }
 
-func want(t testing.TB) *wanted {
-	t.Helper()
-	return &wanted{t: t, byName: map[resource.Address]*resource.Object{}}
+func want(tb testing.TB) *wanted {
+	tb.Helper()
+	return &wanted{t: tb, byName: map[resource.Address]*resource.Object{}}
 }
 
 // put adds a thing by its address. What it lives in must be there already.

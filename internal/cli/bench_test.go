@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -66,7 +67,7 @@ func applied(b *testing.B, manifest string, inFlight int) float64 {
 	b.Helper()
 	var w stopwatch
 	s := newService(b, sandbox.Options{Fault: w.fault})
-	s.must(b, "apply", "-f", s.write(b, "m.yaml", manifest), "--parallelism", fmt.Sprint(inFlight))
+	s.must(b, "apply", "-f", s.write(b, "m.yaml", manifest), "--parallelism", strconv.Itoa(inFlight))
 	_ = s.Close()
 	return w.perSecond()
 }

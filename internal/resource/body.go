@@ -145,7 +145,7 @@ func (f *Field) cleared() any {
 // plainHTML shows a plain text as HTML, a paragraph for each block of lines.
 func plainHTML(text string) string {
 	var b strings.Builder
-	for _, p := range strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n") {
+	for p := range strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n") {
 		b.WriteString("<p>" + strings.ReplaceAll(html.EscapeString(p), "\n", "<br>") + "</p>")
 	}
 	return b.String()

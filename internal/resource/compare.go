@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/markup"
@@ -66,7 +66,7 @@ func (f *Field) Observed(row Row) (canonical string, known bool) {
 	case json.Number:
 		return f.canonical(raw.String()), true
 	case bool:
-		return fmt.Sprint(raw), true
+		return strconv.FormatBool(raw), true
 	case []any:
 		ids := make([]string, 0, len(raw))
 		for _, e := range raw {

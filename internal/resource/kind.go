@@ -113,7 +113,6 @@ func Slug(name string) string {
 type Registry struct {
 	byName map[string]*Kind
 	sorted []*Kind
-	rank   map[string]int
 }
 
 // kinds collects what the files of this package register. It is written during

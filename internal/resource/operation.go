@@ -50,7 +50,6 @@ func (o *Operation) Documented() bool { return o.Number > 0 }
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
 
-//nolint:gochecknoglobals // a compiled constant
 var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // Params lists the path's parameters in order.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -117,7 +118,7 @@ func (c *call) handle() (r reply, headers http.Header) {
 		return *refused, headers
 	}
 	if wait, ok := c.limiter.take(key, c.now, headers); !ok {
-		headers.Set("Retry-After", fmt.Sprint(wait))
+		headers.Set("Retry-After", strconv.Itoa(wait))
 		return reply{http.StatusTooManyRequests, object("error_code", 5900, "error_message", "RATE_LIMIT_EXCEEDED")}, headers
 	}
 	ep := c.route.endpoint(c.req.Method)
@@ -155,7 +156,7 @@ func acceptsJSON(req *http.Request) bool {
 	if accept == "" {
 		return true
 	}
-	for _, part := range strings.Split(accept, ",") {
+	for part := range strings.SplitSeq(accept, ",") {
 		kind, _, _ := strings.Cut(part, ";")
 		switch strings.ToLower(strings.TrimSpace(kind)) {
 		case "*/*", "application/*", "application/json":

@@ -143,7 +143,7 @@ func (c *call) itemsOf(t *tx, members *kind, of string) reply {
 		}
 	}
 	slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
-	res := c.Server.workItems()
+	res := c.workItems()
 	return c.paged(len(found), func(skip, size int) any {
 		out := []shown{}
 		for _, s := range found[min(skip, len(found)):min(len(found), skip+size)] {

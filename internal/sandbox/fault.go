@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -60,9 +61,7 @@ func (s *Server) play(b Break, w http.ResponseWriter, req *http.Request) int {
 	case b.Endless:
 		return s.endless(w, req)
 	}
-	for name, values := range b.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), b.Header)
 	if b.Header.Get("Content-Type") == "" {
 		kind := "application/json"
 		if strings.HasPrefix(strings.TrimSpace(b.Body), "<") {

@@ -140,7 +140,7 @@ func boolean(_ *tx, v any) (any, any) {
 	return nil, says("Must be a valid boolean.")
 }
 
-func whole(low, high int) check {
+func whole(high int) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
 		n, err := strconv.Atoi(strings.TrimSuffix(s, ".0"))
@@ -149,8 +149,8 @@ func whole(low, high int) check {
 			return nil, says("A valid integer is required.")
 		case n > high:
 			return nil, says("Ensure this value is less than or equal to %d.", high)
-		case n < low:
-			return nil, says("Ensure this value is greater than or equal to %d.", low)
+		case n < 0:
+			return nil, says("Ensure this value is greater than or equal to 0.")
 		}
 		return integer(n), nil
 	}

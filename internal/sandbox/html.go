@@ -100,6 +100,7 @@ func dropped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Iframe, atom.Noscript, atom.Template, atom.Object, atom.Embed:
 		return true
+	default:
 	}
 	return false
 }

@@ -82,7 +82,7 @@ func choiceOfRole(t *tx, v any) (any, any) {
 	s, _ := asString(v)
 	switch s {
 	case "20", "15", "5":
-		return whole(0, 20)(t, v)
+		return whole(20)(t, v)
 	}
 	return nil, says("\"%v\" is not a valid choice.", v)
 }
@@ -169,7 +169,7 @@ func (k *kinds) plan() {
 		name:  "estimate_point",
 		order: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
 		fields: append([]field{
-			{name: "key", check: whole(0, 12), initial: integer(0)},
+			{name: "key", check: whole(12), initial: integer(0)},
 			{name: "value", required: true, check: str(255, false)},
 			{name: "description", check: prose(), initial: ""},
 		}, external()...),
@@ -194,7 +194,7 @@ func (k *kinds) work() {
 		{name: "priority", check: choice("urgent", "high", "medium", "low", "none"), initial: "none"},
 		{name: "start_date", check: date, null: true},
 		{name: "target_date", check: date, null: true},
-		{name: "point", check: whole(0, 12), null: true},
+		{name: "point", check: whole(12), null: true},
 		{name: "state", check: ref(k.state), null: true},
 		{name: "parent", check: ref(k.workItem), null: true},
 		{name: "estimate_point", check: k.estimateCheck(), null: true},
@@ -313,7 +313,7 @@ func (k *kinds) planning() {
 		fields: append([]field{
 			{name: "name", check: str(unlimited, true), initial: "", required: !k.documented},
 			{name: "description_html", check: markup, initial: "<p></p>", required: !k.documented},
-			{name: "access", check: whole(0, 2), initial: integer(0)},
+			{name: "access", check: whole(2), initial: integer(0)},
 			{name: "color", check: str(255, true), initial: ""},
 			{name: "is_locked", check: boolean, initial: false},
 			{name: "archived_at", check: date, null: true},
@@ -338,7 +338,7 @@ func (k *kinds) customers() {
 			{name: "website_url", check: str(255, true), null: true},
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "domain", check: str(255, true), null: true},
-			{name: "employees", check: whole(0, 1<<31-1), null: true},
+			{name: "employees", check: whole(1<<31 - 1), null: true},
 			{name: "stage", check: str(255, true), null: true},
 			{name: "contract_status", check: str(255, true), null: true},
 			{name: "revenue", check: str(255, true), null: true},

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -39,8 +40,8 @@ func projectKind(k *kinds) *kind {
 			{name: "page_view", check: boolean, initial: true},
 			{name: "intake_view", check: boolean, initial: false},
 			{name: "guest_view_all_features", check: boolean, initial: false},
-			{name: "archive_in", check: whole(0, 12), initial: integer(0)},
-			{name: "close_in", check: whole(0, 12), initial: integer(0)},
+			{name: "archive_in", check: whole(12), initial: integer(0)},
+			{name: "close_in", check: whole(12), initial: integer(0)},
 			{name: "timezone", check: timezone, initial: "UTC"},
 			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
@@ -205,9 +206,7 @@ func changeProject(c *call, t *tx) reply {
 		return invalid(complaints)
 	}
 	r := clone(s.row)
-	for name, v := range set {
-		r[name] = v
-	}
+	maps.Copy(r, set)
 	if refused := checkProject(t, s.row, r); refused != nil {
 		return *refused
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 )
@@ -161,9 +162,7 @@ func (res *resource) change(c *call, t *tx) reply {
 		return invalid(complaints)
 	}
 	r := clone(s.row)
-	for name, v := range set {
-		r[name] = v
-	}
+	maps.Copy(r, set)
 	r["updated_at"] = c.stamp()
 	r["updated_by"] = c.user
 	if res.prepare != nil {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -216,7 +218,7 @@ func (s *Server) answer(req *http.Request) (r reply, headers http.Header, body [
 			return page404(path), nil, nil
 		}
 		// The one documented route without trailing slash.
-		if !(s.opts.Answers == Contract && rt.bare == req.Method) {
+		if s.opts.Answers != Contract || rt.bare != req.Method {
 			return reply{status: http.StatusMovedPermanently}, http.Header{"Location": {req.URL.EscapedPath() + "/" + queryOf(req)}, "Content-Type": {"text/html; charset=utf-8"}}, nil
 		}
 	case rt == nil:
@@ -255,9 +257,7 @@ func page404(path string) reply {
 
 func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header) {
 	h := w.Header()
-	for name, values := range headers {
-		h[name] = values
-	}
+	maps.Copy(h, headers)
 	if r.body == nil {
 		w.WriteHeader(r.status)
 		return
@@ -270,7 +270,7 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 	}
 	h["Content-Type"] = []string{"application/json"}
 	body := appendJSON(make([]byte, 0, 1024), r.body)
-	h["Content-Length"] = []string{fmt.Sprint(len(body))}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(r.status)
 	if req.Method != http.MethodHead {
 		_, _ = w.Write(body) // a client that has gone is no matter of ours

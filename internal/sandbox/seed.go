@@ -8,9 +8,9 @@ import (
 
 // The seeded workspace and the credentials of its members.
 const (
-	Workspace = "acme"                  // slug of the workspace
-	Key       = "plane_api_sandbox"     // Ada's API key
-	Token     = "sandbox_token"         //nolint:gosec // Ada's bearer token, no secret
+	Workspace = "acme"              // slug of the workspace
+	Key       = "plane_api_sandbox" // Ada's API key
+	Token     = "sandbox_token"
 	KeyBob    = "plane_api_sandbox_bob" // Bob's API key
 	KeyEve    = "plane_api_sandbox_eve" // Eve's API key
 )

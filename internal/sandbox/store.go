@@ -65,7 +65,7 @@ func openStore(path string) (*store, error) {
 		InitialMmapSize: 8 << 20,
 	})
 	if err != nil {
-		s.removeTemp()
+		_ = s.removeTemp() // the error that is returned matters more
 		if errors.Is(err, berrors.ErrTimeout) {
 			return nil, fmt.Errorf("another planform is using the sandbox %s: %w", path, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -98,7 +99,7 @@ func TestParallelCreations(t *testing.T) {
 	}
 	slices.Sort(numbers)
 	for i, n := range numbers {
-		if n != paddedNumber(fmt.Sprint(i+1)) {
+		if n != paddedNumber(strconv.Itoa(i+1)) {
 			t.Fatalf("sequence %s in place %d", n, i+1)
 		}
 	}

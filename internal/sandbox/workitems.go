@@ -292,7 +292,7 @@ func byIdentifier(c *call, t *tx) reply {
 }
 
 func listWorkItems(c *call, t *tx) reply {
-	res := c.Server.workItems()
+	res := c.workItems()
 	project := c.vars["project"]
 	source, id := c.query.Get("external_source"), c.query.Get("external_id")
 	if source != "" && id != "" {

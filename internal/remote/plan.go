@@ -27,16 +27,16 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input) (*pla
 		in.Observed = planner.Observed{}
 	}
 	for {
-		reads := planner.Reads(in)
+		survey := planner.Look(in)
+		reads := survey.Reads()
 		if len(reads) == 0 {
-			break
+			plan, findings := survey.Build()
+			return plan, findings, nil
 		}
 		if err := answer(ctx, client, reads, in.Observed); err != nil {
 			return nil, nil, err
 		}
 	}
-	plan, findings := planner.Build(in)
-	return plan, findings, nil
 }
 
 // answer makes the reads and puts what the service says into observed.

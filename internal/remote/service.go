@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 type Service struct {
 	client *apiclient.Client
 	plan   *planner.Plan
+	stuck  map[fieldOf]bool // what differs and cannot be changed
 
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
@@ -30,13 +32,33 @@ var _ executor.Service = (*Service)(nil)
 
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
-	return &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects)}
+	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}}
+	if s.dialects == nil {
+		s.dialects = map[string]resource.Dialect{}
+	}
+	for _, step := range plan.Steps {
+		if step.Action != planner.NotPossible || step.Object == nil {
+			continue
+		}
+		for _, c := range step.Changes() {
+			if f, ok := step.Kind.Field(c.Path); ok {
+				s.stuck[fieldOf{step.Address, f}] = true
+			}
+		}
+	}
+	return s
+}
+
+// fieldOf is one field of one thing.
+type fieldOf struct {
+	address resource.Address
+	field   *resource.Field
 }
 
 // Do carries out one step: one write request, and reads where its fate is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
 	if step.Operation == nil {
-		return executor.Outcome{ID: step.ID, Values: s.applied(step, ids)}, nil
+		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(s.wanted(step, ids))}, nil
 	}
 	params, err := s.params(step, ids)
 	if err != nil {
@@ -99,21 +121,27 @@ func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.Resolve
 	}
 }
 
-// applied is what the state keeps of the values that the thing has now.
-func (s *Service) applied(step *planner.Step, ids executor.IDs) map[string]string {
+// wanted is the canonical form, by field, of what the thing is to have after the step.
+func (s *Service) wanted(step *planner.Step, ids executor.IDs) map[*resource.Field]string {
 	o := step.Object
-	if o == nil {
-		return nil
-	}
 	resolve := s.resolve(o, ids)
-	values := make(map[string]string, len(o.Values))
+	values := make(map[*resource.Field]string, len(o.Values))
 	for _, v := range o.Sends(s.plan.API) {
-		if step.Action != planner.Create && v.Field.Immutable {
-			continue
+		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.stuck[fieldOf{step.Address, v.Field}] {
+			continue // it differs, and could not be sent
 		}
 		if want, ok := v.Wanted(resolve); ok {
-			values[v.Field.Name] = resource.Digest(want)
+			values[v.Field] = want
 		}
+	}
+	return values
+}
+
+// digests is what the state keeps of the values.
+func digests(wanted map[*resource.Field]string) map[string]string {
+	values := make(map[string]string, len(wanted))
+	for f, want := range wanted {
+		values[f.Name] = resource.Digest(want)
 	}
 	return values
 }
@@ -136,9 +164,10 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 
 // created is the outcome of a create that was answered.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
+	wanted := s.wanted(step, ids)
 	return executor.Outcome{
-		ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: s.applied(step, ids),
-		Warnings: s.contradictions(step, row, ids),
+		ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(wanted),
+		Warnings: s.contradictions(step, row, wanted),
 	}
 }
 
@@ -214,7 +243,8 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	return executor.Outcome{ID: step.ID, Values: s.applied(step, ids), Warnings: s.contradictions(step, res.Row, ids)}, nil
+	wanted := s.wanted(step, ids)
+	return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(wanted), Warnings: s.contradictions(step, res.Row, wanted)}, nil
 }
 
 func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
@@ -262,13 +292,15 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 }
 
 // contradictions are the fields that the answer shows otherwise than they were sent.
-func (s *Service) contradictions(step *planner.Step, row resource.Row, ids executor.IDs) diag.List {
+func (s *Service) contradictions(step *planner.Step, row resource.Row, wanted map[*resource.Field]string) diag.List {
 	var l diag.List
-	resolve := s.resolve(step.Object, ids)
 	for _, v := range step.Values {
-		want, ok := v.Wanted(resolve)
+		want, ok := wanted[v.Field]
+		if shown, _ := row.Shown(v.Field); !ok || v.Field.Type == resource.HTML && shown == v.Text {
+			continue // the text itself came back: no need to look closer
+		}
 		have, known := v.Field.Observed(row)
-		if !ok || !known || want == have {
+		if !known || want == have {
 			continue
 		}
 		l.Add(diag.Diagnostic{

@@ -2,7 +2,6 @@ package resource
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -50,32 +49,43 @@ func (o *Operation) Documented() bool { return o.Number > 0 }
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
 
-var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
-
 // Params lists the path's parameters in order.
 func (o *Operation) Params() []string {
 	var names []string
-	for _, m := range parameter.FindAllStringSubmatch(o.Path, -1) {
-		names = append(names, m[1])
+	for rest := o.Path; ; {
+		_, after, found := strings.Cut(rest, "{")
+		if !found {
+			return names
+		}
+		name, tail, _ := strings.Cut(after, "}")
+		names, rest = append(names, name), tail
 	}
-	return names
 }
 
 // Expand fills the path template. Each value is escaped as one path segment, so that no
 // value can reach another path. missing names the first parameter without a value.
 func (o *Operation) Expand(params map[string]string) (path, missing string) {
-	path = parameter.ReplaceAllStringFunc(o.Path, func(m string) string {
-		name := m[1 : len(m)-1]
-		v := params[name]
-		if v == "" || v == "." || v == ".." {
-			if missing == "" {
-				missing = name
-			}
-			return m
+	var b strings.Builder
+	b.Grow(len(o.Path) + 64)
+	rest := o.Path
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String(), missing
 		}
-		return url.PathEscape(v)
-	})
-	return path, missing
+		name, tail, _ := strings.Cut(after, "}")
+		rest = tail
+		v := params[name]
+		if v != "" && v != "." && v != ".." {
+			b.WriteString(url.PathEscape(v))
+			continue
+		}
+		if missing == "" {
+			missing = name
+		}
+		b.WriteString("{" + name + "}")
+	}
 }
 
 // String gives method and path template.

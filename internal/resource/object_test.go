@@ -1,0 +1,58 @@
+package resource_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	project := &resource.Object{Kind: resource.Must("project"), Key: "web", Identifier: "WEB"}
+	item := &resource.Object{Kind: resource.Must("work_item"), Key: "pay", Parent: project, Values: []resource.Value{
+		*value("work_item", "name", "Pay"), *value("work_item", "module", "Checkout"), *value("work_item", "cycle", "Sprint"),
+	}}
+	link := &resource.Object{Kind: resource.Must("link"), Key: "a", Parent: item}
+	if got := link.Within("project"); got != project {
+		t.Errorf("within a project: %v", got)
+	}
+	if got := link.Within("customer"); got != nil {
+		t.Errorf("within no customer: %v", got)
+	}
+	if got := []string{project.Name(), item.Name(), link.Name(), item.Text("priority")}; !cmp.Equal(got, []string{"WEB", "Pay", "a", ""}) {
+		t.Errorf("names: %q", got)
+	}
+	for api, want := range map[resource.API][]string{resource.Documented: {"name", "module"}, resource.Full: {"name"}} {
+		var got []string
+		for _, v := range item.Sends(api) {
+			got = append(got, v.Field.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s sends: %s", api, diff)
+		}
+	}
+}
+
+func TestWhatAManifestLists(t *testing.T) {
+	t.Parallel()
+	for parent, want := range map[string][]string{
+		"":          {"customer", "initiative", "initiative_label", "page", "project", "teamspace"},
+		"project":   {"cycle", "module", "work_item"},
+		"work_item": {"link"},
+		"customer":  {"customer_request"},
+	} {
+		var got []string
+		for _, k := range resource.Children(parent) {
+			got = append(got, k.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("in %q: %s", parent, diff)
+		}
+	}
+	op, _ := resource.Must("link").Op(resource.List, resource.Documented)
+	if diff := cmp.Diff([]string{"workspace_slug", "project_id", "work_item_id"}, op.Params()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,67 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/planner"
+)
+
+// TestApplyingTheRichPlanLeavesWhatIsNotPossible covers names and every action at once.
+func TestApplyingTheRichPlanLeavesWhatIsNotPossible(t *testing.T) {
+	t.Parallel()
+	s, objects := rich(t, full)
+	s.makeAll(objects)
+	if plan := s.mustPlan(objects); len(plan.Steps) > 0 || !plan.Empty() || plan.Summary.Unchanged != len(objects) {
+		t.Errorf("%+v %q", plan.Summary, lines(plan))
+	}
+	s, objects = rich(t, documented)
+	s.makeAll(objects)
+	plan := s.mustPlan(objects)
+	want := []string{
+		"not_possible work_item/web/shop: the documented operations cannot change description, state, priority of a work item that exists",
+		"not_possible link/web/shop/shop: the documented operations cannot change title of a link that exists",
+	}
+	if diff := cmp.Diff(want, lines(plan)); diff != "" || !plan.Empty() {
+		t.Error(diff)
+	}
+}
+
+func TestWordsOfActions(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for a := planner.Create; a <= planner.NotPossible+1; a++ {
+		words = append(words, a.String())
+	}
+	want := []string{"create", "update", "adopt", "add_members", "remove_members", "delete", "not_possible", "unknown"}
+	if diff := cmp.Diff(want, words); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatIsGoneAndCannotBeMadeAgain covers things that planform only finds.
+func TestWhatIsGoneAndCannotBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	checkRules(t, map[string]rule{
+		"by its name": {
+			api:      full,
+			prior:    []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
+			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "name=A") },
+			findings: []string{`error not-found: the service has no cycle "A", and planform cannot create one; create it on the service first, or give the id of another one`},
+		},
+		"by its identifier": {
+			api:      full,
+			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP") },
+			prior:    []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
+			want:     func(w *wanted) { w.put("project/old", "identifier=OLD", "name=Old") },
+			findings: []string{"error not-found: the service has no project OLD"},
+		},
+		"and is there under another ID by now": {
+			api:      full,
+			prior:    []planner.Record{known("project/web", uuid(1, 9), "identifier=WEB", "name=Website")},
+			want:     func(w *wanted) { w.put("project/web", "identifier=WEB", "name=Website") },
+			findings: []string{"warning other-thing: WEB is another project now than at the last apply: " + web + " instead of " + uuid(1, 9)},
+		},
+	})
+}

@@ -1,0 +1,145 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
+)
+
+const onePage = "version: 1\nworkspace: acme\npages:\n  - {name: One, description: Text}\n"
+
+// stateFile is where the service's state is by default.
+func (s *service) stateFile(t *testing.T) string {
+	t.Helper()
+	path, err := state.DefaultPath(s.dir, s.url, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestASecondApplyIsToldWhoHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", onePage)
+	held, err := state.Open(t.Context(), s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme", Command: "planform apply"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+
+	r := s.run(t, "apply", "-f", manifest)
+	if r.code != 5 || !strings.Contains(r.err, "planform apply") || !strings.Contains(r.err, "process ") {
+		t.Errorf("exit %d, want 5 and who holds the lock:\n%s", r.code, r.err)
+	}
+	if _, writes := s.sent(0); writes != 0 {
+		t.Errorf("%d write requests without the lock", writes)
+	}
+	if r := s.run(t, "plan", "-f", manifest); r.code != 0 {
+		t.Errorf("plan needs no lock: exit %d\n%s", r.code, r.err)
+	}
+}
+
+func TestAStateThatIsNotOursIsLeftAsItWas(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, says string }{
+		"no JSON":              {"{\"format", "not a state file"},
+		"of another workspace": {`{"format_version":1,"lineage":"l","serial":1,"base_url":"URL","workspace":"other","objects":[]}`, "workspace"},
+		"of another server":    {`{"format_version":1,"lineage":"l","serial":1,"base_url":"https://plane.example.com","workspace":"acme","objects":[]}`, "server"},
+		"of a newer planform":  {`{"format_version":99,"lineage":"l","serial":1,"base_url":"URL","workspace":"acme","objects":[]}`, "newer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandbox.Options{})
+			manifest := s.write(t, "m.yaml", onePage)
+			path := s.stateFile(t)
+			text := strings.ReplaceAll(tt.text, "URL", s.url)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range []string{"plan", "apply"} {
+				r := s.run(t, command, "-f", manifest)
+				if r.code != 1 || !strings.Contains(r.err, tt.says) {
+					t.Errorf("%s: exit %d, want 1 and a word on %q:\n%s", command, r.code, tt.says, r.err)
+				}
+			}
+			if got, _ := os.ReadFile(path); string(got) != text {
+				t.Errorf("the state file was changed to\n%s", got)
+			}
+			if _, writes := s.sent(0); writes != 0 {
+				t.Errorf("%d write requests", writes)
+			}
+		})
+	}
+}
+
+func TestALostStateCostsReadsAndNoDoubles(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(30))
+	s.must(t, "apply", "-f", manifest)
+	if err := os.RemoveAll(filepath.Dir(s.stateFile(t))); err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.Log())
+	s.must(t, "apply", "-f", manifest)
+	if _, writes := s.sent(before); writes != 0 {
+		t.Errorf("%d write requests after the state was lost", writes)
+	}
+	if got := len(s.Rows("work_item")) - 1; got != 30 {
+		t.Errorf("%d work items, want 30", got)
+	}
+}
+
+func TestTheCredentialIsNowhere(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(3))
+	for _, args := range [][]string{
+		{"plan", "-f", manifest, "--output", "json", "--log-level", "debug"},
+		{"apply", "-f", manifest, "--log-level", "debug", "--log-format", "json"},
+		{"get", "links", "--work-item", "WEB-1", "--output", "json", "--log-level", "debug"},
+		{"get", "work-item", "WEB-999"},
+	} {
+		if r := s.run(t, args...); strings.Contains(r.out+r.err, sandbox.Key) {
+			t.Errorf("planform %s shows the key", strings.Join(args, " "))
+		}
+	}
+	err := filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), sandbox.Key) {
+			t.Errorf("%s holds the key", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{Answers: sandbox.Contract})
+	manifest := s.write(t, "m.yaml", items(2))
+	s.must(t, "apply", "-f", manifest, "--api", "documented")
+	s.write(t, "m.yaml", strings.Replace(items(3), "name: Item 0", "name: Another name", 1))
+
+	before := len(s.Log())
+	r := s.run(t, "apply", "-f", manifest, "--api", "documented")
+	if r.code != 3 || !strings.Contains(r.out, "cannot change name of a work item that exists") {
+		t.Errorf("exit %d, want 3 and which field cannot be changed:\n%s", r.code, r.out)
+	}
+	if _, writes := s.sent(before); writes != 3 { // the new item, its link, its membership
+		t.Errorf("%d write requests, want the 3 of the rest:\n%s", writes, r.out)
+	}
+}

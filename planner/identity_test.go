@@ -404,6 +404,12 @@ func crashed() func(*planner.Input) {
 	}
 }
 
+// cannotSettle is the notice that the project's identifier is not known.
+func cannotSettle(things string) string {
+	return "warning cannot-settle: the identifier of the project is not known: if an answer gets lost, nothing can tell what became of " + things +
+		"; give the project's identifier beside its id"
+}
+
 const lost = "a former run may have created it, and no read can tell; look on the service, then say what you found: planform state resolve work_item/web/a --id ID, or --absent"
 
 func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
@@ -412,7 +418,7 @@ func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
 		return []string{"warning cannot-tell: " + things + " of which the state file knows nothing will be created: the documented operations cannot tell what the service has already" +
 			"; what an earlier apply made would be there twice: then put its state file back, or give each thing " + by}
 	}
-	notice := cannotTell("2 work items", "its identifier or id")
+	notice := append(cannotTell("2 work items", "its identifier or id"), cannotSettle("2 work items"))
 	items := func(w *wanted) {
 		w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B")
 	}
@@ -425,8 +431,11 @@ func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
 		},
 		"with a state a new item is new": {
 			api: documented, want: items, steps: created[1:],
-			prior:    []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
-			findings: []string{"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last"},
+			prior: []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
+			findings: []string{
+				"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last",
+				cannotSettle("1 work item"),
+			},
 		},
 		"the wider API looks": {api: full, want: items, steps: created},
 		"pages likewise": {

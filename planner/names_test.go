@@ -56,7 +56,7 @@ func TestNames(t *testing.T) {
 			prior: []planner.Record{known("work_item/web/x", uuid(9, 8))},
 			want:  func(w *wanted) { pay("parent=WEB-7")(w); w.put("work_item/web/x", "id="+uuid(9, 8)) },
 			steps: made,
-			reads: []string{"work-items/WEB-7/"},
+			reads: []string{"work-items/WEB-7/"}, findings: []string{cannotSettle("1 work item")},
 		},
 		"or is an error": {
 			api: full, want: pay("parent=WEB-7"),

@@ -10,12 +10,15 @@ import (
 
 // notices says once a kind what the plan cannot know.
 func (b *builder) notices() {
-	blind, alike := map[*traits]int{}, map[*traits]int{}
+	blind, alike, unnumbered := map[*traits]int{}, map[*traits]int{}, map[*traits]int{}
 	for i := range b.facts {
 		f := &b.facts[i]
 		switch {
 		case f.standing != absent || f.gone || f.prior != nil || f.step == nil:
 		case f.blind:
+			if f.traits.find != nil && f.parent != none && b.facts[f.parent].identifier == "" {
+				unnumbered[f.traits]++
+			}
 			if !b.listing(f.traits, f.parent).known {
 				blind[f.traits]++
 			}
@@ -36,6 +39,11 @@ func (b *builder) notices() {
 			hint := "what an earlier apply made would be there twice: then put its state file back, or give each thing " + by
 			b.notice("cannot-tell", number(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.String()+
 				" operations cannot tell what the service has already", hint)
+		}
+		if n := unnumbered[t]; n > 0 {
+			parent := spoken(resource.Must(k.Parent))
+			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+number(n, k),
+				"give the "+parent+"'s identifier beside its id")
 		}
 		if n := alike[t]; n > 0 {
 			b.notice("same-name", number(n, k)+" will be created although the service has another of the same "+strings.Join(k.Natural, " and "),

@@ -195,7 +195,7 @@ func (p *Progress) draw() {
 func (p *Progress) put(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
 
 func (p *Progress) write(fn func(out *printer)) {
-	out := newPrinter(p.v.o.Err, p.v.err)
+	out := p.v.printer(stderr)
 	fn(out)
 	_ = out.w.Flush()
 }

@@ -16,8 +16,9 @@ type View struct {
 	o        Options
 	out, err palette
 
-	mu   sync.Mutex // held while anything is written
-	live *Progress  // that holds the last line of the terminal; nil = none
+	mu       sync.Mutex           // held while anything is written
+	live     *Progress            // that holds the last line of the terminal; nil = none
+	printers [stderr + 1]*printer // made when first needed, and used again: a run prints a line for each step
 }
 
 // New makes a View.
@@ -70,12 +71,23 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	defer v.mu.Unlock()
 	v.live.hide()
 	defer v.live.show()
-	p := newPrinter(v.o.Out, v.out)
-	if to == stderr {
-		p = newPrinter(v.o.Err, v.err)
-	}
+	p := v.printer(to)
 	fn(p)
 	return p.w.Flush()
+}
+
+// printer is the printer of a stream, empty and without an error.
+func (v *View) printer(to target) *printer {
+	w, colors := v.o.Out, v.out
+	if to == stderr {
+		w, colors = v.o.Err, v.err
+	}
+	if v.printers[to] == nil {
+		v.printers[to] = newPrinter(w, colors)
+	} else {
+		v.printers[to].w.Reset(w)
+	}
+	return v.printers[to]
 }
 
 // tell is print to standard error, where nobody can be told that it failed.

@@ -14,6 +14,8 @@ type Input struct {
 	Observed  Observed
 	// Trust leaves out every read that only refreshes what the state knows.
 	Trust bool
+	// Thorough makes also the reads that refresh one thing each, however many they are.
+	Thorough bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
 }

@@ -28,8 +28,12 @@ func (b *builder) notices() {
 	}
 	for _, k := range resource.Kinds() {
 		t := b.kinds[k]
-		if n := b.stale[t]; n > 0 {
+		if n := b.stale[t]; n > 0 && b.costly[k] == 0 {
 			b.notice("not-refreshed", number(n, k)+" could not be read: the "+b.in.API.String()+" operations offer no way; compared with what was applied last", "")
+		}
+		if n := b.costly[k]; n > 0 && !b.in.Trust {
+			b.notice("not-read-again", number(n, k)+" that the state knows were not read again: it would take one request each",
+				"--refresh-all reads them")
 		}
 		if n := blind[t]; n > 0 {
 			by := "its id"

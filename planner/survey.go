@@ -57,6 +57,7 @@ type Survey struct {
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
+	costly   map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
 	spoken map[serviceID]string // names by ID
 	open   map[nameKey]int      // creates without an outcome, by the name that was sent
@@ -103,6 +104,7 @@ func (s *Survey) enter() {
 	s.index = make(map[*resource.Object]int32, n/2) // most things have one that nothing names, such as a link
 	s.refs = make([]naming, 0, 2*n)
 	s.records = make([]Record, 0, min(len(s.in.Prior), n))
+	s.findCostly()
 	for i, o := range s.in.Desired {
 		f := &s.facts[i]
 		f.traits, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
@@ -180,7 +182,40 @@ func (s *Survey) namings(i int32) []naming {
 
 // trusted reports whether a thing is taken to be as the state has it.
 func (s *Survey) trusted(f *fact) bool {
-	return s.in.Trust && f.prior != nil && f.prior.ID != "" && f.prior.Open == nil
+	return (s.in.Trust || s.costly[f.traits.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.Open == nil
+}
+
+// findCostly finds the kinds of which so many things are known that reading
+// them again, one request for one or a few of them, would take longer than a
+// person waits: a minute of the usual quota.
+func (s *Survey) findCostly() {
+	const most = 60
+	s.costly = map[*resource.Kind]int{}
+	if s.in.Thorough || len(s.in.Prior) <= most {
+		return
+	}
+	type reader struct {
+		kind   *resource.Kind
+		parent *resource.Object
+	}
+	reads, things := map[*resource.Kind]int{}, map[*resource.Kind]int{}
+	seen := map[reader]bool{}
+	for _, o := range s.in.Desired {
+		t := s.kinds[o.Kind]
+		if !t.readSingly() || s.in.Prior[o.Address].ID == "" {
+			continue
+		}
+		things[o.Kind]++
+		if at := (reader{o.Kind, o.Parent}); t.list == nil || !seen[at] {
+			seen[at] = true
+			reads[o.Kind]++
+		}
+	}
+	for k, n := range reads {
+		if n > most {
+			s.costly[k] = things[k]
+		}
+	}
 }
 
 // within is the fact in which things of a kind live that a thing names.

@@ -100,5 +100,14 @@ func (t *traits) carried(f *resource.Field) bool {
 // recognises reports whether a thing can be found on the service without an ID or an identifier.
 func (t *traits) recognises() bool { return t.list != nil && (t.marked || len(t.natural) > 0) }
 
+// readSingly reports whether a request refreshes one thing, or those of one
+// thing that lives in something itself, such as the links of a work item.
+func (t *traits) readSingly() bool {
+	if t.list == nil {
+		return t.single()
+	}
+	return t.parent != nil && t.parent.parent != nil
+}
+
 // single reports whether one thing can be read without its neighbours.
 func (t *traits) single() bool { return t.get != nil || t.find != nil }

@@ -38,6 +38,7 @@ func planFlags() []cli.Flag {
 		manifestFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
+		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -48,6 +49,7 @@ type planOptions struct {
 	state       string
 	detailed    bool
 	trust       bool
+	thorough    bool
 	adoptByName bool
 	service     connectionOptions
 }
@@ -66,7 +68,7 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	}
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
-		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"),
+		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
 		adoptByName: c.Bool("adopt-by-name"), service: service,
 	}, out, err
 }
@@ -126,7 +128,7 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, AdoptByName: o.adoptByName,
+		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName,
 	}
 	var err error
 	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {

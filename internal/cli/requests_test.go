@@ -71,3 +71,28 @@ func last(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]
 }
+
+func TestWhatTakesOneRequestEachIsReadAgainOnlyIfAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(100))
+	s.must(t, "apply", "-f", manifest, "--parallelism", "8")
+	for name, tt := range map[string]struct {
+		args  []string
+		least int
+		most  int
+	}{
+		"by default the state is trusted for links": {[]string{"plan", "-f", manifest}, 1, 8},
+		"unless all is to be read again":            {[]string{"plan", "-f", manifest, "--refresh-all"}, 101, 108},
+		"or nothing":                                {[]string{"plan", "-f", manifest, "--no-refresh", "--api", "full"}, 0, 0},
+	} {
+		before := len(s.Log())
+		r := s.must(t, tt.args...)
+		if reads, _ := s.sent(before); reads < tt.least || reads > tt.most {
+			t.Errorf("%s: %d reads, want %d to %d\n%s%s", name, reads, tt.least, tt.most, r.out, r.err)
+		}
+		if !strings.HasPrefix(r.out, "No changes") {
+			t.Errorf("%s: there are changes:\n%s", name, r.out)
+		}
+	}
+}

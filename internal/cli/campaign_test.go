@@ -51,8 +51,8 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 			break // its sandbox and state would only be buried under those of the next
 		}
 	}
-	t.Logf("kills %d, cuts %d (%d of writes that had happened, %d of writes that had not, %d of reads), rounds %d, doubled %d, lost %d, runs that ended with 3: %d, seed %d",
-		c.kills, c.cuts.Load(), c.cutAfter.Load(), c.cutBefore.Load(), c.cuts.Load()-c.cutAfter.Load()-c.cutBefore.Load(),
+	t.Logf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of reads), rounds %d, doubled %d, lost %d, runs that ended with 3: %d, seed %d",
+		c.kills, c.midway, c.cuts.Load(), c.cutAfter.Load(), c.cutBefore.Load(), c.cuts.Load()-c.cutAfter.Load()-c.cutBefore.Load(),
 		c.rounds, c.doubled, c.lost, c.unsettled, *campaignSeed)
 }
 
@@ -74,7 +74,7 @@ type campaign struct {
 	planform string
 	rng      *rand.Rand
 
-	kills, rounds, doubled, lost, unsettled int
+	kills, midway, rounds, doubled, lost, unsettled int
 
 	cuts, cutAfter, cutBefore atomic.Int64
 }
@@ -87,31 +87,38 @@ func (c *campaign) round(t *testing.T) {
 	s := newService(t, sandbox.Options{Fault: weather.fault})
 	defer s.Close()
 	want := wishes(c.rng)
-	s.write(t, "m.yaml", want.manifest())
+	s.write(t, "campaign.yaml", want.manifest())
 
-	// Each further kill is less likely, so that the round ends. In small
+	// A kill comes at a moment of its own, or at some write, while that is under
+	// way. Each further one is less likely, so that the round ends. In small
 	// campaigns the last runs have no cuts that take seconds to settle.
 	patient := *campaignSize >= 100 && c.rng.IntN(4) == 0
-	likely := 0.98
+	likely := 0.6 + 0.4*c.rng.Float64()
 	ended := false
 	for child := 0; !ended; child++ {
 		if child == campaignChildren {
 			t.Fatalf("round %d has not ended after %d runs", c.rounds, child)
 		}
-		var after time.Duration
-		if c.rng.Float64() < likely {
-			after = time.Duration(5+c.rng.IntN(396)) * time.Millisecond
-			if c.rng.IntN(2) == 0 {
-				after = time.Duration(5+c.rng.IntN(76)) * time.Millisecond
-			}
+		ctx, kill := context.WithCancel(t.Context())
+		doomed, nth := c.rng.Float64() < likely, 0
+		switch {
+		case doomed && c.rng.IntN(2) == 0:
+			nth = 1 + c.rng.IntN(100)
+		case doomed:
+			time.AfterFunc(time.Duration(5+c.rng.IntN(396))*time.Millisecond, kill) // of no effect on a later run
 		}
 		likely *= 0.97
-		weather.set(child < campaignChildren/2, after > 0 || patient)
-		code, errs := c.apply(t, s, after)
+		weather.set(child < campaignChildren/2, doomed || patient, nth, kill)
+		before := len(s.Log())
+		code, errs := c.apply(ctx, t, s)
+		kill()
 		switch code {
 		case notStarted:
 		case killed:
 			c.kills++
+			if _, writes := s.sent(before); writes > 0 {
+				c.midway++
+			}
 		case 0:
 			ended = true
 		case 3:
@@ -120,7 +127,7 @@ func (c *campaign) round(t *testing.T) {
 			t.Fatalf("round %d, run %d: exit %d\n%s", c.rounds, child, code, errs)
 		}
 	}
-	weather.set(false, false)
+	weather.set(false, false, 0, nil)
 
 	doubled, lost := want.compare(t, s)
 	c.doubled += doubled
@@ -129,7 +136,7 @@ func (c *campaign) round(t *testing.T) {
 		t.Errorf("round %d: %d doubled, %d lost", c.rounds, doubled, lost)
 	}
 	before := len(s.Log())
-	if code, errs := c.apply(t, s, 0); code != 0 {
+	if code, errs := c.apply(t.Context(), t, s); code != 0 {
 		t.Errorf("round %d: the apply after it: exit %d\n%s", c.rounds, code, errs)
 	}
 	if _, writes := s.sent(before); writes != 0 {
@@ -137,17 +144,11 @@ func (c *campaign) round(t *testing.T) {
 	}
 }
 
-// apply runs planform as a process of its own and kills it after that time, 0
-// being never. The exit code is killed if that ended it.
-func (c *campaign) apply(t *testing.T, s *service, after time.Duration) (code int, errs string) {
+// apply runs planform as a process of its own, which the end of ctx kills. The
+// exit code is killed if that ended it.
+func (c *campaign) apply(ctx context.Context, t *testing.T, s *service) (code int, errs string) {
 	t.Helper()
-	ctx := t.Context()
-	if after > 0 {
-		limited, cancel := context.WithTimeout(ctx, after)
-		defer cancel()
-		ctx = limited
-	}
-	cmd := exec.CommandContext(ctx, c.planform, "apply", "-f", "m.yaml", "--parallelism", "8", "--yes") // its Cancel is Process.Kill
+	cmd := exec.CommandContext(ctx, c.planform, "apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes") // its Cancel is Process.Kill
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1")
 	var stderr bytes.Buffer
@@ -174,12 +175,14 @@ type weather struct {
 	rng      *rand.Rand
 	bad      bool // connections are cut
 	terrible bool // also those of writes before they are done, which takes seconds to find out
+	nth      int  // so many writes from now, kill is called; 0 is never
+	kill     func()
 }
 
-func (w *weather) set(bad, terrible bool) {
+func (w *weather) set(bad, terrible bool, nth int, kill func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bad, w.terrible = bad, terrible
+	w.bad, w.terrible, w.nth, w.kill = bad, terrible, nth, kill
 }
 
 func (w *weather) fault(r *http.Request) sandbox.Fault {
@@ -187,6 +190,11 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 	defer w.mu.Unlock()
 	f := sandbox.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
 	dice := w.rng.Float64()
+	if w.nth > 0 && r.Method != http.MethodGet {
+		if w.nth--; w.nth == 0 {
+			w.kill()
+		}
+	}
 	if !w.bad {
 		return f
 	}

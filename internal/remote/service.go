@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -23,6 +24,7 @@ type Service struct {
 	client *apiclient.Client
 	plan   *planner.Plan
 	stuck  map[fieldOf]bool // what differs and cannot be changed
+	pause  time.Duration    // between the first two looks for a thing; each further one is four times as long
 
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
@@ -32,7 +34,7 @@ var _ executor.Service = (*Service)(nil)
 
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
-	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}}
+	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond}
 	if s.dialects == nil {
 		s.dialects = map[string]resource.Dialect{}
 	}
@@ -46,6 +48,13 @@ func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
 			}
 		}
 	}
+	return s
+}
+
+// WithPatience sets how long to wait before a thing that a first look does not
+// show is looked for again. It is to be called before the first step.
+func (s *Service) WithPatience(first time.Duration) *Service {
+	s.pause = first
 	return s
 }
 
@@ -344,11 +353,16 @@ func failure(step *planner.Step, err error) error {
 	case errors.Is(err, apiclient.ErrStopped) && e.Fate == apiclient.NotDone:
 		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
 	case e.Fate == apiclient.Unknown:
-		return fmt.Errorf("%w: %w", executor.ErrUnknown, err)
+		return unknownFate{err}
 	default:
 		return err
 	}
 }
+
+// unknownFate marks an error that says itself that it is not known what the service did.
+type unknownFate struct{ error }
+
+func (e unknownFate) Unwrap() []error { return []error{executor.ErrUnknown, e.error} }
 
 // markQuery looks for the thing that carries a mark.
 func markQuery(mark string) url.Values {

@@ -54,9 +54,9 @@ func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params m
 	case v == notThere:
 		return true, out, failure(step, fmt.Errorf("sent %d times without an answer: %w", attempts, cause))
 	case err != nil:
-		return false, out, fmt.Errorf("%w: %w; and looking for it failed: %w", executor.ErrUnknown, cause, stopping(err))
+		return false, out, unknownFate{fmt.Errorf("%w; and looking for it failed: %w", cause, stopping(err))}
 	default:
-		return false, out, fmt.Errorf("%w: %w", executor.ErrUnknown, cause)
+		return false, out, unknownFate{cause}
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *Service) look(ctx context.Context, step *planner.Step, params map[strin
 	if patiently {
 		tries = looks
 	}
-	wait := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: 10 * time.Second}
+	wait := &backoff.ExponentialBackOff{InitialInterval: s.pause, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: 10 * time.Second}
 	wait.Reset()
 	for try := 1; ; try++ {
 		row, v, err := s.lookOnce(ctx, step, params)

@@ -1,0 +1,231 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// TestMain lets many cases run at once, since they mostly wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "24"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// service is a sandbox whose requests can be made to fail, with a folder for manifests and state.
+type service struct {
+	*sandbox.Server
+
+	api resource.API
+	dir string
+
+	fault func(*http.Request) sandbox.Fault // of the present run; nil = none
+}
+
+func newService(t *testing.T, api resource.API) *service {
+	t.Helper()
+	answers := sandbox.Observed
+	if api == resource.Documented {
+		answers = sandbox.Contract
+	}
+	return newServiceOf(t, api, sandbox.Options{Answers: answers})
+}
+
+func newServiceOf(t *testing.T, api resource.API, o sandbox.Options) *service {
+	t.Helper()
+	s := &service{api: api, dir: t.TempDir()}
+	o.Fault = func(req *http.Request) sandbox.Fault {
+		if s.fault == nil {
+			return sandbox.Fault{}
+		}
+		return s.fault(req)
+	}
+	var err error
+	if s.Server, err = sandbox.Open(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// client connects to a server that is gone when the function that comes with it
+// returns: nothing that was sent is handled later than that.
+func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body) // or else the server would not see that the client has gone
+		if err != nil {
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		s.ServeHTTP(w, req)
+	}))
+	config.BaseURL, config.Workspace, config.Credential = server.URL, sandbox.Workspace, apiclient.APIKey(sandbox.Key)
+	client, err := apiclient.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, func() {
+		client.CloseIdle()
+		server.Close()
+	}
+}
+
+// applying is one run.
+type applying struct {
+	manifest string
+	timeout  time.Duration                          // 0 = long
+	retries  int                                    // 0 = none
+	fault    func(*http.Request, run) sandbox.Fault // nil = none
+	killed   bool                                   // the state is not saved
+	workers  int                                    // 0 = 4
+}
+
+// run is what a fault can do to the run that suffers it: kill ends it at once,
+// stop as soon as what is under way has finished.
+type run struct{ kill, stop func() }
+
+// applied is how a run ended.
+type applied struct {
+	executor.Result
+
+	plan   *planner.Plan
+	writes int
+}
+
+// apply does what the command does, from the manifest to the saved state.
+func (s *service) apply(t *testing.T, a applying) applied {
+	t.Helper()
+	if a.timeout == 0 {
+		a.timeout = 20 * time.Second
+	}
+	if a.retries == 0 {
+		a.retries = -1
+	}
+	if a.workers == 0 {
+		a.workers = 4
+	}
+	wanted := s.load(t, a.manifest)
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // the next run reads what is on disk
+	reader, gone := s.client(t, apiclient.Config{Retries: -1})
+	defer gone()
+	plan, findings, err := remote.Plan(t.Context(), reader, planner.Input{
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(),
+	})
+	if err != nil || findings.HasErrors() {
+		t.Fatalf("plan: %v %v", err, findings)
+	}
+	client, done := s.client(t, apiclient.Config{Timeout: a.timeout, Retries: a.retries})
+	defer done()
+	before := s.writes()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stop := make(chan struct{})
+	if a.fault != nil {
+		r := run{kill: cancel, stop: sync.OnceFunc(func() {
+			client.Stop()
+			close(stop)
+		})}
+		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
+	}
+	service := remote.NewService(client, plan).WithPatience(time.Millisecond)
+	result := executor.Run(ctx, plan, service, file, executor.Options{Parallelism: a.workers, Stop: stop})
+	done()
+	s.fault = nil
+	if !a.killed {
+		if err := file.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return applied{result, plan, s.writes() - before}
+}
+
+func (s *service) load(t *testing.T, text string) *manifest.Manifest {
+	t.Helper()
+	path := filepath.Join(s.dir, "m.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wanted, findings := manifest.Load(t.Context(), []string{path}, manifest.Options{})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	return wanted
+}
+
+func (s *service) open(t *testing.T) *state.File {
+	t.Helper()
+	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// writes counts the requests that were not reads.
+func (s *service) writes() int {
+	n := 0
+	for _, e := range s.Log() {
+		if e.Method != http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
+
+// failed lists the steps of a run that did not succeed, but for those that are not possible.
+func (a applied) failed() []string {
+	var l []string
+	for _, r := range a.Steps {
+		if r.Status != executor.Done && r.Step.Action != planner.NotPossible {
+			text := r.Step.Action.String() + " " + string(r.Step.Address)
+			if r.Err != nil {
+				text += ": " + r.Err.Error()
+			}
+			l = append(l, text)
+		}
+	}
+	return l
+}
+
+// reasons are why steps of the plan are not possible, by address.
+func (a applied) reasons() map[resource.Address]string {
+	m := map[resource.Address]string{}
+	for _, s := range a.plan.Steps {
+		if s.Action == planner.NotPossible {
+			m[s.Address] = s.Reason
+		}
+	}
+	return m
+}
+
+// warnings are what the answers contradicted.
+func (a applied) warnings() diag.List {
+	var l diag.List
+	for _, r := range a.Steps {
+		l.Add(r.Outcome.Warnings...)
+	}
+	return l
+}

@@ -1,0 +1,399 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// header begins a manifest whose project has these work items.
+const header = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandbox.ProjectWeb + "\n    identifier: WEB\n    work_items:\n"
+
+const oneItem = header + "      - {key: a, name: Item A}\n"
+
+// named counts the rows of a kind with a name.
+func (s *service) named(kind, name string) int {
+	return len(slices.DeleteFunc(s.Rows(kind), func(r map[string]any) bool { return r["name"] != name }))
+}
+
+// itemA is how the step of the one item ended.
+func (a applied) itemA(t *testing.T) executor.StepResult {
+	t.Helper()
+	for _, r := range a.Steps {
+		if r.Step.Address == "work_item/web/a" {
+			return r
+		}
+	}
+	t.Fatal("no step for the item")
+	return executor.StepResult{}
+}
+
+// always gives the requests that the write is a fault.
+func always(w write, f sandbox.Fault) func(*http.Request, run) sandbox.Fault {
+	return func(req *http.Request, _ run) sandbox.Fault {
+		if w.is(req) {
+			return f
+		}
+		return sandbox.Fault{}
+	}
+}
+
+func TestACreateWhoseAnswerIsLostIsSettledInTheSameRunWhereItCanBeLookedFor(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		trouble
+
+		settled bool
+		sent    int
+	}{
+		"it was done":                          {trouble{fault: sandbox.Fault{After: sandbox.Break{Cut: true}}}, true, 1},
+		"it was done, and refused":             {trouble{fault: sandbox.Fault{After: sandbox.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
+		"it was done, and the answer is empty": {trouble{fault: sandbox.Fault{After: sandbox.Break{Status: 201, Body: `{}`}}}, true, 1},
+		"it was not done":                      {trouble{fault: sandbox.Fault{Before: sandbox.Break{Cut: true}}}, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			r := s.apply(t, applying{manifest: oneItem, fault: tt.on(writes()["create work item"])})
+			got := r.itemA(t)
+			if got.Status != executor.Done || got.Outcome.Settled != tt.settled || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
+				t.Errorf("%+v, %d writes", got, r.writes)
+			}
+			if s.named("work_item", "Item A") != 1 {
+				t.Error(s.picture())
+			}
+		})
+	}
+}
+
+func TestACreateThatIsRefusedFailsAndIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	refused := sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"name":["No such names today."]}`}}
+	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], refused)})
+	if got := r.itemA(t); got.Status != executor.Failed || r.writes != 1 || !strings.Contains(got.Err.Error(), "No such names today.") {
+		t.Errorf("%+v, %d writes", got, r.writes)
+	}
+}
+
+func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], sandbox.Fault{Before: sandbox.Break{Cut: true}})})
+	if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 3 {
+		t.Errorf("%+v, %d writes", got, r.writes)
+	}
+	if r := s.apply(t, applying{manifest: oneItem}); r.writes != 1 || s.named("work_item", "Item A") != 1 {
+		t.Errorf("%d writes, %q", r.writes, s.picture())
+	}
+}
+
+func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
+	t.Parallel()
+	for name, looking := range map[string]sandbox.Break{
+		"connection lost":       {Cut: true},
+		"server error":          {Status: 500, Body: `{"error":"Something went wrong"}`},
+		"something else":        {Status: 200, Body: `{"id":"` + sandbox.WorkItemWeb1 + `"}`},
+		"a web page":            {Status: 404, Body: `<html>gone</html>`},
+		"a credential that was": {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			created := writes()["create work item"]
+			var lost atomic.Bool
+			r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandbox.Fault {
+				switch {
+				case created.is(req):
+					lost.Store(true)
+					return sandbox.Fault{After: sandbox.Break{Cut: true}}
+				case lost.Load():
+					return sandbox.Fault{Before: looking}
+				}
+				return sandbox.Fault{}
+			}})
+			if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 1 {
+				t.Errorf("%+v, %d writes", got, r.writes)
+			}
+			if stopped := errors.Is(r.Stopped, executor.ErrStop); stopped != (looking.Status == 401) {
+				t.Errorf("stopped: %v", r.Stopped)
+			}
+			if r := s.apply(t, applying{manifest: oneItem}); r.writes != 0 || len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
+				t.Errorf("%d writes, %q %q", r.writes, r.failed(), s.picture())
+			}
+		})
+	}
+}
+
+func TestAnItemThatNothingCanTellOfIsNeverSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sandbox.Fault{
+		"done":     {After: sandbox.Break{Cut: true}},
+		"not done": {Before: sandbox.Break{Cut: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Documented) // no number is known yet
+			first := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], fault)})
+			if got := first.itemA(t); got.Status != executor.Unknown || first.writes != 1 {
+				t.Errorf("%+v, %d writes", got, first.writes)
+			}
+			for range 2 {
+				r := s.apply(t, applying{manifest: oneItem})
+				if reason := r.reasons()["work_item/web/a"]; r.writes != 0 || !strings.Contains(reason, "planform state resolve work_item/web/a") {
+					t.Errorf("%d writes, %q", r.writes, reason)
+				}
+			}
+		})
+	}
+}
+
+// replay sends a request whose body was read once more, as if by another client.
+func (s *service) replay(req *http.Request, body []byte) {
+	again := req.Clone(req.Context())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	s.ServeHTTP(httptest.NewRecorder(), again)
+}
+
+func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	created := writes()["create work item"]
+	var hit atomic.Bool
+	r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandbox.Fault {
+		if created.is(req) && !hit.Swap(true) {
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			s.replay(req, body)
+			req.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		return sandbox.Fault{}
+	}})
+	got := r.itemA(t)
+	rows := s.Rows("work_item")
+	if got.Status != executor.Done || !got.Outcome.Settled || got.Outcome.ID != rows[len(rows)-1]["id"] || s.named("work_item", "Item A") != 1 {
+		t.Errorf("%+v %v", got, rows)
+	}
+	if slices.ContainsFunc(s.Log(), func(e sandbox.Entry) bool { return strings.Contains(e.Query, "external_id") }) {
+		t.Error("it was looked for, though the refusal names it")
+	}
+	if r := s.apply(t, applying{manifest: oneItem}); r.writes != 0 || !r.plan.Empty() {
+		t.Errorf("%d writes", r.writes)
+	}
+}
+
+func TestARequestThatIsCarriedOutLateIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	created := writes()["create work item"]
+	var late func()
+	looks := 0
+	r := s.apply(t, applying{manifest: oneItem, workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
+		switch {
+		case created.is(req) && late == nil:
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			sent := req.Clone(context.WithoutCancel(req.Context()))
+			late = func() { s.replay(sent, body) }
+			return sandbox.Fault{Before: sandbox.Break{Cut: true}}
+		case strings.Contains(req.URL.RawQuery, "external_id"):
+			if looks++; looks == 3 {
+				late()
+			}
+		}
+		return sandbox.Fault{}
+	}})
+	if got := r.itemA(t); got.Status != executor.Done || !got.Outcome.Settled || looks != 3 || s.named("work_item", "Item A") != 1 {
+		t.Errorf("%+v after %d looks, %q", got, looks, s.picture())
+	}
+}
+
+func TestWhatIsRepeatableIsRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	for what, w := range writes() {
+		if strings.HasPrefix(what, "create") {
+			continue
+		}
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			lost := trouble{fault: sandbox.Fault{After: sandbox.Break{Cut: true}}}
+			if r := s.apply(t, applying{manifest: wholeOf(s.api), retries: 1, fault: lost.on(w)}); len(r.failed()) > 0 {
+				t.Errorf("%q", r.failed())
+			}
+			s.resolve(t, applied{plan: &planner.Plan{}})
+		})
+	}
+}
+
+func TestAnAnswerThatLeavesSomebodyOutIsReported(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		api   resource.API
+		items string
+	}{
+		"of an item that is created":                   {resource.Full, "      - {key: a, name: Item A, assignees: [" + sandbox.UserEve + ", " + sandbox.UserBob + "]}\n"},
+		"of an item that is created, to what is known": {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandbox.UserEve + ", " + sandbox.UserBob + "]}\n"},
+		"of an item that is changed":                   {resource.Full, "      - {key: a, id: " + sandbox.WorkItemWeb1 + ", assignees: [" + sandbox.UserEve + "]}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, tt.api)
+			r := s.apply(t, applying{manifest: header + tt.items})
+			got := r.warnings()
+			if len(got) != 1 || len(r.failed()) > 0 {
+				t.Fatalf("%v %q", got, r.failed())
+			}
+			if w := got[0]; w.Code != "not-taken" || w.Address != "work_item/web/a" || w.Position.Line != 8 || !strings.Contains(w.Summary, "assignees") || !strings.Contains(w.Hint, "guests") {
+				t.Errorf("%+v", w)
+			}
+		})
+	}
+}
+
+func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]sandbox.Break{
+		"401":               {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
+		"403 for a bad key": {Status: 403, Body: `{"detail":"Given API token is not valid"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			var text strings.Builder
+			text.WriteString(header)
+			for i := range 5 {
+				fmt.Fprintf(&text, "      - {key: i%d, name: Item %d}\n", i, i)
+			}
+			manifest := text.String()
+			var n atomic.Int32
+			r := s.apply(t, applying{manifest: manifest, workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
+				if req.Method != http.MethodPost || n.Add(1) < 3 {
+					return sandbox.Fault{}
+				}
+				return sandbox.Fault{Before: refusal}
+			}})
+			if !errors.Is(r.Stopped, executor.ErrStop) || r.writes != 3 {
+				t.Errorf("%v, %d writes", r.Stopped, r.writes)
+			}
+			if r := s.apply(t, applying{manifest: manifest}); r.writes != 3 || len(r.failed()) > 0 || len(s.Rows("work_item")) != 6 {
+				t.Errorf("%d writes, %q", r.writes, r.failed())
+			}
+		})
+	}
+}
+
+func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	lacking := sandbox.Fault{Before: sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
+	r := s.apply(t, applying{manifest: wholeOf(s.api), fault: always(writes()["create page"], lacking)})
+	if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "wiki.pages:write") || r.Stopped != nil {
+		t.Errorf("%q %v", failed, r.Stopped)
+	}
+}
+
+func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
+	t.Parallel()
+	// Initech has no requests yet, so nothing shows before which names the service uses.
+	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandbox.CustomerInitech +
+		"\n    requests:\n      - {key: a, title: A, description: First.}\n      - {key: b, title: B}\n"
+	for name, tt := range map[string]struct {
+		answers sandbox.Answers
+		api     resource.API
+		writes  int
+		shown   string
+	}{
+		"a service that uses the newer names":   {sandbox.Observed, resource.Full, 3, "<p>First.</p>"},
+		"a service that keeps to its documents": {sandbox.Contract, resource.Full, 2, "First."},
+		"the documented operations":             {sandbox.Contract, resource.Documented, 2, "First."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, tt.api, sandbox.Options{Answers: tt.answers})
+			r := s.apply(t, applying{manifest: manifest, workers: 1})
+			if len(r.failed()) > 0 || r.writes != tt.writes || s.named("customer_request", "A") != 1 || s.named("customer_request", "B") != 1 {
+				t.Errorf("%q, %d writes, %v", r.failed(), r.writes, s.Rows("customer_request"))
+			}
+			if got := s.Rows("customer_request")[1]["description_html"]; got != tt.shown {
+				t.Errorf("description %q, want %q", got, tt.shown)
+			}
+			if r := s.apply(t, applying{manifest: manifest}); r.writes != 0 {
+				t.Errorf("the second run makes %d writes", r.writes)
+			}
+		})
+	}
+}
+
+func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer sandbox.Break
+		want   resource.API
+		fails  bool
+	}{
+		"the projects are listed":          {sandbox.Break{}, resource.Full, false},
+		"the route is not there":           {sandbox.Break{Status: 404, Body: `{"error":"Page not found."}`}, resource.Documented, false},
+		"there is no such workspace":       {sandbox.Break{Status: 404, Body: `{"error":"The requested resource does not exist."}`}, resource.Documented, false},
+		"the credential may not list them": {sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, false},
+		"the credential is not valid":      {sandbox.Break{Status: 403, Body: `{"detail":"Given API token is not valid"}`}, resource.Documented, true},
+		"the service is broken":            {sandbox.Break{Status: 503}, resource.Documented, true},
+		"a web page is there instead":      {sandbox.Break{Status: 404, Body: "<html></html>"}, resource.Documented, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Before: tt.answer} }
+			client, done := s.client(t, apiclient.Config{Retries: -1})
+			defer done()
+			observed := planner.Observed{}
+			got, err := remote.Detect(t.Context(), client, sandbox.Workspace, observed)
+			if got != tt.want || (err != nil) != tt.fails || len(s.Log()) != 1 {
+				t.Errorf("%s, %v, %d requests", got, err, len(s.Log()))
+			}
+			if kept := len(observed) == 1; kept != (tt.want == resource.Full) {
+				t.Errorf("%d answers are kept", len(observed))
+			}
+		})
+	}
+}
+
+func TestWhatAnEditionLacksIsNotPossibleAndTheRestIsDone(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.Full, sandbox.Options{Edition: sandbox.Community})
+	r := s.apply(t, applying{manifest: wholeOf(s.api)})
+	if failed := r.failed(); len(failed) > 0 {
+		t.Errorf("%q", failed)
+	}
+	reasons := r.reasons()
+	for _, address := range []resource.Address{"teamspace/platform", "page/decisions", "customer_request/globex/export", "initiative_label/growth"} {
+		if !strings.HasPrefix(reasons[address], "this edition of the service has no ") {
+			t.Errorf("%s: %q", address, reasons[address])
+		}
+	}
+	if s.named("work_item", "Item A") != 1 || s.named("page", "Decisions") != 0 {
+		t.Error(s.picture())
+	}
+	if again := s.apply(t, applying{manifest: wholeOf(s.api)}); again.writes != 0 || len(again.reasons()) != len(reasons) {
+		t.Errorf("the second run makes %d writes", again.writes)
+	}
+}

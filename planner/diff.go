@@ -117,7 +117,7 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 		before := s.nameIDs(v, prior)
 		c.Before = &before
 	}
-	return c, f.prior != nil, true
+	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
 
 func (s *Survey) change(v *resource.Value, from Origin) Change {

@@ -135,7 +135,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"a module is sent with the item where no membership carries it": {
 			api:   documented,
-			prior: []planner.Record{known("work_item/web/z", item)},
+			prior: []planner.Record{known("work_item/web/z", item, "name=Old")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay", "module="+uuid(0xd, 1)).put("work_item/web/z", "name=Z", "id="+item)
 			},

@@ -204,10 +204,16 @@ func (r *run) announce(ctx context.Context, batch []int) error {
 // accept queues the steps that are in the journal now. How far the next ones are
 // announced ahead follows from what this flush showed: half the queue, where the
 // next announcement begins, lasts for a flush that takes three times as long. No
-// more than that, since each is an intent to look into after a crash.
+// more than that, since each is an intent to look into after a crash; but where
+// the service is faster than the disk it lasts for a dozen, so that writing
+// outcomes does not wait for flushes all the time.
 func (r *run) accept(ctx context.Context, a announcement) {
 	r.announcing = false
-	r.ahead = min(max(6*r.meanwhile, r.limit), r.limit*mostAhead)
+	flushes := 3
+	if r.meanwhile >= r.limit {
+		flushes = 12
+	}
+	r.ahead = min(max(2*flushes*r.meanwhile, r.limit), r.limit*mostAhead)
 	if a.err == nil {
 		for _, i := range a.steps {
 			heap.Push(&r.queue, i)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -118,6 +119,8 @@ func (o applyOptions) agreed(p Process, plan *planner.Plan, out output) (bool, e
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
 func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, o applyOptions, out output, waits *waits) executor.Result {
+	// What was decoded is gone by now and little is added: collecting seldom leaves the cores to the requests.
+	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := make(chan struct{})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/planform/planform/internal/cli"
@@ -50,9 +51,16 @@ type ran struct {
 	out, err string
 }
 
+// oneAtATime keeps runs in this process apart: the command-line library shares its help flag between apps.
+//
+//nolint:gochecknoglobals // it guards a global of the library
+var oneAtATime sync.Mutex
+
 // run runs the program in this process, against the service.
 func (s *service) run(tb testing.TB, args ...string) ran {
 	tb.Helper()
+	oneAtATime.Lock()
+	defer oneAtATime.Unlock()
 	var out, errs bytes.Buffer
 	env := map[string]string{"PLANE_BASE_URL": s.url, "PLANE_API_KEY": sandbox.Key, "NO_COLOR": "1"}
 	code := cli.Main(cli.Process{

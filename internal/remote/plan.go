@@ -61,25 +61,14 @@ func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read,
 
 // ask makes one read. That a thing or a route is not there is an answer.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	req := apiclient.Request{Operation: r.Operation, Path: r.Path}
-	var a planner.Answer
-	var err error
-	switch r.Operation.Verb {
-	case resource.List, resource.ListMembers:
-		a.Rows, err = client.List(ctx, req)
-	default:
-		var res *apiclient.Response
-		if res, err = client.Do(ctx, req); err == nil {
-			a.Rows = []resource.Row{res.Row}
-		}
-	}
+	rows, err := client.Read(ctx, r.Operation, r.Path)
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
 		return planner.Answer{Lacking: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{Missing: true}, nil
 	}
-	return a, err
+	return planner.Answer{Rows: rows}, err
 }
 
 // Detect finds out whether the wider API is there, with one read that a plan

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -368,5 +367,3 @@ func (e unknownFate) Unwrap() []error { return []error{executor.ErrUnknown, e.er
 func markQuery(mark string) url.Values {
 	return url.Values{"external_id": {mark}, "external_source": {resource.MarkSource}}
 }
-
-func sameText(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }

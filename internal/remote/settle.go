@@ -151,11 +151,12 @@ func (s *Service) byMark(ctx context.Context, step *planner.Step, list *resource
 // sameNatural reports whether a record has the natural key of an object.
 func sameNatural(o *resource.Object, row resource.Row) bool {
 	for _, name := range o.Kind.Natural {
-		field, ok := o.Kind.Field(name)
-		if !ok || o.Text(name) == "" {
+		v, given := o.Value(name)
+		if !given {
 			continue
 		}
-		if shown, known := field.Observed(row); known && sameText(shown, o.Text(name)) {
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		if shown, known := v.Field.Observed(row); known && shown == want {
 			return true
 		}
 	}

@@ -95,7 +95,7 @@ type Step struct {
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
 	Position  diag.Position
-	Reason    string // for NotPossible; for Adopt by what it was found
+	Reason    string // why it is NotPossible, or by what an Adopt was found; for Adopt by what it was found
 
 	changes []Change // of an update or adopt; those of the others are derived
 }

@@ -3,7 +3,8 @@
 // It answers the planner's reads ([Plan]), carries out the executor's steps
 // ([Service]) and settles by looking what became of a request whose answer was
 // lost. Every request is built from the descriptors of package resource; the
-// package names no kind and no path itself.
+// package names no path itself, and no kind but the one whose list tells whether
+// the wider API is there.
 //
 // It guarantees that a create whose fate is unknown is never sent again before
 // a look has shown that the thing is not there, and that an answer which

@@ -54,6 +54,13 @@ type Field struct {
 	PatternDoc string // what the pattern asks for, for people
 	Clear      Clear
 	NotBefore  string // for Date: the field whose date this one must not precede
+	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
+	Initial string
+	// Plain is a pattern of texts that a field which names things sends as they are
+	// with the documented operations; "" = none.
+	Plain string
+	// Group is the mapping in the manifest inside which the field is written, such as relations; "" = none.
+	Group string
 	// Unread is set where answers never show the field, so that it is compared with the state only.
 	Unread  bool
 	Doc     string // for people, Markdown

@@ -25,6 +25,15 @@ type Kind struct {
 	Param      string      // path parameter that holds its ID, such as work_item_id
 	Marks      bool        // the wider API stores external_source and external_id on it
 	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	// Feature is the boolean field of the parent that must be on before things of
+	// this kind can be made there, such as cycle_view of a project.
+	Feature string
+	// Given names, by their natural key, the things that a new parent has from the
+	// start, such as the state Todo of a project.
+	Given []string
+	// Through is the kind of which each parent has one thing, whose ID stands in
+	// the path of the list beside the parent's, such as the estimate of a project.
+	Through string
 
 	Operations []Operation
 }
@@ -47,6 +56,10 @@ type Membership struct {
 	Body      string // name of the ID list in the request, such as issues
 	Row       string // field of a row of the member list that holds the member's ID
 	Batch     int    // members sent in one request at most
+	// Const is what an adding request says besides the members, such as the type of a relation.
+	Const [][2]string
+	// Under is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
+	Under string
 }
 
 // Field returns the field of that name.

@@ -9,7 +9,8 @@ import (
 type Verb int
 
 // The verbs. List reads all things within the parent; Find reads one by its
-// readable identifier, Get by its ID; the member verbs belong to memberships.
+// readable identifier, Get by its ID, Self the one that the credential belongs to;
+// the member verbs belong to memberships.
 const (
 	Create Verb = iota
 	Update
@@ -20,6 +21,9 @@ const (
 	AddMembers
 	RemoveMembers
 	ListMembers
+	Self
+	Archive
+	Unarchive
 )
 
 // Operation is one call that the service offers on a kind.
@@ -35,6 +39,11 @@ type Operation struct {
 	// Body lists what a membership operation or a documented create or update
 	// takes besides the kind's own fields; empty for the others.
 	Body []string
+	// Single is set where a membership operation takes one member at a time: by its
+	// parameter in the path, or as the one text that the body's field holds.
+	Single bool
+	// Echo names path parameters that the body repeats, such as project_id.
+	Echo []string
 	// Again says whether sending the same request a second time is harmless. Where it
 	// is not, a request whose fate is unknown is settled by looking.
 	Again bool

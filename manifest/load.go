@@ -215,8 +215,29 @@ func (r *reader) ordered() []*resource.Object {
 	list := make([]*resource.Object, 0, len(r.items))
 	for i := range r.items {
 		if r.items[i].into < 0 {
-			list = append(list, r.items[i].object)
+			o := r.items[i].object
+			list = append(list, o)
+			if o.Kind.Feature != "" && o.ID == "" && o.Parent != nil {
+				switchOn(o.Parent, o)
+			}
 		}
 	}
 	return list
+}
+
+// switchOn makes a thing want the feature without which another cannot be made in it, unless it says otherwise.
+func switchOn(parent, needs *resource.Object) {
+	f, ok := parent.Kind.Field(needs.Kind.Feature)
+	if !ok || parent.Writes(f) {
+		return
+	}
+	at := slices.IndexFunc(parent.Values, func(v resource.Value) bool { return fieldIndex(parent.Kind, v.Field) > fieldIndex(parent.Kind, f) })
+	if at < 0 {
+		at = len(parent.Values)
+	}
+	parent.Values = slices.Insert(slices.Clip(parent.Values), at, resource.Value{Field: f, Text: "true", Position: needs.Position})
+}
+
+func fieldIndex(k *resource.Kind, f *resource.Field) int {
+	return slices.IndexFunc(k.Fields, func(other resource.Field) bool { return other.Name == f.Name })
 }

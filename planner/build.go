@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -94,21 +95,99 @@ func (b *builder) create(i int) {
 	if f.gone {
 		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
 	}
+	given := b.given(i)
+	if !given {
+		b.complete(o)
+	}
 	step := b.step(i, Create)
 	step.Operation = f.traits.create
+	lacking := b.lack(i)
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) {
+		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) && !lacking.has(v) {
 			values = append(values, v)
 		}
 	}
 	step.Values = values
+	if given {
+		b.giveStep(step)
+	} else {
+		step.Values = b.initial(o, values)
+	}
 	if f.parent != none {
 		b.need(f.parent)
+		b.needFeature(f)
 	}
 	b.needTargets(i, values)
 	step.Needs = b.taken()
 	f.step = step
+	var d difference
+	lacking.add(b.Survey, &d)
+	b.stick(i, &d)
+}
+
+// given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.
+func (b *builder) given(i int) bool {
+	f := &b.facts[i]
+	if len(f.traits.kind.Given) == 0 || f.parent == none || b.facts[f.parent].standing != absent {
+		return false
+	}
+	o := b.in.Desired[i]
+	return slices.ContainsFunc(f.traits.natural, func(field *resource.Field) bool { return f.traits.given(o.Text(field.Name)) })
+}
+
+// giveStep makes of a step that creates a thing one that adopts what will be there by then.
+func (b *builder) giveStep(step *Step) {
+	k := step.Kind
+	step.Action, step.Operation = Adopt, nil
+	step.Reason = "each new " + spoken(resource.Must(k.Parent)) + " has it"
+	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.Natural, v.Field.Name) })
+	if len(step.Values) == 0 {
+		return
+	}
+	step.Operation, _ = k.Op(resource.Update, b.in.API)
+	for _, v := range step.Values {
+		step.changes = append(step.changes, b.change(v, FromManifest))
+	}
+}
+
+// complete reports what a thing lacks that is to be created.
+func (b *builder) complete(o *resource.Object) {
+	var missing []string
+	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
+		missing = append(missing, "identifier")
+	}
+	for i := range o.Kind.Fields {
+		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
+			missing = append(missing, f.Name)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	what := spoken(o.Kind)
+	b.diags.Add(diag.Diagnostic{
+		Code: "incomplete", Position: o.Position, Address: string(o.Address),
+		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(missing, " and its "),
+		Hint:    "write that, or the id of a " + what + " that exists",
+	})
+}
+
+// initial adds the values that a create sends where the manifest gives none.
+func (b *builder) initial(o *resource.Object, values []*resource.Value) []*resource.Value {
+	for i := range o.Kind.Fields {
+		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sends(f) && !o.Writes(f) {
+			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
+		}
+	}
+	return values
+}
+
+// needFeature notes the step that switches on in the parent what things of the kind need.
+func (b *builder) needFeature(f *fact) {
+	if p := &b.facts[f.parent]; f.traits.kind.Feature != "" && p.standing == there && p.step != nil && p.step.Operation != nil {
+		b.needs = append(b.needs, int(f.parent))
+	}
 }
 
 // need notes a thing that must be there before the step, if it is not yet.
@@ -150,11 +229,15 @@ func (b *builder) keep(i int) {
 	b.know(i)
 	open := f.prior != nil && f.prior.Open != nil
 	adopting := f.adopted != "" || open && (f.prior.ID == "" || len(d.send) == 0)
-	if len(d.send) == 0 && !adopting && len(d.stuck) == 0 {
+	mark := b.mark(i)
+	if mark != nil {
+		d.changes = append(d.changes, *mark)
+	}
+	if len(d.send) == 0 && !adopting && mark == nil && len(d.stuck) == 0 {
 		b.plan.Summary.Unchanged++
 		return
 	}
-	if len(d.send) > 0 || adopting {
+	if len(d.send) > 0 || mark != nil || adopting {
 		step := b.step(i, Update)
 		if adopting {
 			step.Action = Adopt
@@ -162,16 +245,37 @@ func (b *builder) keep(i int) {
 		}
 		step.changes = d.changes
 		f.step = step
-		if len(d.send) > 0 {
-			step.Operation, step.Values = f.traits.update, d.send
+		if len(d.send) > 0 || mark != nil {
+			step.Operation, step.Values, step.Mark = f.traits.update, d.send, mark != nil
 			b.needTargets(i, d.send)
 			step.Needs = b.taken()
 		}
 	}
-	if len(d.stuck) > 0 {
-		step := b.step(i, NotPossible)
-		step.changes, step.Reason = d.stuck, d.reason(b.in.API, f.traits.kind)
+	b.stick(i, &d)
+}
+
+// mark is the change that puts planform's mark on a thing, or nil: the mark
+// follows a key that changed, and things that are recognised by a name which
+// others may bear too get one, so that they are found again without the state.
+// What the manifest points at by its ID or identifier keeps the mark of whom it belongs to.
+func (b *builder) mark(i int) *Change {
+	o, f := b.in.Desired[i], &b.facts[i]
+	if !f.traits.marked || f.row == nil || f.traits.update == nil || o.ID != "" || o.Identifier != "" {
+		return nil
 	}
+	want := resource.Mark(b.in.Workspace, o.Address)
+	have, _ := f.row["external_id"].(string)
+	source, shown := f.row["external_source"].(string)
+	moved := source == resource.MarkSource && have != want
+	taken := f.adopted != "" && o.Kind.AdoptAsked && (!shown || source == "") && have == ""
+	if !moved && !taken {
+		return nil
+	}
+	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
+	if have != "" {
+		c.Before = &have
+	}
+	return c
 }
 
 // know takes down what is known of a thing before the first step.

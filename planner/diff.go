@@ -28,9 +28,11 @@ func (b *builder) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.facts[i]
 	resolve := b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
 	stale := false
+	lacking := b.lack(i)
+	lacking.add(b.Survey, &d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.NoWire || f.traits.carried(v.Field) {
+		if v.Field.NoWire || f.traits.carried(v.Field) || lacking.has(v) {
 			continue
 		}
 		c, compared, differs := b.compare(v, f, resolve)

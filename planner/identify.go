@@ -127,7 +127,38 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 		s.is(o, f, hits[0])
 		return
 	}
-	s.notFound(o, f, x)
+	if t.create == nil || o.Kind.Identifier.Wire == "" {
+		s.notFound(o, f, x)
+		return
+	}
+	s.chosen(o, f, l)
+}
+
+// chosen deals with an identifier that nothing bears, of a kind whose
+// identifiers people choose: a thing is created with it.
+func (s *Survey) chosen(o *resource.Object, f *fact, l *listing) {
+	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
+		s.hint(o, "other-identifier", string(o.Address)+" is "+f.prior.Identifier+" on the service, not "+o.Identifier,
+			"change the identifier on the service first, or give a new "+spoken(o.Kind)+" a key of its own")
+		f.standing = broken
+		return
+	}
+	for _, field := range f.traits.natural {
+		v, given := o.Value(field.Name)
+		if !given {
+			continue
+		}
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		if hits := l.field(field)[want]; len(hits) > 0 {
+			s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" "+o.Identifier+", but one called \""+v.Text+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
+				"take that identifier, or another "+field.Name)
+			f.standing = broken
+			return
+		}
+	}
+	f.gone = f.known()
+	f.forget()
+	f.id, f.identifier, f.standing = "", "", absent
 }
 
 // coded reports whether the readable identifier begins with that of the thing's

@@ -194,7 +194,7 @@ func TestIdentity(t *testing.T) {
 			options: func(in *planner.Input) { in.AdoptByName = true },
 			have:    func(s *service) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
-			steps:   []string{"adopt work_item/web/pay: found by its name"},
+			steps:   []string{"adopt work_item/web/pay external_id: found by its name"},
 		},
 		"a work item that planform made for another key is no double": {
 			api:   full,

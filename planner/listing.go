@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -73,6 +74,19 @@ func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 	if l.looked {
 		return l, l.standing
 	}
+	if t.through != nil {
+		id, st := s.host(t.through, parent)
+		if st != there {
+			l.looked, l.standing = st != pending, st
+			if st == absent {
+				l.standing = there // and nothing is in it
+			}
+			return l, l.standing
+		}
+		params := s.params(parent)
+		params[t.through.kind.Param] = id
+		l.path, _ = t.list.Expand(params)
+	}
 	l.looked = true
 	a, answered := s.ask(Read{t.list, s.listPath(t, parent)})
 	switch {
@@ -89,9 +103,29 @@ func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 	return l, l.standing
 }
 
+// host is the ID of the one thing of a kind that a parent has, and whether there is one.
+func (s *Survey) host(t *traits, parent int32) (string, standing) {
+	op := cmp.Or(t.list, t.get)
+	if op == nil {
+		return "", broken
+	}
+	path, _ := op.Expand(s.params(parent))
+	a, answered := s.ask(Read{op, path})
+	switch {
+	case !answered:
+		return "", pending
+	case a.Lacking:
+		return "", lacking
+	case a.Missing, len(a.Rows) == 0:
+		return "", absent
+	default:
+		return a.Rows[0].ID(), there
+	}
+}
+
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *Survey) listed(t *traits, parent int32) bool {
-	if t.list == nil || len(s.in.Observed) == 0 {
+	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 {
 		return false
 	}
 	_, ok := s.in.Observed[Read{t.list, s.listPath(t, parent)}]

@@ -21,11 +21,17 @@ func (s *Survey) lookUpNames() {
 			continue
 		}
 		for j := range n.v.Refs {
-			if r := &n.v.Refs[j]; r.Target == nil && r.ID == "" {
+			if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
 				s.lookUp(n.by, n.t.to, r)
 			}
 		}
 	}
+}
+
+// literal is what is sent for a reference to something of the service without a
+// look: its ID, or a text that the API takes as it is; "" = it is a name.
+func (s *Survey) literal(t *refTraits, r *resource.Reference) string {
+	return t.field.Literal(s.in.API, r)
 }
 
 // NameOf is the name under which a reference is looked up.
@@ -45,12 +51,24 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		return
 	}
 	what := "the " + spoken(t.kind) + " \"" + r.Text + "\""
+	if t.self != nil && r.Text == resource.Me {
+		s.lookUpSelf(name, r)
+		return
+	}
 	if name.within != none {
 		switch parent := s.in.Desired[name.within]; s.facts[name.within].standing {
 		case pending, broken, lacking, unknown:
 			return
 		case absent:
-			s.unresolved(name, r, what+" cannot be looked up: "+string(parent.Address)+" does not exist yet", "give an ID")
+			if t.given(r.Text) {
+				s.found[name] = "" // its ID is looked up during the run
+				return
+			}
+			hint := ""
+			if t.kind.Section != "" {
+				hint = "write it among the " + plural(t.kind) + " of " + string(parent.Address)
+			}
+			s.unresolved(name, r, what+" is not there: "+string(parent.Address)+" does not exist yet", hint)
 			return
 		case there:
 		}
@@ -67,7 +85,11 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	case there:
 		s.match(name, r, l)
 	case lacking:
-		s.unresolved(name, r, "this edition of the service has no list of "+plural(t.kind)+", so \""+r.Text+"\" cannot be looked up", "give its ID")
+		s.found[name] = ""
+		if s.lacked == nil {
+			s.lacked = map[nameKey]bool{}
+		}
+		s.lacked[name] = true
 	case broken:
 		if t.list == nil {
 			s.unresolved(name, r, what+" cannot be looked up with the documented operations", "give its ID, or use --api auto")
@@ -76,10 +98,37 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	}
 }
 
+// lookUpSelf asks who the credential belongs to.
+func (s *Survey) lookUpSelf(name nameKey, r *resource.Reference) {
+	path, _ := name.kind.self.Expand(nil)
+	a, answered := s.ask(Read{Operation: name.kind.self, Path: path})
+	switch {
+	case !answered:
+	case a.Lacking, a.Missing, len(a.Rows) == 0:
+		s.unresolved(name, r, "the service does not say who you are, so \""+r.Text+"\" stands for nobody", "give an e-mail address or an ID")
+	default:
+		s.resolved(name, a.Rows[0].ID())
+	}
+}
+
+// lacks reports whether a field names something of a kind that this edition of the service does not have.
+func (s *Survey) lacks(n naming) bool {
+	if len(s.lacked) == 0 {
+		return false
+	}
+	for j := range n.v.Refs {
+		r := &n.v.Refs[j]
+		if r.Target == nil && r.ID == "" && s.lacked[nameKey{n.t.to, s.within(n.by, n.t.to), r.Text}] {
+			return true
+		}
+	}
+	return false
+}
+
 // find looks up a readable identifier such as WEB-12.
 func (s *Survey) find(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
-	a, answered := s.ask(Read{name.kind.find, path})
+	a, answered := s.ask(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
 	case a.Lacking:
@@ -135,7 +184,7 @@ func (s *Survey) target(i int32, t *refTraits, r *resource.Reference) (at int32,
 		}
 		return at, s.facts[at].id, true
 	}
-	if id = r.ID; id == "" {
+	if id = s.literal(t, r); id == "" {
 		id = s.found[nameKey{t.to, s.within(i, t.to), r.Text}]
 	}
 	if at, ok = s.owners[serviceID{t.to.kind.Name, id}]; ok {

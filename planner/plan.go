@@ -91,6 +91,7 @@ type Step struct {
 	ID        string              // the service's ID where it is known before the run
 	Operation *resource.Operation // what is sent; nil = no request
 	Values    []*resource.Value   // what a create or update sends
+	Mark      bool                // an update also sends planform's mark, as every create does
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
@@ -154,7 +155,10 @@ func (s *Step) Changes() []Change {
 	if s.Action != Create {
 		return s.changes
 	}
-	changes := make([]Change, 0, len(s.Values))
+	changes := make([]Change, 0, len(s.Values)+1)
+	if id := s.Kind.Identifier; id != nil && id.Wire != "" && s.Object.Identifier != "" {
+		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
+	}
 	for _, v := range s.Values {
 		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
 		if text := Show(v); text != "" {

@@ -53,7 +53,8 @@ type Survey struct {
 	owners   map[serviceID]int32 // facts by what they are on the service
 	rosters  []*roster
 	names    map[Name]string
-	found    map[nameKey]string // "" = reported
+	found    map[nameKey]string // "" = reported, or found during the run only
+	lacked   map[nameKey]bool   // of kinds that this edition does not have; nil = none
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
@@ -129,7 +130,7 @@ func (s *Survey) enter() {
 			continue
 		}
 		for j := range n.v.Refs {
-			if r := &n.v.Refs[j]; r.Target == nil && r.ID == "" {
+			if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
 				s.listing(n.t.to, s.within(n.by, n.t.to)).whole = true
 			}
 		}

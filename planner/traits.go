@@ -2,6 +2,8 @@ package planner
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -19,8 +21,10 @@ type traits struct {
 	list       *resource.Operation
 	get        *resource.Operation
 	find       *resource.Operation
-	marked     bool // things carry planform's mark
-	named      bool // other things live in one or refer to one
+	self       *resource.Operation
+	through    *traits // kind whose one thing stands in the list's path; nil = none
+	marked     bool    // things carry planform's mark
+	named      bool    // other things live in one or refer to one
 }
 
 // refTraits is a field that names things.
@@ -39,6 +43,7 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 		t.list, _ = k.Op(resource.List, in.API)
 		t.get, _ = k.Op(resource.Get, in.API)
 		t.find, _ = k.Op(resource.Find, in.API)
+		t.self, _ = k.Op(resource.Self, in.API)
 		if k.Identifier != nil {
 			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
 		}
@@ -51,6 +56,9 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 		if k.Parent != "" {
 			t.parent = all[resource.Must(k.Parent)]
 			t.parent.named = true
+		}
+		if k.Through != "" {
+			t.through = all[resource.Must(k.Through)]
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
@@ -99,6 +107,11 @@ func (t *traits) carried(f *resource.Field) bool {
 
 // recognises reports whether a thing can be found on the service without an ID or an identifier.
 func (t *traits) recognises() bool { return t.list != nil && (t.marked || len(t.natural) > 0) }
+
+// given reports whether every new parent has a thing of that name from the start.
+func (t *traits) given(name string) bool {
+	return slices.ContainsFunc(t.kind.Given, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
+}
 
 // readSingly reports whether a request refreshes one thing, or those of one
 // thing that lives in something itself, such as the links of a work item.

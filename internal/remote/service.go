@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,13 +28,14 @@ type Service struct {
 
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
+	late     map[planner.Name]string     // IDs of names that came to be during the run
 }
 
 var _ executor.Service = (*Service)(nil)
 
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
-	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond}
+	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}, late: map[planner.Name]string{}, pause: 200 * time.Millisecond}
 	if s.dialects == nil {
 		s.dialects = map[string]resource.Dialect{}
 	}
@@ -65,17 +67,27 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, and reads where its fate is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	if step.Operation == nil {
+	if step.Operation == nil && step.ID != "" {
 		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(s.wanted(step, ids))}, nil
 	}
 	params, err := s.params(step, ids)
 	if err != nil {
 		return executor.Outcome{}, err
 	}
+	if step.Object != nil {
+		if err := s.learn(ctx, step, ids); err != nil {
+			return executor.Outcome{}, err
+		}
+	}
 	switch step.Action {
 	case planner.Create:
 		return s.create(ctx, step, params, ids)
-	case planner.Update, planner.Adopt:
+	case planner.Update:
+		return s.update(ctx, step, params, ids)
+	case planner.Adopt:
+		if step.ID == "" {
+			return s.adoptGiven(ctx, step, params, ids)
+		}
 		return s.update(ctx, step, params, ids)
 	case planner.AddMembers:
 		return s.addMembers(ctx, step, params, ids)
@@ -104,6 +116,14 @@ func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]strin
 		params[step.Kind.Param] = step.ID
 		parent = step.Object.Parent
 	}
+	outer, err := s.within(parent, ids)
+	maps.Copy(params, outer)
+	return params, err
+}
+
+// within are the path parameters for what lives in a thing of the manifest; nil is the workspace.
+func (s *Service) within(parent *resource.Object, ids executor.IDs) (map[string]string, error) {
+	params := map[string]string{"workspace_slug": s.plan.Workspace}
 	for o := parent; o != nil; o = o.Parent {
 		id, ok := ids(o.Address)
 		if !ok {
@@ -120,11 +140,10 @@ func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.Resolve
 		switch {
 		case ref.Target != nil:
 			return ids(ref.Target.Address)
-		case ref.ID != "":
-			return ref.ID, true
+		case field.Literal(s.plan.API, ref) != "":
+			return field.Literal(s.plan.API, ref), true
 		default:
-			id, ok := s.plan.Names[planner.NameOf(o, field, ref)]
-			return id, ok
+			return s.named(planner.NameOf(o, field, ref))
 		}
 	}
 }
@@ -181,13 +200,7 @@ func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs
 
 // send makes the request of a create or update in the dialect that the service speaks.
 func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
-	var extra [][2]string
-	if step.Action == planner.Create && step.Kind.Marks && s.plan.API == resource.Full {
-		extra = [][2]string{
-			{"external_source", resource.MarkSource},
-			{"external_id", resource.Mark(s.plan.Workspace, step.Address)},
-		}
-	}
+	extra := s.besides(step, params)
 	resolve := s.resolve(step.Object, ids)
 	dialect := s.dialect(step.Kind)
 	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, dialect, resolve, extra...)}
@@ -204,6 +217,23 @@ func (s *Service) send(ctx context.Context, step *planner.Step, params map[strin
 		}
 	}
 	return res, err
+}
+
+// besides is what a body says besides the values: what the path says and the
+// service wants repeated, the identifier that people chose, and the mark.
+func (s *Service) besides(step *planner.Step, params map[string]string) [][2]string {
+	var extra [][2]string
+	for _, name := range step.Operation.Echo {
+		extra = append(extra, [2]string{name, params[name]})
+	}
+	creates := step.Action == planner.Create
+	if id := step.Kind.Identifier; creates && id != nil && id.Wire != "" && step.Object.Identifier != "" {
+		extra = append(extra, [2]string{id.Wire, step.Object.Identifier})
+	}
+	if creates && s.marks(step) || step.Mark {
+		extra = append(extra, [2]string{"external_source", resource.MarkSource}, [2]string{"external_id", resource.Mark(s.plan.Workspace, step.Address)})
+	}
+	return extra
 }
 
 // dialect is what names the service uses for the kind's fields, as far as is known.
@@ -290,7 +320,7 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 	}
 	code := s.plan.Known[o.Parent.Address].Identifier
 	if code == "" {
-		code = o.Parent.Identifier
+		code = strings.ToUpper(o.Parent.Identifier)
 	}
 	number, err := strconv.Atoi(fmt.Sprint(row["sequence_id"]))
 	if code == "" || err != nil {

@@ -37,18 +37,12 @@ func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params m
 		return false, out, failure(step, cause)
 	}
 	unknown := e == nil || e.Fate == apiclient.Unknown
-	if e != nil && e.Status == 409 && e.ExistingID != "" && s.marks(step) {
-		row := resource.Row{"id": e.ExistingID} // the service says itself that this one carries the mark
-		out = s.created(step, row, ids)
-		out.Settled = true
-		return false, out, nil
-	}
 	row, v, err := s.look(ctx, step, params, unknown)
 	switch {
 	case v == found:
-		out = s.created(step, row, ids)
-		out.Settled = true
-		return false, out, nil
+		out, err = s.take(ctx, step, row, params, ids)
+		out.Settled = err == nil
+		return false, out, err
 	case !unknown:
 		return false, out, failure(step, cause) // refused, and indeed not there
 	case v == notThere:

@@ -1,5 +1,7 @@
 package resource
 
+import "regexp"
+
 // Type is what a field holds.
 type Type int
 
@@ -65,11 +67,16 @@ type Field struct {
 	Unread  bool
 	Doc     string // for people, Markdown
 	Example string
+
+	plain *regexp.Regexp // Plain; nil = none
 }
 
 func (f *Field) complete() {
 	if f.Wire == "" && !f.NoWire {
 		f.Wire = f.Name
+	}
+	if f.Plain != "" {
+		f.plain = regexp.MustCompile(f.Plain)
 	}
 }
 
@@ -78,3 +85,16 @@ func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 
 // Rich reports whether the field is sent as HTML.
 func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.Type == File }
+
+// Me is the text that stands, where a person is named, for whom the credential belongs to.
+const Me = "me"
+
+// Literal is what is sent for a reference to something of the service without
+// looking it up: its ID, or with the documented operations a text of the
+// field's Plain form; "" = it is a name.
+func (f *Field) Literal(api API, r *Reference) string {
+	if r.ID == "" && api == Documented && f.plain != nil && f.plain.MatchString(r.Text) {
+		return r.Text
+	}
+	return r.ID
+}

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -54,6 +55,11 @@ func (o *Object) Text(field string) string {
 		return v.Text
 	}
 	return ""
+}
+
+// Writes reports whether a value is given for a field, or for another one that is sent under the same name.
+func (o *Object) Writes(f *Field) bool {
+	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.Wire != "" && v.Field.Wire == f.Wire })
 }
 
 // Name is what people call the thing: the text of its natural key, else its key.

@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// named is the ID of a name that was looked up for the plan or during the run.
+func (s *Service) named(n planner.Name) (string, bool) {
+	if id, ok := s.plan.Names[n]; ok {
+		return id, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, ok := s.late[n]
+	return id, ok
+}
+
+// learn looks up the names that a step's values use and that came to be only
+// when the run made what they are in: the states of a new project.
+func (s *Service) learn(ctx context.Context, step *planner.Step, ids executor.IDs) error {
+	for _, v := range step.Values {
+		if len(v.Field.Ref) == 0 || len(resource.Must(v.Field.Ref).Given) == 0 {
+			continue
+		}
+		for i := range v.Refs {
+			r := &v.Refs[i]
+			if r.Target != nil || v.Field.Literal(s.plan.API, r) != "" {
+				continue
+			}
+			name := planner.NameOf(step.Object, v.Field, r)
+			if _, ok := s.named(name); ok {
+				continue
+			}
+			if err := s.lookUp(ctx, step.Object, name, ids); err != nil {
+				return failure(step, err)
+			}
+		}
+	}
+	return nil
+}
+
+// lookUp reads the list that a name is in, and takes down every name of it.
+func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.Name, ids executor.IDs) error {
+	k := resource.Must(name.Kind)
+	parent := o.Within(k.Parent)
+	rows, err := s.listIn(ctx, k, parent, ids)
+	if err != nil {
+		return err
+	}
+	var near []string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range rows {
+		for _, natural := range k.Natural {
+			text, _ := row[natural].(string)
+			near = append(near, text)
+			s.late[planner.Name{Kind: name.Kind, Within: name.Within, Text: text}] = row.ID()
+			if strings.EqualFold(text, strings.TrimSpace(name.Text)) {
+				s.late[name] = row.ID()
+			}
+		}
+	}
+	if s.late[name] == "" {
+		return fmt.Errorf("%s has no %s %q, as every new one has elsewhere; it has %s: write it in the manifest, or name another one",
+			parent.Address, strings.ReplaceAll(k.Name, "_", " "), name.Text, strings.Join(near, ", "))
+	}
+	return nil
+}
+
+// listIn reads the things of a kind that live in a thing of the manifest.
+func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
+	list, ok := k.Op(resource.List, s.plan.API)
+	if !ok {
+		return nil, fmt.Errorf("the %s operations cannot list what a %s is", s.plan.API, k.Name)
+	}
+	params, err := s.within(parent, ids)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+}
+
+// adoptGiven takes the thing that the service made by itself when it made what
+// it lives in, and brings it to what the manifest wants.
+func (s *Service) adoptGiven(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	rows, err := s.listIn(ctx, step.Kind, step.Object.Parent, ids)
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	for _, row := range rows {
+		if sameNatural(step.Object, row) {
+			return s.take(ctx, step, row, params, ids)
+		}
+	}
+	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Name, step.Object.Name(), step.Object.Parent.Address)
+}
+
+// take makes of a record that is there what the step wants of it: it is
+// compared, and what differs is sent.
+func (s *Service) take(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	wanted := s.wanted(step, ids)
+	var differing []*resource.Value
+	for _, v := range step.Values {
+		want, ok := wanted[v.Field]
+		if have, known := v.Field.Observed(row); ok && known && have != want && !v.Field.Immutable {
+			differing = append(differing, v)
+		}
+	}
+	out := s.created(step, row, ids)
+	op, ok := step.Kind.Op(resource.Update, s.plan.API)
+	if len(differing) == 0 || !ok {
+		return out, nil
+	}
+	change := *step
+	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, row.ID(), differing
+	params[step.Kind.Param] = change.ID
+	updated, err := s.update(ctx, &change, params, ids)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	out.Warnings = updated.Warnings
+	return out, nil
+}

@@ -75,11 +75,12 @@ type Client struct {
 	stop    context.CancelCauseFunc
 }
 
-// learned is what a client found out about single operations.
+// learned is what a client found out about the service.
 type learned struct {
-	mu    sync.Mutex
-	slash map[*resource.Operation]bool // the path's trailing slash is to be toggled
-	page  map[*resource.Operation]int  // index into the page sizes that the service takes
+	mu      sync.Mutex
+	slash   map[*resource.Operation]bool // the path's trailing slash is to be toggled
+	page    map[*resource.Operation]int  // index into the page sizes that the service takes
+	refused map[string]int               // the same for every list that takes the parameter, where the service named it
 }
 
 // New checks the configuration and returns a client. It makes no request.
@@ -105,7 +106,7 @@ func New(cfg Config) (*Client, error) {
 		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
 		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed),
 		log:        cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
-		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}},
+		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}, refused: map[string]int{}},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)

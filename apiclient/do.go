@@ -55,28 +55,22 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	return resp, nil
 }
 
-// Get reads one record by its expanded path.
-func (c *Client) Get(ctx context.Context, op *resource.Operation, path string) (resource.Row, error) {
-	resp, err := c.Do(ctx, Request{Operation: op, Path: path})
+// Read makes a read by its expanded path: of a list all rows, of a record that
+// one. The query may be nil. Where it asks for only some fields, such as
+// fields=id,name without spaces, a list needs the id among them to tell its rows apart.
+func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
+	req := Request{Operation: op, Path: path, Query: query}
+	if op.Verb == resource.List || op.Verb == resource.ListMembers {
+		return c.List(ctx, req)
+	}
+	resp, err := c.Do(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	if resp.Row == nil {
 		return nil, c.nonsense(&call{op: op, method: op.Method, path: path}, resp.Status, errors.New("the answer is not an object"))
 	}
-	return resp.Row, nil
-}
-
-// Read makes a read by its expanded path: of a list all rows, of a record that one.
-func (c *Client) Read(ctx context.Context, op *resource.Operation, path string) ([]resource.Row, error) {
-	if op.Verb == resource.List || op.Verb == resource.ListMembers {
-		return c.List(ctx, Request{Operation: op, Path: path})
-	}
-	row, err := c.Get(ctx, op, path)
-	if err != nil {
-		return nil, err
-	}
-	return []resource.Row{row}, nil
+	return []resource.Row{resp.Row}, nil
 }
 
 // attempt sends the call once and reads the answer. A failure is an *Error.

@@ -106,9 +106,7 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	if given, err := strconv.Atoi(l.query.Get(l.sizeParam)); err == nil && l.sizeParam != "" {
 		l.sizes = []int{given}
 	}
-	c.learned.mu.Lock()
-	l.size = min(c.learned.page[call.op], len(l.sizes)-1)
-	c.learned.mu.Unlock()
+	l.size = min(c.learned.pageSize(call.op, l.sizeParam), len(l.sizes)-1)
 	l.ask()
 	return l, nil
 }
@@ -176,14 +174,12 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	return rows, more, nil
 }
 
-// fetch reads one page. If the first is refused for its size, smaller ones are tried.
+// fetch reads one page. If the first is refused for its size, smaller ones are
+// tried, and what the service takes is remembered.
 func (l *listing) fetch(ctx context.Context) (*page, error) {
 	for {
 		a, err := l.c.send(ctx, l.call)
-		var e *Error
-		if errors.As(err, &e) && (e.Status == http.StatusBadRequest || errors.Is(err, errTooLarge)) &&
-			l.pages == 0 && l.size < len(l.sizes)-1 {
-			l.size++
+		if l.pages == 0 && l.size < len(l.sizes)-1 && l.refusedSize(err) {
 			l.ask()
 			continue
 		}
@@ -191,9 +187,7 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 			return nil, err
 		}
 		if l.pages == 0 && len(l.sizes) > 1 {
-			l.c.learned.mu.Lock()
-			l.c.learned.page[l.call.op] = l.size
-			l.c.learned.mu.Unlock()
+			l.c.learned.setPageSize(l.call.op, l.size)
 		}
 		p, err := readPage(a.value)
 		if err != nil {
@@ -201,6 +195,46 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 		}
 		return p, nil
 	}
+}
+
+// refusedSize reports whether a page failed for its size, and moves on to a
+// smaller one. A refusal that names the parameter holds for every list that takes it.
+func (l *listing) refusedSize(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok:
+		return false
+	case e.Status == http.StatusBadRequest && l.sizeParam != "" && strings.Contains(e.Message, l.sizeParam):
+		l.size = min(l.c.learned.refusePageSize(l.sizeParam, l.size), len(l.sizes)-1)
+		return true
+	case e.Status == http.StatusBadRequest, errors.Is(err, errTooLarge):
+		l.size++
+		return true
+	default:
+		return false
+	}
+}
+
+// pageSize is the index of the page size to ask for first.
+func (l *learned) pageSize(op *resource.Operation, param string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.page[op], l.refused[param])
+}
+
+// setPageSize remembers the page size that the operation took.
+func (l *learned) setPageSize(op *resource.Operation, size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.page[op] = size
+}
+
+// refusePageSize remembers that the service refused a page size, and gives the next to try.
+func (l *learned) refusePageSize(param string, size int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused[param] = max(l.refused[param], size+1)
+	return l.refused[param]
 }
 
 // sameAsLast reports whether the page has the same rows as the one before.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 )
 
 // id is the n-th UUID.
@@ -178,29 +179,91 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 func listOp(tb testing.TB, number int) *resource.Operation {
 	tb.Helper()
 	if number == 0 {
-		return wider(tb, "GET", "/work-items/")
+		return wider(tb, "/work-items/")
 	}
 	return documented(tb, number)
 }
 
-func TestThePageSizeIsRemembered(t *testing.T) {
+func TestARefusedPageSizeIsRemembered(t *testing.T) {
 	t.Parallel()
-	requests := 0
-	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests++
-		if asked(r.URL.Query(), "per_page", 0) > 100 {
-			status(400, `{}`)(w, r)
-			return
-		}
-		status(cursors(5)(r.URL.Query()))(w, r)
-	}))
-	for range 3 {
-		if _, err := c.List(t.Context(), request(listOp(t, 0))); err != nil {
-			t.Fatal(err)
-		}
+	const over = `{"detail":"Invalid per_page value. Cannot exceed 100."}`
+	lists := []*resource.Operation{wider(t, "/work-items/"), wider(t, "/states/"), wider(t, "/labels/")}
+	for name, tt := range map[string]struct {
+		refusal  string
+		requests int // for each list twice
+	}{
+		"for all lists, where the refusal names the parameter":          {over, 1 + 3 + 3},
+		"for all lists, where the refusal has the parameter as a field": {`{"per_page":["At most 100."]}`, 1 + 3 + 3},
+		"for that list, where the refusal says nothing":                 {`{}`, 3 + 3 + 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var queries []string
+			c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				queries = append(queries, r.URL.RawQuery)
+				if asked(r.URL.Query(), "per_page", 0) > 100 {
+					status(400, tt.refusal)(w, r)
+					return
+				}
+				status(cursors(5)(r.URL.Query()))(w, r)
+			}))
+			for range 2 {
+				for _, op := range lists {
+					if rows, err := c.List(t.Context(), request(op)); err != nil || len(rows) != 5 {
+						t.Fatalf("%d rows, %v", len(rows), err)
+					}
+				}
+			}
+			if len(queries) != tt.requests {
+				t.Errorf("%d requests instead of %d:\n%s", len(queries), tt.requests, strings.Join(queries, "\n"))
+			}
+		})
 	}
-	if requests != 4 {
-		t.Errorf("%d requests", requests)
+}
+
+func TestListsOfTheSandbox(t *testing.T) {
+	t.Parallel()
+	states := wider(t, "/states/")
+	for name, tt := range map[string]struct {
+		op      *resource.Operation
+		rows    int
+		options sandbox.Options
+		queries []string // of the list, twice
+	}{
+		"1000 rows a page, as the community edition gives": {states, 5, sandbox.Options{}, []string{"per_page=1000", "per_page=1000"}},
+		"100 rows a page, as the cloud edition gives": {states, 5, sandbox.Options{PerPage: 100}, []string{
+			"per_page=1000", "per_page=100", "per_page=100",
+		}},
+		"fewer than are tried, by the cursor": {states, 5, sandbox.Options{PerPage: 3}, []string{
+			"per_page=1000", "per_page=100", "", "cursor=3%3A1%3A0&per_page=3", "", "cursor=3%3A1%3A0&per_page=3",
+		}},
+		"by offset, as the contract has it": {documented(t, 18), 2, sandbox.Options{Answers: sandbox.Contract}, []string{
+			"limit=100&offset=0", "limit=100&offset=0",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := sandbox.Open(tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			var queries []string
+			server := listenHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				queries = append(queries, r.URL.RawQuery)
+				s.ServeHTTP(w, r)
+			}))
+			c := client(t, server, func(cfg *apiclient.Config) { cfg.Credential = apiclient.APIKey(sandbox.Key) })
+			for range 2 {
+				rows, err := c.List(t.Context(), apiclient.Request{Operation: tt.op, Params: map[string]string{"project_id": sandbox.ProjectWeb}})
+				if err != nil || len(rows) != tt.rows {
+					t.Fatalf("%d rows, %v", len(rows), err)
+				}
+			}
+			if !slices.Equal(queries, tt.queries) {
+				t.Errorf("asked %q", queries)
+			}
+		})
 	}
 }
 
@@ -381,17 +444,51 @@ func TestReadAndGet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows, err := c.Read(t.Context(), op, path); err != nil || len(rows) != want {
+		if rows, err := c.Read(t.Context(), op, path, nil); err != nil || len(rows) != want {
 			t.Errorf("operation %d: %v, %v", number, rows, err)
 		}
 	}
-	op := documented(t, 14)
+	op := documented(t, 16)
 	path, _ := c.Path(op, params(op))
-	if row, err := c.Get(t.Context(), op, path); err == nil {
-		t.Errorf("a list is taken for a record: %v", row)
+	list := setup(t, status(200, `[{"id":"a"}]`))
+	if rows, err := list.Read(t.Context(), op, path, nil); err == nil {
+		t.Errorf("a list is taken for a record: %v", rows)
 	}
 	if _, err := c.List(t.Context(), request(documented(t, 1))); err == nil {
 		t.Error("a create is taken for a list")
+	}
+}
+
+func TestAReadCanAskForSomeFields(t *testing.T) {
+	t.Parallel()
+	var queries []string
+	s, err := sandbox.Open(sandbox.Options{PerPage: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := client(t, listenHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.RawQuery)
+		s.ServeHTTP(w, r)
+	})), func(cfg *apiclient.Config) { cfg.Credential = apiclient.APIKey(sandbox.Key) })
+	op := wider(t, "/states/")
+	path, err := c.Path(op, map[string]string{"project_id": sandbox.ProjectWeb})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := url.Values{"fields": {"id,name"}, "per_page": {"2"}}
+	rows, err := c.Read(t.Context(), op, path, query)
+	if err != nil || len(rows) != 5 || len(rows[0]) != 2 || rows[0]["name"] == "" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	want := []string{"fields=id%2Cname&per_page=2", "cursor=2%3A1%3A0&fields=id%2Cname&per_page=2", "cursor=2%3A2%3A0&fields=id%2Cname&per_page=2"}
+	if !slices.Equal(queries, want) {
+		t.Errorf("asked %q", queries)
+	}
+	op = wider(t, "/states/{state_id}/")
+	path, _ = c.Path(op, map[string]string{"project_id": sandbox.ProjectWeb, "state_id": rows[0].ID()})
+	if one, err := c.Read(t.Context(), op, path, url.Values{"fields": {"id"}}); err != nil || len(one) != 1 || len(one[0]) != 1 {
+		t.Errorf("%v, %v", one, err)
 	}
 }
 

@@ -79,7 +79,8 @@ func (c *Client) prepare(req Request) (*call, error) {
 	switch op.Verb {
 	case resource.List, resource.ListMembers, resource.AddMembers:
 		call.limit = maxMany
-	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers:
+	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers,
+		resource.Self, resource.Archive, resource.Unarchive:
 	}
 	return call, nil
 }

@@ -61,7 +61,7 @@ func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read,
 
 // ask makes one read. That a thing or a route is not there is an answer.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	rows, err := client.Read(ctx, r.Operation, r.Path)
+	rows, err := client.Read(ctx, r.Operation, r.Path, nil)
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
 		return planner.Answer{Lacking: true}, nil

@@ -23,7 +23,7 @@ type window struct {
 // paged answers with one window of a list of the given length. fetch returns
 // size rows after the first skip.
 func (c *call) paged(total int, fetch func(skip, size int) any) reply {
-	return c.pagedBy(total, maxPerPage, fetch)
+	return c.pagedBy(total, c.opts.PerPage, fetch)
 }
 
 func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply {
@@ -62,8 +62,8 @@ func (c *call) cursorWindow(perPage int) (window, *reply) {
 		switch {
 		case err != nil:
 			return w, new(refuse(http.StatusBadRequest, "detail", "Invalid per_page parameter."))
-		case n > maxPerPage:
-			return w, new(refuse(http.StatusBadRequest, "detail", "Invalid per_page value. Cannot exceed 1000."))
+		case n > c.opts.PerPage:
+			return w, new(refuse(http.StatusBadRequest, "detail", fmt.Sprintf("Invalid per_page value. Cannot exceed %d.", c.opts.PerPage)))
 		}
 		w.size = n
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	Prefix  string                    // base path in front of /api/v1, e.g. "/plane"
 	Answers Answers                   // default Observed
 	Edition Edition                   // default Full
+	PerPage int                       // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
 	Rate    int                       // requests per Window and key, sliding; 0 is no limit
 	Window  time.Duration             // default 60 s
 	Now     func() time.Time          // default time.Now
@@ -76,6 +77,9 @@ var _ http.Handler = (*Server)(nil)
 func Open(opts Options) (*Server, error) {
 	if opts.Window <= 0 {
 		opts.Window = time.Minute
+	}
+	if opts.PerPage <= 0 {
+		opts.PerPage = maxPerPage
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

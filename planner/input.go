@@ -46,6 +46,7 @@ type Intent struct {
 type Read struct {
 	Operation *resource.Operation
 	Path      string // expanded, below the base URL
+	Fields    string // of a list: the only fields that are needed, with commas between; "" = all
 }
 
 // Observed holds the answers to the reads made so far.

@@ -88,7 +88,7 @@ func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 		l.path, _ = t.list.Expand(params)
 	}
 	l.looked = true
-	a, answered := s.ask(Read{t.list, s.listPath(t, parent)})
+	a, answered := s.ask(Read{t.list, s.listPath(t, parent), t.fields})
 	switch {
 	case !answered:
 		l.standing = pending
@@ -110,7 +110,7 @@ func (s *Survey) host(t *traits, parent int32) (string, standing) {
 		return "", broken
 	}
 	path, _ := op.Expand(s.params(parent))
-	a, answered := s.ask(Read{op, path})
+	a, answered := s.ask(Read{Operation: op, Path: path})
 	switch {
 	case !answered:
 		return "", pending
@@ -128,7 +128,7 @@ func (s *Survey) listed(t *traits, parent int32) bool {
 	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 {
 		return false
 	}
-	_, ok := s.in.Observed[Read{t.list, s.listPath(t, parent)}]
+	_, ok := s.in.Observed[Read{t.list, s.listPath(t, parent), t.fields}]
 	return ok
 }
 

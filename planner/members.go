@@ -157,7 +157,7 @@ func (s *Survey) readRoster(r *roster) {
 	params := s.params(within)
 	params[resource.Must(r.kind.Membership.Container).Param] = r.container.ID
 	path, _ := op.Expand(params)
-	a, answered := s.ask(Read{op, path})
+	a, answered := s.ask(Read{Operation: op, Path: path})
 	switch {
 	case !answered:
 	case a.Lacking:

@@ -59,7 +59,7 @@ func (s *Survey) one(f *fact, op *resource.Operation, by string) Read {
 	}
 	params[param] = by
 	path, _ := op.Expand(params)
-	return Read{op, path}
+	return Read{Operation: op, Path: path}
 }
 
 func (s *Survey) refreshOne(o *resource.Object, f *fact) {

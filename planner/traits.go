@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type traits struct {
 	create     *resource.Operation // nil = not offered; likewise the others
 	update     *resource.Operation
 	list       *resource.Operation
+	fields     string // that a list is asked for; "" = all
 	get        *resource.Operation
 	find       *resource.Operation
 	self       *resource.Operation
@@ -73,7 +75,37 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 			t.refs = append(t.refs, r)
 		}
 	}
+	written := map[*resource.Field]bool{}
+	for _, o := range in.Desired {
+		for i := range o.Values {
+			written[o.Values[i].Field] = true
+		}
+	}
+	for _, t := range all {
+		if t.list != nil && slices.Contains(t.list.Query, "fields") {
+			t.fields = t.needed(written)
+		}
+	}
 	return all
+}
+
+// needed are the fields of a record that planning looks at: what it is, and what some manifest says of it.
+func (t *traits) needed(written map[*resource.Field]bool) string {
+	k := t.kind
+	names := []string{"id", "archived_at", k.Parent}
+	if k.Identifier != nil {
+		names = append(names, cmp.Or(k.Identifier.Wire, "sequence_id"))
+	}
+	if k.Marks {
+		names = append(names, "external_source", "external_id")
+	}
+	for i := range k.Fields {
+		if f := &k.Fields[i]; written[f] || slices.Contains(k.Natural, f.Name) {
+			names = append(names, f.Wire, f.WireNewer)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
 
 func naturalFields(k *resource.Kind) []*resource.Field {

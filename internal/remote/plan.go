@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -61,7 +62,11 @@ func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read,
 
 // ask makes one read. That a thing or a route is not there is an answer.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	rows, err := client.Read(ctx, r.Operation, r.Path, nil)
+	var query url.Values
+	if r.Fields != "" {
+		query = url.Values{"fields": {r.Fields}}
+	}
+	rows, err := client.Read(ctx, r.Operation, r.Path, query)
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
 		return planner.Answer{Lacking: true}, nil

@@ -191,7 +191,7 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 	if got.Status != executor.Done || !got.Outcome.Settled || got.Outcome.ID != rows[len(rows)-1]["id"] || s.named("work_item", "Item A") != 1 {
 		t.Errorf("%+v %v", got, rows)
 	}
-	looks := slices.DeleteFunc(s.Log(), func(e sandbox.Entry) bool { return !strings.Contains(e.Query, "external_id") })
+	looks := slices.DeleteFunc(s.Log(), func(e sandbox.Entry) bool { return !strings.Contains(e.Query, "external_id=") })
 	if len(looks) != 1 {
 		t.Errorf("it was looked for %d times to be compared", len(looks))
 	}

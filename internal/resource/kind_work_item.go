@@ -47,7 +47,7 @@ links:
 			},
 			{
 				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor", "external_id", "external_source"}, Again: true,
+				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"}, Again: true,
 			},
 		}, crud(path, "work_item_id", scope, "gud")...),
 	})

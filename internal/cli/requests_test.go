@@ -96,3 +96,25 @@ func TestWhatTakesOneRequestEachIsReadAgainOnlyIfAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// With 10,000 items it is 22 requests: 11 pages of items, 10 of the cycle, and the project.
+func TestAPlanReadsUnchangedItemsByThePage(t *testing.T) {
+	t.Parallel()
+	const page = 1000
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(page+page/2))
+	s.must(t, "apply", "-f", manifest, "--parallelism", "8")
+	before := len(s.Log())
+	r := s.must(t, "plan", "-f", manifest)
+	if reads, _ := s.sent(before); reads != 2+2+1 {
+		t.Errorf("%d requests", reads)
+	}
+	if !strings.HasPrefix(r.out, "No changes") {
+		t.Error(last(r.out))
+	}
+	for _, e := range s.Log()[before:] {
+		if strings.HasSuffix(e.Path, "/work-items/") && (!strings.Contains(e.Query, "fields=") || strings.Contains(e.Query, "description")) {
+			t.Errorf("the list was asked for more than the manifest speaks of: %s?%s", e.Path, e.Query)
+		}
+	}
+}

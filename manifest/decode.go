@@ -65,7 +65,7 @@ func (d *decoder) item(i int32) {
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
 	if it.node.Kind == scalarNode {
 		d.given.reset(0)
-		d.fields[k.props[k.short.Name].field] = it.node
+		d.fields[k.props[k.short.Path()].field] = it.node
 	} else {
 		d.properties(it)
 	}
@@ -129,10 +129,15 @@ func (d *decoder) properties(it *item) {
 		}
 		p := k.props[name]
 		value := pairs[i+1]
+		if p.what == isField && k.Fields[p.field].Group != "" {
+			p.what = isUnknown // the dot is no way to write it
+		}
 		switch p.what {
 		case isUnknown:
 			d.unknown = append(d.unknown, name)
 		case isSection: // found by the walker
+		case isGroup:
+			d.group(k, name, value)
 		case isField:
 			d.fields[p.field] = value
 		case isKey:
@@ -141,6 +146,32 @@ func (d *decoder) properties(it *item) {
 			o.ID = resource.NormalID(d.plain(name, p.given, value))
 		case isIdentifier:
 			o.Identifier = d.plain(name, p.given, value)
+		}
+	}
+}
+
+// group takes the fields that are written inside a mapping of their own.
+func (d *decoder) group(k *kindInfo, name string, n *node) {
+	to := d.usable(name, n)
+	if to == nil || isNull(to) {
+		return
+	}
+	if to.Kind != mappingNode {
+		d.fault(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write what it holds, such as "+k.within(name)[0]+": [...]")
+		return
+	}
+	d.given.within = name + "."
+	defer func() { d.given.within = "" }()
+	pairs := d.pairs(to)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		full, ok := d.given.key(pairs[i], pairs[i+1])
+		if !ok {
+			continue
+		}
+		if p := k.props[full]; p.what == isField {
+			d.fields[p.field] = pairs[i+1]
+		} else {
+			d.unknown = append(d.unknown, full)
 		}
 	}
 }
@@ -262,7 +293,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 	ok := true
 	switch f.Type {
 	case resource.Number, resource.Boolean:
-		to := d.usable(f.Name, n)
+		to := d.usable(f.Path(), n)
 		if ok = to != nil; !ok {
 			break
 		}
@@ -273,7 +304,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 		}
 	case resource.JSON:
 		given.Form = schema.Other
-		if v.Text, given.Value, ok = d.json(f.Name, n); ok {
+		if v.Text, given.Value, ok = d.json(f.Path(), n); ok {
 			v.Null = given.Value == nil && clears
 		}
 	case resource.RefSet:
@@ -281,7 +312,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
-		v.Text, given, ok = d.text(f.Name, n)
+		v.Text, given, ok = d.text(f.Path(), n)
 		if ok && clears && v.Text == "" && (given.Form == schema.Text || given.Value == nil) {
 			v.Null = true
 			given = schema.Given{Form: schema.Other} // an empty text clears as null does
@@ -307,7 +338,7 @@ func reference(text string, at diag.Position) resource.Reference {
 
 // refSet takes a list of texts that name things.
 func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given schema.Given, ok bool) {
-	list := d.usable(f.Name, n)
+	list := d.usable(f.Path(), n)
 	if list == nil {
 		return given, false
 	}
@@ -318,7 +349,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 	from := len(d.texts)
 	v.Refs = d.references(len(list.Content))
 	for i, entry := range list.Content {
-		text, one, fine := d.text(f.Name, entry)
+		text, one, fine := d.text(f.Path(), entry)
 		if !fine {
 			return given, false
 		}

@@ -22,6 +22,7 @@ type properties struct {
 	item   int32     // -1 for the document itself
 	kind   *kindInfo // nil for the document itself
 	names  []string  // what the document may hold
+	within string    // the mapping inside the object whose keys are taken, such as relations, with a dot; "" = none
 	list   []property
 	byName map[string]int // only where there are many
 }
@@ -51,15 +52,16 @@ func (p *properties) key(key, value *node) (name string, ok bool) {
 		}})
 		return "", false
 	}
-	if other := p.at(k.Value); other != nil {
+	name = p.within + k.Value
+	if other := p.at(name); other != nil {
 		p.found.add(duplicateKey(p.source, k.Value, other.key, key, p.path()))
 		return "", false
 	}
 	if p.byName != nil {
-		p.byName[k.Value] = len(p.list)
+		p.byName[name] = len(p.list)
 	}
-	p.list = append(p.list, property{k.Value, key, value})
-	return k.Value, true
+	p.list = append(p.list, property{name, key, value})
+	return name, true
 }
 
 func duplicateKey(s *source, name string, first, second *node, path string) finding {
@@ -236,7 +238,7 @@ func (p *properties) unknown(d *diag.Diagnostic, name string, at *property) {
 func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *property) {
 	var f *resource.Field
 	if p.kind != nil {
-		f, _ = p.kind.Field(v.Property)
+		f, _ = p.kind.field(v.Property)
 	}
 	n = resolved(n)
 	text, name := n.Value, v.Property

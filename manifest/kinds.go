@@ -47,6 +47,7 @@ const (
 	isIdentifier
 	isField
 	isSection
+	isGroup
 )
 
 // kindSet holds every kind that a manifest lists, and those that fields name.
@@ -87,7 +88,10 @@ func (k *kindInfo) describe(s *kindSet) {
 	}
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		k.props[f.Name] = prop{what: isField, field: i}
+		k.props[f.Path()] = prop{what: isField, field: i}
+		if f.Group != "" {
+			k.props[f.Group] = prop{what: isGroup}
+		}
 		if f.IsRef() {
 			k.refs = true
 			s.byName[f.Ref].target = true
@@ -111,13 +115,32 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.props[name] = p
 	}
 	for i := range k.Fields {
-		k.given = append(k.given, k.props[k.Fields[i].Name].given)
+		k.given = append(k.given, k.props[k.Fields[i].Path()].given)
 	}
 	for name := range k.props {
 		k.names = append(k.names, name)
 	}
 	slices.Sort(k.names)
 	k.short, _ = schema.Short(k.Kind)
+}
+
+// field returns the field that is written as a property, such as name or relations.blocking.
+func (k *kindInfo) field(property string) (*resource.Field, bool) {
+	if p, ok := k.props[property]; ok && p.what == isField {
+		return &k.Fields[p.field], true
+	}
+	return nil, false
+}
+
+// within lists the fields of a group.
+func (k *kindInfo) within(group string) []string {
+	var names []string
+	for i := range k.Fields {
+		if f := &k.Fields[i]; f.Group == group {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // elsewhere names what carries a property of that name, for a hint.

@@ -34,7 +34,8 @@ type namesake struct {
 // resolver finds what references name.
 type resolver struct {
 	*reader
-	names map[objectKey]namesake // by natural key, of kinds that are found by name
+	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
+	names  map[objectKey]namesake // by natural key, of kinds that are found by name
 
 	mu     sync.Mutex
 	warned map[objectKey]int32 // names that are not in the manifest, with the first item that uses them
@@ -42,10 +43,14 @@ type resolver struct {
 
 // resolve points every reference at what it names.
 func (r *reader) resolve() {
-	s := &resolver{reader: r, names: map[objectKey]namesake{}, warned: map[objectKey]int32{}}
+	s := &resolver{reader: r, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int32{}}
 	for i := range r.items {
 		it := &r.items[i]
-		if it.into >= 0 || !it.kind.target || it.kind.AdoptAsked {
+		if it.into >= 0 || !it.kind.target {
+			continue
+		}
+		s.listed[it.kind] = true
+		if it.kind.AdoptAsked {
 			continue
 		}
 		for _, f := range it.kind.natural {
@@ -87,7 +92,7 @@ func (s *resolver) object(i int32, found *findings) {
 			continue
 		}
 		k := s.kinds.byName[v.Field.Ref]
-		if k.Section == "" {
+		if !s.listed[k] && !k.AdoptAsked {
 			continue // the manifest lists no such things: they are looked up on the service
 		}
 		for m := range v.Refs {
@@ -138,7 +143,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 			return
 		}
 	}
-	if s.partial {
+	if s.partial || slices.Contains(k.Given, ref.Text) {
 		return
 	}
 	if k.AdoptAsked { // such things are not looked up by name
@@ -161,7 +166,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 
 // valuePath is the place of a reference in the document.
 func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
-	path := r.path(i) + "." + f.Name
+	path := r.path(i) + "." + f.Path()
 	if f.Type == resource.RefSet {
 		path += "[" + strconv.Itoa(member) + "]"
 	}
@@ -176,7 +181,7 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 	upper := strings.ToUpper(ref.Text)
 	problem := func(code, summary, hint string) {
 		found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: code, Position: ref.Position, Path: s.path(i) + "." + f.Name, Address: string(s.items[i].object.Address), Summary: summary, Hint: hint,
+			Code: code, Position: ref.Position, Path: s.path(i) + "." + f.Path(), Address: string(s.items[i].object.Address), Summary: summary, Hint: hint,
 		}})
 	}
 	project := ""

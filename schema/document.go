@@ -153,7 +153,13 @@ func properties(k *resource.Kind, whole bool) object {
 	}
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		ps = append(ps, member{f.Name, fieldSchema(f, whole)})
+		if whole && f.Group != "" {
+			if i == 0 || k.Fields[i-1].Group != f.Group {
+				ps = append(ps, member{f.Group, group(k, f.Group)})
+			}
+			continue
+		}
+		ps = append(ps, member{f.Path(), fieldSchema(f, whole)})
 	}
 	if !whole {
 		return ps
@@ -170,6 +176,17 @@ func properties(k *resource.Kind, whole bool) object {
 	return ps
 }
 
+// group is the mapping that holds the fields of a group.
+func group(k *resource.Kind, name string) object {
+	var ps object
+	for i := range k.Fields {
+		if f := &k.Fields[i]; f.Group == name {
+			ps = append(ps, member{f.Name, fieldSchema(f, true)})
+		}
+	}
+	return object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}}
+}
+
 func keyDefault(k *resource.Kind) string {
 	for _, name := range k.KeyFrom {
 		if f, ok := k.Field(name); ok && f.Type == resource.URL {
@@ -177,7 +194,7 @@ func keyDefault(k *resource.Kind) string {
 		}
 	}
 	if len(k.KeyFrom) == 0 {
-		return "Without one, the ID."
+		return "Default: the ID, where one is given."
 	}
 	return "Default: the " + strings.Join(k.KeyFrom, ", else the ") + ", in lower case with hyphens."
 }

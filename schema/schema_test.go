@@ -38,15 +38,14 @@ func TestTheSchemaInTheRepositoryIsCurrent(t *testing.T) {
 
 func TestTheSchemaNamesEveryKindAndFieldWithHelp(t *testing.T) {
 	t.Parallel()
+	type property struct {
+		Description string
+		Examples    []any
+		Properties  map[string]property
+	}
 	var doc struct {
 		Properties map[string]any
-		Defs       map[string]struct {
-			Description string
-			Properties  map[string]struct {
-				Description string
-				Examples    []any
-			}
-		} `json:"$defs"`
+		Defs       map[string]property `json:"$defs"`
 	}
 	if err := json.Unmarshal(schema.Document(), &doc); err != nil {
 		t.Fatal(err)
@@ -59,7 +58,11 @@ func TestTheSchemaNamesEveryKindAndFieldWithHelp(t *testing.T) {
 			t.Errorf("%s has no description", k.Name)
 		}
 		for i := range k.Fields {
-			p := doc.Defs[k.Name].Properties[k.Fields[i].Name]
+			in := doc.Defs[k.Name].Properties
+			if group := k.Fields[i].Group; group != "" {
+				in = in[group].Properties
+			}
+			p := in[k.Fields[i].Name]
 			if p.Description == "" || k.Fields[i].Example != "" && len(p.Examples) == 0 {
 				t.Errorf("%s.%s lacks its description or example", k.Name, k.Fields[i].Name)
 			}
@@ -88,8 +91,12 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 				v = []any{f.Example}
 			case resource.Number:
 				v = json.Number(f.Example)
+			case resource.Boolean, resource.JSON:
+				if err := json.Unmarshal([]byte(f.Example), &v); err != nil {
+					t.Errorf("%s.%s: %v", k.Name, f.Name, err)
+				}
 			}
-			if vs := c.Check(k.Name, map[string]any{"id": "8a234ec6-0000-4000-8000-000000000000", f.Name: v}); len(vs) > 0 {
+			if vs := c.Check(k.Name, map[string]any{"id": "8a234ec6-0000-4000-8000-000000000000", f.Path(): v}); len(vs) > 0 {
 				t.Errorf("%s.%s: %v", k.Name, f.Name, vs)
 			}
 		}

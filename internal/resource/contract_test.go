@@ -134,7 +134,7 @@ func TestWiderOperations(t *testing.T) {
 	}
 	used := 0
 	for _, o := range resource.Operations() {
-		if o.Documented() {
+		if o.Documented() || o.Verb == resource.Self { // the reference describes what is in a workspace
 			continue
 		}
 		row := strings.Join([]string{o.Method, anonymous(o.Path), o.Scope}, " ")

@@ -63,6 +63,13 @@ type Field struct {
 	Plain string
 	// Group is the mapping in the manifest inside which the field is written, such as relations; "" = none.
 	Group string
+	// Among is the membership of something that the thing lives in without which
+	// whoever is named is dropped in silence, such as project_member; "" = none.
+	Among string
+	// Late is set where a create does not take the field: an update right after it does.
+	Late bool
+	// Coded is set where the service gives the values of an Enum the numbers of their places.
+	Coded bool
 	// Unread is set where answers never show the field, so that it is compared with the state only.
 	Unread  bool
 	Doc     string // for people, Markdown
@@ -78,6 +85,14 @@ func (f *Field) complete() {
 	if f.Plain != "" {
 		f.plain = regexp.MustCompile(f.Plain)
 	}
+}
+
+// Path is where the field is written in its object, such as relations.blocking.
+func (f *Field) Path() string {
+	if f.Group == "" {
+		return f.Name
+	}
+	return f.Group + "." + f.Name
 }
 
 // IsRef reports whether the field names other things.

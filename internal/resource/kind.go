@@ -60,6 +60,9 @@ type Membership struct {
 	Const [][2]string
 	// Under is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
 	Under string
+	// Inverse is the membership that says the same from the member's side, such as
+	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
+	Inverse string
 }
 
 // Field returns the field of that name.

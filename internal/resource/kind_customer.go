@@ -8,7 +8,17 @@ func init() {
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the customer.", Example: "Globex"},
+			{Name: "description", Wire: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Our **first** customer."},
+			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Our <strong>first</strong> customer.</p>"},
+			{Name: "email", Type: Text, Clear: ClearEmpty, MaxLength: 254, Doc: "E-mail address.", Example: "hello@globex.example"},
+			{Name: "website_url", Type: URL, Clear: ClearEmpty, MaxLength: 255, Doc: "Address of their website.", Example: "https://globex.example"},
+			{Name: "domain", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "What they deal in.", Example: "energy"},
+			{Name: "employees", Type: Number, Clear: ClearNull, Doc: "Number of their employees.", Example: "250"},
+			{Name: "stage", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "How far the sale is, such as lead or sales_qualified_lead.", Example: "lead"},
+			{Name: "contract_status", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Where the contract stands, such as active.", Example: "active"},
+			{Name: "revenue", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "What they pay, as a text.", Example: "120000"},
+			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 		},
-		Operations: crud(workspace+"customers/", "customer_id", "customers", "lgud"),
+		Operations: crud(workspace+"customers/", "customer_id", "customers", "lgcud"),
 	})
 }

@@ -11,6 +11,7 @@ func init() {
 		Fields: []Field{
 			{Name: "title", WireNewer: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
 			{Name: "description", WireNewer: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
+			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Address of where they asked. Only newer editions keep it.", Example: "https://example.com/mail/1"},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, Number: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},

@@ -1,17 +1,29 @@
 package resource
 
 func init() {
+	const path = workspace + "projects/{project_id}/cycles/"
+	const scope = "projects.cycles"
 	register(Kind{
 		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Marks: true,
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`.",
-		Example: `{key: sprint-14, name: Sprint 14}`,
+		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Feature: "cycle_view",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
+			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none.", Example: "2031-01-06"},
+			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
+			{Name: "owned_by", Type: Ref, Ref: "member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "timezone", Type: Text, MaxLength: 255, Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 		},
-		Operations: crud(workspace+"projects/{project_id}/cycles/", "cycle_id", "projects.cycles", "lgud"),
+		Operations: append([]Operation{
+			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Echo: []string{"project_id"}},
+			{Verb: Archive, Method: "POST", Path: path + "{cycle_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
+			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-cycles/{cycle_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
+		}, crud(path, "cycle_id", scope, "lgud")...),
 	})
-	const members = workspace + "projects/{project_id}/cycles/{cycle_id}/cycle-issues/"
+	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",

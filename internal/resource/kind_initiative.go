@@ -9,10 +9,17 @@ func init() {
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
+			{Name: "description", Wire: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
+			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Three <strong>new</strong> markets.</p>"},
+			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
+			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2027-03-31"},
+			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "How far it is.", Example: "ACTIVE"},
+			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "labels", NoWire: true, Type: RefSet, Ref: "initiative_label", Doc: "Initiative labels, by key, name or ID.", Example: "growth"},
 			{Name: "projects", NoWire: true, Type: RefSet, Ref: "project", Doc: "Projects, by key, identifier, name or ID.", Example: "web"},
 		},
-		Operations: crud(path, "initiative_id", "initiatives", "lgud"),
+		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})
 	register(Kind{
 		Name: "initiative_project",

@@ -11,6 +11,7 @@ func init() {
 		},
 		Operations: []Operation{
 			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read", Again: true},
+			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read", Again: true},
 		},
 	})
 }

@@ -1,17 +1,29 @@
 package resource
 
 func init() {
+	const path = workspace + "projects/{project_id}/modules/"
+	const scope = "projects.modules"
 	register(Kind{
 		Name: "module", Section: "modules", Parent: "project", Param: "module_id", Marks: true,
 		Doc:     "A module of a project. Work items name it in their `module`.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Feature: "module_view",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},
+			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
+			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
+			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
+			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
 		},
-		Operations: crud(workspace+"projects/{project_id}/modules/", "module_id", "projects.modules", "lgud"),
+		Operations: append([]Operation{
+			{Verb: Archive, Method: "POST", Path: path + "{module_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
+			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-modules/{module_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
+		}, crud(path, "module_id", scope, "lgcud")...),
 	})
-	const members = workspace + "projects/{project_id}/modules/{module_id}/module-issues/"
+	const members = path + "{module_id}/module-issues/"
 	register(Kind{
 		Name: "module_work_item",
 		Doc:  "That a work item belongs to a module.",

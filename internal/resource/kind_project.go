@@ -4,23 +4,58 @@ func init() {
 	const path = workspace + "projects/"
 	register(Kind{
 		Name: "project", Section: "projects", Param: "project_id",
-		Doc: "A project of the workspace. Give its `id`, or its `identifier` (the short code in front of work item numbers).",
+		Doc: "A project of the workspace, known by its `identifier` (the short code in front of work item numbers) or its `id`. " +
+			"One that is not there yet is created, which takes an `identifier` and a `name`.",
 		Example: `key: web
 identifier: WEB
 name: Website
-description: Public site and shop`,
+description: Public site and shop
+members: [ada@example.com]`,
 		KeyFrom:    []string{"identifier", "name"},
 		Natural:    []string{"identifier", "name"},
+		Marks:      true,
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, Wire: "identifier", Doc: "The project's short code, such as `WEB`."},
 		Fields: []Field{
-			{Name: "name", Type: Text, Documented: true, MaxLength: 255, Doc: "Name of the project.", Example: "Website"},
+			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the project.", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
+			{Name: "lead", Wire: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who gets new work items, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "members", NoWire: true, Type: RefSet, Ref: "member", Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID. Who is added gets the role of a member.", Example: "bob@example.com"},
+			{Name: "timezone", Type: Text, MaxLength: 255, Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "Address of the cover image.", Example: "https://example.com/cover.png"},
+			{Name: "emoji", Type: Text, Clear: ClearNull, MaxLength: 255, Doc: "Emoji of the project, by its code point.", Example: "128640"},
+			{Name: "module_view", Type: Boolean, Doc: "Whether the project has modules.", Example: "true"},
+			{Name: "cycle_view", Type: Boolean, Doc: "Whether the project has cycles.", Example: "true"},
+			{Name: "issue_views_view", Type: Boolean, Doc: "Whether the project has views.", Example: "true"},
+			{Name: "page_view", Type: Boolean, Doc: "Whether the project has pages.", Example: "true"},
+			{Name: "intake_view", Type: Boolean, Doc: "Whether the project has an intake.", Example: "true"},
+			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
+			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
+			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see everything.", Example: "false"},
+			{Name: "archive_in", Type: Number, Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
+			{Name: "close_in", Type: Number, Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
 		},
 		Operations: append([]Operation{
 			{
 				Verb: Update, Number: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
 				Again: true, Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
-		}, crud(path, "project_id", "projects", "lg")...),
+			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
+			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
+		}, crud(path, "project_id", "projects", "lgcd")...),
+	})
+	const members = path + "{project_id}/project-members/"
+	register(Kind{
+		Name: "project_member",
+		Doc:  "That a member of the workspace belongs to a project.",
+		Membership: &Membership{
+			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", Row: "id", Batch: 1,
+			Const: [][2]string{{"role", "15"}},
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", Single: true, Again: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read", Again: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", Single: true, Again: true},
+		},
 	})
 }

@@ -1,11 +1,21 @@
 package resource
 
 func init() {
+	const path = workspace + "projects/{project_id}/states/"
 	register(Kind{
-		Name: "state", Section: "", Parent: "project", Param: "state_id", Marks: true,
-		Doc:        "A state of a project, such as Todo. Work items name it in their `state`.",
-		Natural:    []string{"name"},
-		Fields:     []Field{{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the state.", Example: "Todo"}},
-		Operations: crud(workspace+"projects/{project_id}/states/", "state_id", "projects.states", "lg"),
+		Name: "state", Section: "states", Parent: "project", Param: "state_id", Marks: true,
+		Doc:     "A state of a project, such as Todo. Work items name it in their `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
+		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
+		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Given: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the state.", Example: "In Review"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
+			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
+			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Doc: "What the state means for an item's progress.", Example: "started"},
+			{Name: "sequence", Type: Number, Late: true, Doc: "Place among the states: lower comes first.", Example: "40000"},
+			{Name: "default", Type: Boolean, Doc: "Whether new work items get this state.", Example: "false"},
+		},
+		Operations: crud(path, "state_id", "projects.states", "lgcud"),
 	})
 }

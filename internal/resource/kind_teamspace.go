@@ -11,12 +11,13 @@ func init() {
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
 			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Keeps the lights on.</p>"},
-			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, sent as it is."},
-			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup."},
-			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Unread: true},
-			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are."},
+			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, sent as it is.", Example: `{"type": "doc"}`},
+			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.", Example: "Keeps the lights on."},
+			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Unread: true, Example: "AQID"},
+			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "projects", NoWire: true, Type: RefSet, Ref: "project", Doc: "Projects, by key, identifier, name or ID.", Example: "web"},
+			{Name: "members", NoWire: true, Type: RefSet, Ref: "member", Doc: "Members who belong to the teamspace, by e-mail address, display name or ID.", Example: "bob@example.com"},
 		},
 		Operations: append([]Operation{
 			{
@@ -38,6 +39,18 @@ func init() {
 			},
 			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read", Again: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write", Again: true},
+		},
+	})
+	register(Kind{
+		Name: "teamspace_member",
+		Doc:  "That a member of the workspace belongs to a teamspace.",
+		Membership: &Membership{
+			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", Row: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write", Again: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read", Again: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write", Again: true},
 		},
 	})
 }

@@ -20,7 +20,7 @@ links:
 			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", Type: Ref, Ref: "state", Documented: true, Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, Among: "project_member", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
@@ -35,6 +35,19 @@ links:
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "cycle", NoWire: true, Type: Ref, Ref: "cycle", Doc: "Cycle that the item belongs to, by key, name or ID.", Example: "sprint-14"},
+			{Name: "point", Type: Number, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
+			{Name: "sort_order", Type: Number, Late: true, Doc: "Place among the items of one state.", Example: "1000"},
+			{
+				Name: "created_at", Type: Text, Immutable: true, Unread: true,
+				Pattern:    `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
+				PatternDoc: "a moment such as 2024-05-17T09:30:00Z",
+				Doc:        "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
+			},
+			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, Unread: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			relation("blocking", "Items that wait for this one, by key, readable identifier or ID."),
+			relation("blocked_by", "Items that this one waits for, by key, readable identifier or ID."),
+			relation("duplicate", "Items that say the same, by key, readable identifier or ID."),
+			relation("relates_to", "Items that have to do with this one, by key, readable identifier or ID."),
 		},
 		Operations: append([]Operation{
 			{

@@ -2,10 +2,17 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "work_item_type", Parent: "project", Param: "type_id",
-		Doc:        "A type of work item, such as Story. Work items name it in their `type`.",
-		Natural:    []string{"name"},
-		Fields:     []Field{{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"}},
-		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "projects.work_item_types", "lg"),
+		Name: "work_item_type", Section: "work_item_types", Parent: "project", Param: "type_id", Marks: true,
+		Doc:     "A type of work item, such as Story. Work items name it in their `type`.",
+		Example: `{name: Story, description: Something that a user gains}`,
+		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		Feature: "is_issue_type_enabled",
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "Something that a user gains"},
+			{Name: "is_epic", Type: Boolean, Doc: "Whether items of the type are epics.", Example: "false"},
+			{Name: "is_active", Type: Boolean, Doc: "Whether new items can be of the type.", Example: "true"},
+		},
+		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "projects.work_item_types", "lgcud"),
 	})
 }

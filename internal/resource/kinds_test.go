@@ -84,6 +84,22 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				}
 			}
 			anchored(t, f.Pattern)
+			anchored(t, f.Plain)
+			switch {
+			case f.Coded && f.Type != resource.Enum:
+				t.Errorf("%s has no values to number", f.Name)
+			case f.Late && (f.Immutable || f.Required):
+				t.Errorf("%s cannot come late", f.Name)
+			case f.Initial != "" && !f.Required:
+				t.Errorf("%s needs no initial value", f.Name)
+			case f.Plain != "" && !f.IsRef():
+				t.Errorf("%s names nothing", f.Name)
+			}
+			if f.Among != "" {
+				if among, ok := resource.Lookup(f.Among); !ok || among.Membership == nil || among.Membership.Member != f.Ref {
+					t.Errorf("%s: %s is no membership of what it names", f.Name, f.Among)
+				}
+			}
 			if !f.IsRef() {
 				continue
 			}
@@ -129,8 +145,21 @@ func TestEveryKindIsWhole(t *testing.T) {
 				t.Errorf("%s is no text that a thing is known by", name)
 			}
 		}
-		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0) {
+		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0 && len(k.Natural) > 0) {
 			t.Error("a manifest lists such things and needs an example and a key")
+		}
+		if len(k.Given) > 0 && (len(k.Natural) == 0 || k.Parent == "") {
+			t.Error("what a parent has from the start is known by a name")
+		}
+		if k.Feature != "" {
+			if f, ok := resource.Must(k.Parent).Field(k.Feature); !ok || f.Type != resource.Boolean {
+				t.Errorf("%s is nothing that a %s can have switched on", k.Feature, k.Parent)
+			}
+		}
+		if k.Through != "" {
+			if to, ok := resource.Lookup(k.Through); !ok || to.Parent != k.Parent || to.Param == "" {
+				t.Errorf("a %s has no %s", k.Parent, k.Through)
+			}
 		}
 		if k.Nests != "" {
 			if f, ok := k.Field(k.Nests); !ok || f.Ref != k.Name || f.Type != resource.Ref {
@@ -158,6 +187,9 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			around = []*resource.Kind{resource.Must(m.Container), resource.Must(m.Member)}
 			around = append(around, ancestors(around[0])...)
 		}
+		if k.Through != "" {
+			around = append(around, resource.Must(k.Through))
+		}
 		for _, a := range around {
 			params[a.Param] = a.Name
 		}
@@ -171,7 +203,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			if o.Kind != k.Name || o.Scope == "" || o.Success < 200 || o.Success > 299 {
 				t.Errorf("%s: %+v", o, o)
 			}
-			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers) {
+			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.Self) {
 				t.Errorf("%s: method and verb do not fit", o)
 			}
 			if o.Again == (o.Verb == resource.Create) {
@@ -197,7 +229,14 @@ func TestEveryMembershipIsWhole(t *testing.T) {
 		if m.On == m.Member {
 			other = m.Container
 		}
-		if f.Ref != other || m.Batch != 100 || m.Row == "" || m.Body == "" {
+		batch := 100
+		if add, ok := k.Op(resource.AddMembers, resource.Full); ok && add.Single {
+			batch = 1
+		}
+		if inverse, ok := resource.Lookup(m.Inverse); ok != (m.Inverse != "") || ok && inverse.Membership.Inverse != k.Name {
+			t.Errorf("%s is not what %s says from the other side", m.Inverse, k.Name)
+		}
+		if f.Ref != other || m.Batch != batch || m.Row == "" || m.Body == "" {
 			t.Errorf("%s: %+v", k.Name, m)
 		}
 		if via, ok := resource.Via(m.On, m.Field); !ok || via != k {

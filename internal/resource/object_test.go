@@ -39,8 +39,8 @@ func TestWhatAManifestLists(t *testing.T) {
 	t.Parallel()
 	for parent, want := range map[string][]string{
 		"":          {"customer", "initiative", "initiative_label", "page", "project", "teamspace"},
-		"project":   {"cycle", "module", "work_item"},
-		"work_item": {"link"},
+		"project":   {"cycle", "label", "module", "state", "work_item", "work_item_type"},
+		"work_item": {"comment", "link"},
 		"customer":  {"customer_request"},
 	} {
 		var got []string

@@ -1,0 +1,31 @@
+package resource
+
+func init() {
+	relations("blocking", "blocked_by")
+	relations("blocked_by", "blocking")
+	relations("duplicate", "duplicate")
+	relations("relates_to", "relates_to")
+}
+
+// relations registers that work items stand in one relation; inverse is its name as the other items see it.
+func relations(name, inverse string) {
+	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/relations/"
+	register(Kind{
+		Name: "work_item_" + name,
+		Doc:  "That a work item names another in its `" + name + "`.",
+		Membership: &Membership{
+			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", Row: "issue_id", Batch: 100,
+			Const: [][2]string{{"relation_type", name}}, Under: name, Inverse: "work_item_" + inverse,
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write", Again: true},
+			{Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: "projects.work_items:read", Again: true},
+			{Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write", Body: []string{"related_issue"}, Single: true, Again: true},
+		},
+	})
+}
+
+// relation is the field of a work item that declares a relation.
+func relation(name, doc string) Field {
+	return Field{Name: name, Group: "relations", NoWire: true, Type: RefSet, Ref: "work_item", Doc: doc, Example: "checkout"}
+}

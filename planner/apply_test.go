@@ -41,21 +41,32 @@ func TestWordsOfActions(t *testing.T) {
 }
 
 // TestWhatIsGoneAndCannotBeMadeAgain covers things that planform only finds.
-func TestWhatIsGoneAndCannotBeMadeAgain(t *testing.T) {
+func TestWhatIsGone(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]rule{
-		"by its name": {
+		"is made again": {
 			api:      full,
 			prior:    []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "name=A") },
-			findings: []string{`error not-found: the service has no cycle "A", and planform cannot create one; create it on the service first, or give the id of another one`},
+			steps:    []string{"create cycle/web/a"},
+			findings: []string{"warning gone: cycle/web/a was deleted or archived on the service since the last apply and is created again"},
 		},
-		"by its identifier": {
+		"is made again with its identifier": {
 			api:      full,
 			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP") },
 			prior:    []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/old", "identifier=OLD", "name=Old") },
-			findings: []string{"error not-found: the service has no project OLD"},
+			steps:    []string{"create project/old"},
+			findings: []string{"warning gone: project/old was deleted or archived on the service since the last apply and is created again"},
+		},
+		"cannot be made again without what it needs": {
+			api:   full,
+			prior: []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
+			want:  func(w *wanted) { w.put("project/old", "identifier=OLD") },
+			findings: []string{
+				`error incomplete: the service has no project "OLD", and it cannot be created without its name; write that, or the id of a project that exists`,
+				"warning gone: project/old was deleted or archived on the service since the last apply and is created again",
+			},
 		},
 		"and is there under another ID by now": {
 			api:      full,

@@ -153,24 +153,30 @@ func (b *builder) giveStep(step *Step) {
 
 // complete reports what a thing lacks that is to be created.
 func (b *builder) complete(o *resource.Object) {
-	var missing []string
-	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
-		missing = append(missing, "identifier")
-	}
-	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
-			missing = append(missing, f.Name)
-		}
-	}
-	if len(missing) == 0 {
+	lacks := missing(o)
+	if len(lacks) == 0 {
 		return
 	}
 	what := spoken(o.Kind)
 	b.diags.Add(diag.Diagnostic{
 		Code: "incomplete", Position: o.Position, Address: string(o.Address),
-		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(missing, " and its "),
+		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(lacks, " and its "),
 		Hint:    "write that, or the id of a " + what + " that exists",
 	})
+}
+
+// missing lists what a thing cannot be created without and the manifest does not give.
+func missing(o *resource.Object) []string {
+	var names []string
+	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
+		names = append(names, "identifier")
+	}
+	for i := range o.Kind.Fields {
+		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // initial adds the values that a create sends where the manifest gives none.

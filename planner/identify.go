@@ -3,6 +3,8 @@ package planner
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,14 +133,14 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 		s.notFound(o, f, x)
 		return
 	}
-	s.chosen(o, f, l)
+	s.chosen(o, f, l, x)
 }
 
 // chosen deals with an identifier that nothing bears, of a kind whose
 // identifiers people choose: a thing is created with it.
-func (s *Survey) chosen(o *resource.Object, f *fact, l *listing) {
+func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
-		s.hint(o, "other-identifier", string(o.Address)+" is "+f.prior.Identifier+" on the service, not "+o.Identifier,
+		s.hint(o, "other-identifier", string(o.Address)+" is "+s.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0])+" on the service, not "+o.Identifier,
 			"change the identifier on the service first, or give a new "+spoken(o.Kind)+" a key of its own")
 		f.standing = broken
 		return
@@ -155,6 +157,10 @@ func (s *Survey) chosen(o *resource.Object, f *fact, l *listing) {
 			f.standing = broken
 			return
 		}
+	}
+	if len(missing(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
+		s.notFound(o, f, x) // it is misspelt rather than new
+		return
 	}
 	f.gone = f.known()
 	f.forget()

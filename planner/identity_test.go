@@ -121,7 +121,7 @@ func TestIdentity(t *testing.T) {
 			api:      full,
 			prior:    []planner.Record{known("project/web", web, "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=OLD", "name=Website") },
-			findings: []string{"error not-found: the service has no project OLD"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not OLD; change the identifier on the service first, or give a new project a key of its own"},
 		},
 		"an id and an identifier that contradict each other are an error": {
 			api:      full,

@@ -97,14 +97,19 @@ func (b *builder) create(i int) {
 	}
 	given := b.given(i)
 	if !given {
-		b.complete(o)
+		b.complete(i)
 	}
 	step := b.step(i, Create)
 	step.Operation = f.traits.create
 	lacking := b.lack(i)
+	var late []*resource.Value
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) && !lacking.has(v) {
+		switch v := &o.Values[k]; {
+		case !b.in.API.Sends(v.Field), f.traits.carried(v.Field), lacking.has(v):
+		case v.Field.Late && !given:
+			late = append(late, v)
+		default:
 			values = append(values, v)
 		}
 	}
@@ -121,9 +126,22 @@ func (b *builder) create(i int) {
 	b.needTargets(i, values)
 	step.Needs = b.taken()
 	f.step = step
+	if len(late) > 0 && f.traits.update != nil {
+		b.complement(i, late)
+	}
 	var d difference
 	lacking.add(b.Survey, &d)
 	b.stick(i, &d)
+}
+
+// complement adds the step that sends what a create does not take.
+func (b *builder) complement(i int, late []*resource.Value) {
+	f := &b.facts[i]
+	step := b.step(i, Update)
+	step.Operation, step.Values, step.Needs = f.traits.update, late, []int{i}
+	for _, v := range late {
+		step.changes = append(step.changes, b.change(v, FromManifest))
+	}
 }
 
 // given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.
@@ -152,16 +170,24 @@ func (b *builder) giveStep(step *Step) {
 }
 
 // complete reports what a thing lacks that is to be created.
-func (b *builder) complete(o *resource.Object) {
+func (b *builder) complete(i int) {
+	o, f := b.in.Desired[i], &b.facts[i]
 	lacks := missing(o)
 	if len(lacks) == 0 {
 		return
+	}
+	var others []string
+	if b.listed(f.traits, f.parent) {
+		l, _ := b.list(f.traits, f.parent)
+		for _, row := range l.rows {
+			others = append(others, naturals(o.Kind, row)...)
+		}
 	}
 	what := spoken(o.Kind)
 	b.diags.Add(diag.Diagnostic{
 		Code: "incomplete", Position: o.Position, Address: string(o.Address),
 		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(lacks, " and its "),
-		Hint:    "write that, or the id of a " + what + " that exists",
+		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+a(o.Kind)+" that exists"),
 	})
 }
 

@@ -27,6 +27,7 @@ type service struct {
 	byID    map[string]*thing
 	members map[string][]string // by membership and container
 	lacks   map[string]bool     // kinds that this edition does not have
+	me      string              // who the credential belongs to
 	made    int
 	reads   []planner.Read // of the last plan
 }
@@ -141,6 +142,8 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		if t := s.find(params[k.Param]); t != nil && t.kind == k {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
+	case resource.Self:
+		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
 	case resource.Find:
 		for _, t := range s.things {
 			if t.kind == k && s.identifier(t) == params["identifier"] {

@@ -114,6 +114,9 @@ func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]strin
 		parent = m.Container.Within
 	} else {
 		params[step.Kind.Param] = step.ID
+		if step.ID == "" { // it was made in this run, or is to be
+			params[step.Kind.Param], _ = ids(step.Address)
+		}
 		parent = step.Object.Parent
 	}
 	outer, err := s.within(parent, ids)
@@ -156,6 +159,9 @@ func (s *Service) wanted(step *planner.Step, ids executor.IDs) map[*resource.Fie
 	for _, v := range o.Sends(s.plan.API) {
 		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.stuck[fieldOf{step.Address, v.Field}] {
 			continue // it differs, and could not be sent
+		}
+		if step.Action == planner.Create && v.Field.Late {
+			continue // the next step sends it
 		}
 		if want, ok := v.Wanted(resolve); ok {
 			values[v.Field] = want
@@ -282,7 +288,9 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 		return executor.Outcome{}, failure(step, err)
 	}
 	wanted := s.wanted(step, ids)
-	return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(wanted), Warnings: s.contradictions(step, res.Row, wanted)}, nil
+	return executor.Outcome{
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Values: digests(wanted), Warnings: s.contradictions(step, res.Row, wanted),
+	}, nil
 }
 
 func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {

@@ -1,0 +1,93 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/planform/planform/planner"
+)
+
+func TestCreating(t *testing.T) {
+	t.Parallel()
+	shopProject := func(w *wanted) *wanted { return w.put("project/shop", "identifier=SHOP", "name=Shop") }
+	checkRules(t, map[string]rule{
+		"a project is made with the identifier that nothing bears": {
+			api:   full,
+			want:  func(w *wanted) { shopProject(w) },
+			steps: []string{"create project/shop"},
+		},
+		"but not beside one of the same name": {
+			api:      full,
+			want:     func(w *wanted) { w.put("project/site", "identifier=SITE", "name=Website") },
+			findings: []string{`error not-found: the service has no project SITE, but one called "Website" with the identifier WEB; take that identifier, or another name`},
+		},
+		"nor without an identifier": {
+			api:      full,
+			want:     func(w *wanted) { w.put("project/shop", "name=Shop") },
+			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of a project that exists`},
+		},
+		"what a thing lacks that is not there is said with what is near": {
+			api:      full,
+			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=Sprint 14") },
+			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/sprint 15") },
+			findings: []string{`error incomplete: the service has no cycle "sprint 15", and it cannot be created without its name; did you mean "Sprint 14"?`},
+		},
+		"a name that every new project has is looked up when it is there": {
+			api:   full,
+			want:  func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "state=in progress") },
+			steps: []string{"create project/shop", "create work_item/shop/pay"},
+		},
+		"any other is an error": {
+			api:  full,
+			want: func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "state=Review") },
+			findings: []string{
+				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; write it among the states of project/shop`,
+			},
+		},
+		"what every new project has is adopted and brought to what is wanted": {
+			api:   full,
+			want:  func(w *wanted) { shopProject(w).put("state/shop/todo", "name=Todo", "color=#112233") },
+			steps: []string{"create project/shop", "adopt state/shop/todo color: each new project has it"},
+		},
+		"a feature is switched on before what needs it is made": {
+			api: full,
+			have: func(s *service) {
+				s.have("project", "", shop, "identifier=SHOP", "name=Shop").find(shop).row["cycle_view"] = false
+			},
+			want:  func(w *wanted) { w.put("project/shop", "identifier=SHOP", "cycle_view=true").put("cycle/shop/a", "name=A") },
+			steps: []string{"update project/shop cycle_view", "create cycle/shop/a"},
+		},
+		"who the credential belongs to is me": {
+			api: full,
+			have: func(s *service) {
+				s.have("member", "", uuid(0xc, 1), "email=ada@example.com")
+				s.me = uuid(0xc, 1)
+			},
+			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=me") },
+			steps: []string{"create work_item/web/pay"},
+			reads: []string{"projects/" + web + "/work-items/", "/api/v1/users/me/"},
+		},
+		"what a create does not take is sent right after": {
+			api:   full,
+			want:  func(w *wanted) { w.put("project/web", "id="+web).put("state/web/review", "name=Review", "sequence=7") },
+			steps: []string{"create state/web/review", "update state/web/review sequence"},
+		},
+		"the mark follows a key that changed": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
+			},
+			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1), "identifier=WEB-1", "name=Pay")},
+			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay") },
+			steps: []string{"update work_item/web/pay external_id"},
+		},
+		"what the manifest points at keeps the mark of whom it belongs to": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "name=Pay")
+			},
+		},
+	})
+}

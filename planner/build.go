@@ -139,9 +139,7 @@ func (b *builder) complement(i int, late []*resource.Value) {
 	f := &b.facts[i]
 	step := b.step(i, Update)
 	step.Operation, step.Values, step.Needs = f.traits.update, late, []int{i}
-	for _, v := range late {
-		step.changes = append(step.changes, b.change(v, FromManifest))
-	}
+	b.willChange(step)
 }
 
 // given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.
@@ -164,8 +162,15 @@ func (b *builder) giveStep(step *Step) {
 		return
 	}
 	step.Operation, _ = k.Op(resource.Update, b.in.API)
+	b.willChange(step)
+}
+
+// willChange shows all values of a step as changes of it.
+func (b *builder) willChange(step *Step) {
 	for _, v := range step.Values {
-		step.changes = append(step.changes, b.change(v, FromManifest))
+		c := b.change(v, FromManifest)
+		c.Possible = true
+		step.changes = append(step.changes, c)
 	}
 }
 

@@ -53,7 +53,9 @@ func TestCreating(t *testing.T) {
 			have: func(s *service) {
 				s.have("project", "", shop, "identifier=SHOP", "name=Shop").find(shop).row["cycle_view"] = false
 			},
-			want:  func(w *wanted) { w.put("project/shop", "identifier=SHOP", "cycle_view=true").put("cycle/shop/a", "name=A") },
+			want: func(w *wanted) {
+				w.put("project/shop", "identifier=SHOP", "cycle_view=true").put("cycle/shop/a", "name=A")
+			},
 			steps: []string{"update project/shop cycle_view", "create cycle/shop/a"},
 		},
 		"who the credential belongs to is me": {

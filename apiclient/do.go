@@ -56,11 +56,12 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 }
 
 // Read makes a read by its expanded path: of a list all rows, of a record that
-// one. The query may be nil. Where it asks for only some fields, such as
+// one, and of an answer that holds several lists that. The query may be nil. Where it asks for only some fields, such as
 // fields=id,name without spaces, a list needs the id among them to tell its rows apart.
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
-	if op.Verb == resource.List || op.Verb == resource.ListMembers {
+	m := resource.Must(op.Kind).Membership
+	if op.Verb == resource.List || op.Verb == resource.ListMembers && m.Under == "" {
 		return c.List(ctx, req)
 	}
 	resp, err := c.Do(ctx, req)

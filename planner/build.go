@@ -20,7 +20,7 @@ func (s *Survey) Build() (*Plan, diag.List) {
 	b := &builder{Survey: s, plan: &Plan{
 		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds)), diags: slices.Clone(s.diags)}
+	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, diags: slices.Clone(s.diags)}
 	if len(s.reads) > 0 {
 		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
@@ -47,6 +47,8 @@ type builder struct {
 	values  slab[*resource.Value]
 	numbers slab[int]
 	needs   []int // of the step that is being made
+
+	entrances map[entrance]*Step
 }
 
 func (b *builder) build() {
@@ -63,6 +65,7 @@ func (b *builder) build() {
 	for _, r := range b.rosters {
 		b.members(r)
 	}
+	b.await()
 	steps, err := b.number()
 	if err == nil {
 		steps, err = order(steps)
@@ -374,6 +377,7 @@ func (b *builder) members(r *roster) {
 			}
 		}
 		step.After = b.taken()
+		b.enter(r, step)
 		b.plan.Summary.AddMembers += k
 		entries, all = entries[k:], all[k:]
 	}

@@ -41,6 +41,9 @@ func (b *builder) number() ([]*Step, error) {
 				list[k] = b.facts[at].step.Index
 			}
 		}
+		for _, first := range s.awaits {
+			s.After = append(slices.Clip(s.After), first.Index)
+		}
 		s.Needs, s.After = sorted(s.Needs), sorted(s.After)
 	}
 	return steps, nil

@@ -25,7 +25,11 @@ type roster struct {
 type entry struct {
 	ref    *resource.Reference // where it is written
 	member int32               // its fact; none = the manifest does not list it
+	said   bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
 }
+
+// saying is that one thing names another in a membership.
+type saying struct{ kind, from, to string }
 
 // rosterKey tells containers apart.
 type rosterKey struct {
@@ -38,12 +42,13 @@ type rosterKey struct {
 // manifest, and finds out who is in it.
 func (s *Survey) gatherRosters() {
 	joined := map[rosterKey]*roster{}
+	said := map[saying]bool{}
 	for _, n := range s.refs {
 		if st := s.facts[n.by].standing; n.t.via == nil || st == pending || st == broken {
 			continue
 		}
 		if m := n.t.via.Membership; m.On == m.Container {
-			s.declared(n)
+			s.declared(said, n)
 		} else {
 			s.joined(joined, n)
 		}
@@ -53,9 +58,11 @@ func (s *Survey) gatherRosters() {
 	}
 }
 
-// declared takes the members that a container's field lists, each once.
-func (s *Survey) declared(n naming) {
+// declared takes the members that a container's field lists, each once. said
+// holds what was listed before, where the other side can list it too.
+func (s *Survey) declared(said map[saying]bool, n naming) {
 	r := s.newRoster(n.t, n.by)
+	inverse := n.t.via.Membership.Inverse
 	seen := map[string]bool{}
 	for j := range n.v.Refs {
 		ref := &n.v.Refs[j]
@@ -68,10 +75,17 @@ func (s *Survey) declared(n naming) {
 		default:
 			r.may = true
 		}
-		if !seen[id] {
-			seen[id] = true
-			r.entries = append(r.entries, entry{ref, at})
+		if seen[id] {
+			continue
 		}
+		seen[id] = true
+		e := entry{ref: ref, member: at}
+		if inverse != "" && at != none {
+			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
+			e.said = said[saying{inverse, to, from}]
+			said[saying{n.t.via.Name, from, to}] = true
+		}
+		r.entries = append(r.entries, e)
 	}
 }
 
@@ -96,7 +110,7 @@ func (s *Survey) joined(rosters map[rosterKey]*roster, n naming) {
 			s.foreign(r, n.by, ref, id)
 		}
 		r.may = r.may || s.facts[n.by].id != ""
-		r.entries = append(r.entries, entry{ref, n.by})
+		r.entries = append(r.entries, entry{ref: ref, member: n.by})
 	}
 }
 
@@ -191,8 +205,14 @@ func (r *roster) address() resource.Address {
 	return r.container.Address.Members(r.plural(), 1)
 }
 
-// plural names the members, as in add 3 work items.
-func (r *roster) plural() string { return r.kind.Membership.Member + "s" }
+// plural names the members, as in add 3 work items; where they are of the
+// container's own kind, by the field, as in add 3 blocking.
+func (r *roster) plural() string {
+	if m := r.kind.Membership; m.Member == m.Container {
+		return m.Field
+	}
+	return r.kind.Membership.Member + "s"
+}
 
 // memberID is the service's ID of a member, or "".
 func (s *Survey) memberID(r *roster, e entry) string {
@@ -207,7 +227,7 @@ func (s *Survey) memberID(r *roster, e entry) string {
 func (s *Survey) isIn(r *roster, e entry) bool {
 	id := s.memberID(r, e)
 	_, is := slices.BinarySearch(r.have, id)
-	return is && id != ""
+	return e.said || is && id != ""
 }
 
 // names lists what a batch adds, for people.

@@ -98,6 +98,7 @@ type Step struct {
 	Position  diag.Position
 	Reason    string // why it is NotPossible, or by what an Adopt was found; for Adopt by what it was found
 
+	awaits  []*Step  // more of After
 	changes []Change // of an update or adopt; those of the others are derived
 }
 

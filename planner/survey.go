@@ -224,7 +224,12 @@ func (s *Survey) within(at int32, t *traits) int32 {
 	if t.parent == nil {
 		return none
 	}
-	for at != none && s.facts[at].traits != t.parent {
+	return s.ancestor(at, t.parent)
+}
+
+// ancestor is the fact of a kind that a thing is or lives in.
+func (s *Survey) ancestor(at int32, t *traits) int32 {
+	for at != none && s.facts[at].traits != t {
 		at = s.facts[at].parent
 	}
 	return at

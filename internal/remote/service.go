@@ -304,13 +304,31 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 			members = append(members, id)
 		}
 	}
+	if len(members) == 0 {
+		return executor.Outcome{}, nil
+	}
 	_, err := s.client.Do(ctx, apiclient.Request{
-		Operation: step.Operation, Params: params, Body: resource.IDList(step.Kind.Membership.Body, members),
+		Operation: step.Operation, Params: params, Body: step.Kind.Membership.IDs(step.Operation, members),
 	})
-	if err != nil {
+	if err != nil && !s.isIn(ctx, step, params, members, err) {
 		return executor.Outcome{}, failure(step, err)
 	}
 	return executor.Outcome{Members: members}, nil
+}
+
+// isIn reports whether a single member was refused because it is in already, as
+// who creates a project is in it from the start.
+func (s *Service) isIn(ctx context.Context, step *planner.Step, params map[string]string, members []string, cause error) bool {
+	var e *apiclient.Error
+	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
+	if !ok || !step.Operation.Single || !errors.As(cause, &e) || e.Fate != apiclient.Refused {
+		return false
+	}
+	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	return err == nil && slices.ContainsFunc(rows, func(row resource.Row) bool {
+		id, _ := row[step.Kind.Membership.Row].(string)
+		return resource.NormalID(id) == members[0]
+	})
 }
 
 // identifier is the readable identifier of a thing that was just created.

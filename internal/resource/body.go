@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -121,6 +123,8 @@ func (v *Value) wire(name string, id Resolve) (any, bool) {
 		return v.HTML(), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
+	case f.Coded:
+		return json.RawMessage(strconv.Itoa(slices.Index(f.Enum, v.Text))), true
 	case f.WireNewer == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:
@@ -151,13 +155,34 @@ func plainHTML(text string) string {
 	return b.String()
 }
 
-// IDList is the body of a membership request.
-func IDList(field string, ids []string) []byte {
+// IDs is the body of an operation on members: a list of their IDs or, where it
+// takes a single one, that, and what the membership always says.
+func (m *Membership) IDs(o *Operation, ids []string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
+	field := m.Body
+	if len(o.Body) > 0 {
+		field = o.Body[0]
+	}
 	writeJSON(&b, field)
 	b.WriteByte(':')
-	writeJSON(&b, ids)
+	if o.Single {
+		writeJSON(&b, ids[0])
+	} else {
+		writeJSON(&b, ids)
+	}
+	if o.Verb == AddMembers {
+		for _, c := range m.Const {
+			b.WriteByte(',')
+			writeJSON(&b, c[0])
+			b.WriteByte(':')
+			if _, err := strconv.Atoi(c[1]); err == nil {
+				b.WriteString(c[1])
+			} else {
+				writeJSON(&b, c[1])
+			}
+		}
+	}
 	b.WriteByte('}')
 	return b.Bytes()
 }

@@ -64,6 +64,9 @@ func (f *Field) Observed(row Row) (canonical string, known bool) {
 		}
 		return f.canonical(raw), true
 	case json.Number:
+		if i, err := strconv.Atoi(raw.String()); f.Coded && err == nil && i >= 0 && i < len(f.Enum) {
+			return f.Enum[i], true
+		}
 		return f.canonical(raw.String()), true
 	case bool:
 		return strconv.FormatBool(raw), true

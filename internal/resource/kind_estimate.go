@@ -12,7 +12,7 @@ func init() {
 			{Name: "type", Type: Text, Doc: "What its points are, such as points or categories.", Example: "points"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope, Again: true},
+			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope, Again: true},
 		},
 	})
 	register(Kind{

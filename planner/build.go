@@ -91,7 +91,8 @@ func (b *builder) step(i int, a Action) *Step {
 
 func (b *builder) create(i int) {
 	if root := b.root(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
-		b.step(i, NotPossible).Reason = b.obstacle(i, root)
+		step := b.step(i, NotPossible)
+		step.Reason, step.Lacking = b.obstacle(i, root), b.lackingKind(root)
 		return
 	}
 	o, f := b.in.Desired[i], &b.facts[i]
@@ -104,12 +105,12 @@ func (b *builder) create(i int) {
 	}
 	step := b.step(i, Create)
 	step.Operation = f.traits.create
-	lacking := b.lack(i)
+	lacks := b.lacking(i)
 	var late []*resource.Value
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case !b.in.API.Sends(v.Field), f.traits.carried(v.Field), lacking.has(v):
+		case !b.in.API.Sends(v.Field), f.traits.carried(v.Field), lacks.has(v):
 		case v.Field.Late && !given:
 			late = append(late, v)
 		default:
@@ -133,7 +134,7 @@ func (b *builder) create(i int) {
 		b.complement(i, late)
 	}
 	var d difference
-	lacking.add(b.Survey, &d)
+	lacks.add(b.Survey, &d)
 	b.stick(i, &d)
 }
 
@@ -180,8 +181,8 @@ func (b *builder) willChange(step *Step) {
 // complete reports what a thing lacks that is to be created.
 func (b *builder) complete(i int) {
 	o, f := b.in.Desired[i], &b.facts[i]
-	lacks := missing(o)
-	if len(lacks) == 0 {
+	needed := missing(o)
+	if len(needed) == 0 {
 		return
 	}
 	var others []string
@@ -194,7 +195,7 @@ func (b *builder) complete(i int) {
 	what := spoken(o.Kind)
 	b.diags.Add(diag.Diagnostic{
 		Code: "incomplete", Position: o.Position, Address: string(o.Address),
-		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(lacks, " and its "),
+		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
 		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+a(o.Kind)+" that exists"),
 	})
 }
@@ -339,12 +340,14 @@ func (b *builder) members(r *roster) {
 		return
 	}
 	size := r.kind.Membership.Batch
-	reason := ""
+	reason, lacks := "", ""
 	switch {
 	case r.object != none && b.root(r.object) != none:
+		lacks = b.lackingKind(b.root(r.object))
 		reason = "the " + spoken(r.container.Object.Kind) + " cannot be made"
 	case r.lacking:
-		reason = "this edition of the service does not have " + plural(resource.Must(r.kind.Membership.Member)) + " of " + plural(resource.Must(r.kind.Membership.Container))
+		lacks = plural(resource.Must(r.kind.Membership.Member)) + " of " + plural(resource.Must(r.kind.Membership.Container))
+		reason = "this edition of the service does not have " + lacks
 	}
 	if reason != "" {
 		size = len(entries)
@@ -363,7 +366,7 @@ func (b *builder) members(r *roster) {
 		}
 		b.steps[rank] = append(b.steps[rank], step)
 		if reason != "" {
-			step.Action, step.Reason = NotPossible, reason
+			step.Action, step.Reason, step.Lacking = NotPossible, reason, lacks
 			return
 		}
 		step.Operation = op

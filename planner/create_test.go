@@ -68,6 +68,20 @@ func TestCreating(t *testing.T) {
 			steps: []string{"create work_item/web/pay"},
 			reads: []string{"projects/" + web + "/work-items/", "/api/v1/users/me/"},
 		},
+		"what the edition lacks in its projects is lacking in a new one too": {
+			api:  full,
+			have: func(s *service) { s.lacks["work_item_type"] = true },
+			want: func(w *wanted) {
+				shopProject(w).put("work_item_type/shop/story", "name=Story")
+				w.put("work_item/shop/pay", "name=Pay", "type=@work_item_type/shop/story").put("work_item/shop/win", "name=Win", "type=Bug")
+			},
+			steps: []string{
+				"create project/shop",
+				"not_possible work_item_type/shop/story: this edition of the service has no work item types",
+				"create work_item/shop/pay", "not_possible work_item/shop/pay: this edition of the service has no work item types",
+				"create work_item/shop/win", "not_possible work_item/shop/win: this edition of the service has no work item types",
+			},
+		},
 		"what a create does not take is sent right after": {
 			api:   full,
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("state/web/review", "name=Review", "sequence=7") },

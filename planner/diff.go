@@ -14,6 +14,7 @@ type difference struct {
 	changes []Change // that sending makes
 	stuck   []Change // that cannot be made
 	causes  []string // why, beside each of stuck
+	lacking string   // kind of which this edition has nothing, if that is why
 }
 
 // The causes that concern the operations.
@@ -28,11 +29,11 @@ func (b *builder) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.facts[i]
 	resolve := b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
 	stale := false
-	lacking := b.lack(i)
-	lacking.add(b.Survey, &d)
+	lacks := b.lacking(i)
+	lacks.add(b.Survey, &d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.NoWire || f.traits.carried(v.Field) || lacking.has(v) {
+		if v.Field.NoWire || f.traits.carried(v.Field) || lacks.has(v) {
 			continue
 		}
 		c, compared, differs := b.compare(v, f, resolve)

@@ -22,7 +22,10 @@ func (s *Survey) identify(i int) {
 			f.standing = p.standing
 			return
 		case absent:
-			f.standing, f.prior = absent, nil
+			f.prior = nil
+			if f.standing = s.offered(f.traits); f.standing == there {
+				f.standing = absent
+			}
 			return
 		case there:
 			if p.moved {

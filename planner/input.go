@@ -47,6 +47,7 @@ type Read struct {
 	Operation *resource.Operation
 	Path      string // expanded, below the base URL
 	Fields    string // of a list: the only fields that are needed, with commas between; "" = all
+	Probe     bool   // of a list: one row is enough, it only matters whether there is such a list
 }
 
 // Observed holds the answers to the reads made so far.

@@ -88,7 +88,7 @@ func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 		l.path, _ = t.list.Expand(params)
 	}
 	l.looked = true
-	a, answered := s.ask(Read{t.list, s.listPath(t, parent), t.fields})
+	a, answered := s.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields})
 	switch {
 	case !answered:
 		l.standing = pending
@@ -123,12 +123,38 @@ func (s *Survey) host(t *traits, parent int32) (string, standing) {
 	}
 }
 
+// offered is lacking where this edition of the service has no things of a kind,
+// and there otherwise. Where none can be listed since what they live in is still to
+// be made, it is found out with those of a neighbour, if there is one.
+func (s *Survey) offered(t *traits) standing {
+	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.parent.list == nil || t.create != nil && t.create.Documented() {
+		return there
+	}
+	l, st := s.list(t.parent, none)
+	if st == pending {
+		return pending
+	}
+	i := slices.IndexFunc(l.rows, func(r resource.Row) bool { at, _ := r["archived_at"].(string); return at == "" })
+	if st != there || i < 0 {
+		return there // nothing tells
+	}
+	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: l.rows[i].ID()})
+	switch a, answered := s.ask(Read{Operation: t.list, Path: path, Probe: true}); {
+	case !answered:
+		return pending
+	case a.Lacking:
+		return lacking
+	default:
+		return there
+	}
+}
+
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *Survey) listed(t *traits, parent int32) bool {
 	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 {
 		return false
 	}
-	_, ok := s.in.Observed[Read{t.list, s.listPath(t, parent), t.fields}]
+	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields}]
 	return ok
 }
 

@@ -60,6 +60,14 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		case pending, broken, lacking, unknown:
 			return
 		case absent:
+			switch s.offered(t) {
+			case pending:
+				return
+			case lacking:
+				s.lack(name)
+				return
+			case there, absent, unknown, broken:
+			}
 			if t.given(r.Text) {
 				s.found[name] = "" // its ID is looked up during the run
 				return
@@ -85,11 +93,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	case there:
 		s.match(name, r, l)
 	case lacking:
-		s.found[name] = ""
-		if s.lacked == nil {
-			s.lacked = map[nameKey]bool{}
-		}
-		s.lacked[name] = true
+		s.lack(name)
 	case broken:
 		if t.list == nil {
 			s.unresolved(name, r, what+" cannot be looked up with the documented operations", "give its ID, or use --api auto")
@@ -111,18 +115,13 @@ func (s *Survey) lookUpSelf(name nameKey, r *resource.Reference) {
 	}
 }
 
-// lacks reports whether a field names something of a kind that this edition of the service does not have.
-func (s *Survey) lacks(n naming) bool {
-	if len(s.lacked) == 0 {
-		return false
+// lack notes a name of a kind that this edition of the service does not have.
+func (s *Survey) lack(name nameKey) {
+	s.found[name] = ""
+	if s.lacked == nil {
+		s.lacked = map[nameKey]bool{}
 	}
-	for j := range n.v.Refs {
-		r := &n.v.Refs[j]
-		if r.Target == nil && r.ID == "" && s.lacked[nameKey{n.t.to, s.within(n.by, n.t.to), r.Text}] {
-			return true
-		}
-	}
-	return false
+	s.lacked[name] = true
 }
 
 // find looks up a readable identifier such as WEB-12.

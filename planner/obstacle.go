@@ -62,7 +62,7 @@ func (b *builder) rootOf(v *resource.Value) int32 {
 		return none
 	}
 	for k := range v.Refs {
-		if at, ok := b.index[v.Refs[k].Target]; ok {
+		if at, ok := b.index[v.Refs[k].Target]; ok && b.facts[at].standing != lacking { // see lack
 			if root := b.root(at); root != none {
 				return root
 			}

@@ -96,7 +96,8 @@ type Step struct {
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
 	Position  diag.Position
-	Reason    string // why it is NotPossible, or by what an Adopt was found; for Adopt by what it was found
+	Reason    string // why it is NotPossible, or by what an Adopt was found
+	Lacking   string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
 
 	awaits  []*Step  // more of After
 	changes []Change // of an update or adopt; those of the others are derived

@@ -95,7 +95,7 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	if r.Fields != "" {
 		query = url.Values{"fields": {r.Fields}}
 	}
-	rows, err := client.Read(ctx, r.Operation, r.Path, query)
+	rows, err := read(ctx, client, r, query)
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
 		return planner.Answer{Lacking: true}, nil
@@ -103,6 +103,14 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{Missing: true}, nil
 	}
 	return planner.Answer{Rows: rows}, err
+}
+
+func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
+	if !r.Probe {
+		return client.Read(ctx, r.Operation, r.Path, query)
+	}
+	_, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: url.Values{"per_page": {"1"}}})
+	return nil, err
 }
 
 // Detect finds out whether the wider API is there, with one read that a plan

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/planform/planform/planner"
 )
 
@@ -15,6 +17,13 @@ type outline struct {
 	child   []int32 // by step: its first child, from 1
 	sibling []int32 // by step: the next child of the same parent, from 1
 	batches map[batchKey]*batch
+	lacking []*absence
+}
+
+// absence is what is left out since the edition lacks a kind. It is said once for each.
+type absence struct {
+	things string // of the kind
+	steps  []*planner.Step
 }
 
 // batchKey is what the batches of one membership have in common.
@@ -45,6 +54,11 @@ func arrange(plan *planner.Plan) *outline {
 	}
 	last := make([]int32, n) // by step: its last child, from 1
 	for i, s := range plan.Steps {
+		if s.Lacking != "" {
+			o.lack(s)
+			o.nested[i] = true
+			continue
+		}
 		if s.Members != nil {
 			o.add(i, s)
 			continue
@@ -62,6 +76,15 @@ func arrange(plan *planner.Plan) *outline {
 		last[at] = int32(i + 1)
 	}
 	return o
+}
+
+func (o *outline) lack(s *planner.Step) {
+	at := slices.IndexFunc(o.lacking, func(a *absence) bool { return a.things == s.Lacking })
+	if at < 0 {
+		at = len(o.lacking)
+		o.lacking = append(o.lacking, &absence{things: s.Lacking})
+	}
+	o.lacking[at].steps = append(o.lacking[at].steps, s)
 }
 
 func (o *outline) add(i int, s *planner.Step) {

@@ -24,7 +24,39 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 			p.step(plan, o, i)
 		}
 	}
+	for _, a := range o.lacking {
+		p.absence(a)
+	}
 	p.summary(&plan.Summary, perMinute)
+}
+
+// absence says what an edition of the service lacks, and what is left out for that.
+func (p *printer) absence(a *absence) {
+	const few = 5
+	sign, color := p.sigil(planner.NotPossible)
+	p.head(sign, color, "this edition of the service has no "+a.things+", so these are left out:")
+	p.nl()
+	for i, s := range a.steps {
+		if i == few {
+			p.str("    and " + count(len(a.steps)-few, "other"))
+			p.nl()
+			break
+		}
+		p.str("    ")
+		p.safe(string(s.Address))
+		for j, c := range s.Changes() {
+			if s.Members != nil || s.Object == nil || len(s.Values) > 0 {
+				break
+			}
+			if j == 0 {
+				p.str(": ")
+			} else {
+				p.str(", ")
+			}
+			p.safe(c.Path)
+		}
+		p.nl()
+	}
 }
 
 func (p *printer) noChanges(plan *planner.Plan) {

@@ -95,7 +95,7 @@ func New(cfg Config) (*Client, error) {
 	if strings.ContainsAny(cfg.Workspace, "/?#%\\ \t\r\n") || cfg.Workspace == "." || cfg.Workspace == ".." {
 		return nil, fmt.Errorf("workspace %q is not a slug; it is the part of the web address that follows the host", cfg.Workspace)
 	}
-	if err := cfg.Credential.validate(); err != nil {
+	if err := cfg.Credential.Validate(); err != nil {
 		return nil, err
 	}
 	if cfg.MaxPerMinute < 0 || cfg.Timeout < 0 || cfg.MaxElapsed < 0 {
@@ -147,6 +147,9 @@ func (c *Client) BaseURL() string { return c.base.String() }
 
 // Workspace is the workspace's slug.
 func (c *Client) Workspace() string { return c.workspace }
+
+// Hide takes the credential out of a text.
+func (c *Client) Hide(text string) string { return c.credential.hide(text) }
 
 // CloseIdle closes the connections that are kept for further requests.
 func (c *Client) CloseIdle() {

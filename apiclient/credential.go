@@ -61,8 +61,8 @@ func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) 
 // MarshalText hides the secret, in JSON too.
 func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// validate reports what keeps the credential from being sent, without showing any of it.
-func (c Credential) validate() error {
+// Validate reports what keeps the credential from being sent, without showing any of it.
+func (c Credential) Validate() error {
 	if c.IsZero() {
 		return errors.New("no credential: set PLANE_API_KEY or PLANE_ACCESS_TOKEN, or give --api-key-file")
 	}

@@ -20,6 +20,10 @@ type Response struct {
 	Status int
 	Row    resource.Row   // of an answer that is an object; nil for an empty one
 	Rows   []resource.Row // of an answer that is a bare array
+	Head   Head
+	// Redirected is set where the service wanted the path with the slash at its end
+	// that it lacked, or without the one that it had.
+	Redirected bool
 }
 
 // answer is a success before anybody looked at what it says.
@@ -27,6 +31,9 @@ type answer struct {
 	status   int
 	value    any // nil = the body is empty
 	attempts int
+	head     Head
+
+	redirected bool
 }
 
 // Do makes one call. Every 2xx that makes sense is a success. Any failure after
@@ -40,7 +47,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &Response{Status: a.status}
+	resp := &Response{Status: a.status, Head: a.head, Redirected: a.redirected}
 	switch v := a.value.(type) {
 	case nil:
 	case map[string]any:
@@ -123,6 +130,11 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer func() { _ = resp.Body.Close() }()
 	s.answered(resp.StatusCode, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
+	if head := readHead(resp.Header); failed != nil {
+		failed.Head = head
+	} else {
+		a.head = head
+	}
 	return a, resp.StatusCode, failed
 }
 
@@ -194,7 +206,7 @@ func (c *Client) failure(call *call, fate Fate, err error) *Error {
 // misfit is the error of an answer that is JSON, but not what was to be expected.
 func (c *Client) misfit(call *call, a *answer, err error) *Error {
 	e := c.nonsense(call, a.status, err)
-	e.Attempts = a.attempts
+	e.Attempts, e.Head = a.attempts, a.head
 	return e
 }
 

@@ -50,6 +50,7 @@ var (
 	ErrConflict     = errors.New("the service has such an object already")
 	ErrRateLimited  = errors.New("the service's rate limit is used up")
 	ErrTimeout      = errors.New("no answer in time")
+	ErrWebPage      = errors.New("the answer is a web page, not the API's")
 )
 
 // Error is a request that failed: by the service's answer, by a connection, or by an
@@ -72,6 +73,7 @@ type Error struct {
 	Fate  Fate
 	// Attempts is how often the request was sent or tried.
 	Attempts int
+	Head     Head // of the last answer; says nothing if the status is 0
 	// Err is what went wrong where it was not a refusal: the connection, the context, the answer's form.
 	Err error
 
@@ -121,6 +123,8 @@ func (e *Error) Is(target error) bool {
 		return e.Status == http.StatusConflict || e.ExistingID != ""
 	case ErrRateLimited:
 		return e.Status == http.StatusTooManyRequests
+	case ErrWebPage:
+		return e.html
 	default:
 		return false
 	}

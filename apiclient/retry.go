@@ -38,7 +38,7 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 			c.learned.setToggle(call.op, r.toggled)
 		}
 		if err == nil {
-			a.attempts = r.attempts + 1
+			a.attempts, a.redirected = r.attempts+1, r.redirected
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {

@@ -57,6 +57,25 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	return &lock{flock: l, holder: p.holder}, nil
 }
 
+// LockedBy tells who holds the lock of a state, without taking it from anybody
+// and without making a file. A holder's name that was left by a run which died
+// is recognised by the lock being free.
+func LockedBy(path string) (Holder, bool) {
+	p, err := resolve(path)
+	if err != nil {
+		return Holder{}, false
+	}
+	if _, err := os.Stat(p.holder); err != nil {
+		return Holder{}, false
+	}
+	l := flock.New(p.lock, flock.SetFlag(os.O_RDONLY))
+	if free, err := l.TryRLock(); err != nil || free {
+		_ = l.Close()
+		return Holder{}, false
+	}
+	return readHolder(p.holder), true
+}
+
 func (l *lock) release() error {
 	_ = os.Remove(l.holder) //nolint:gosec // what it says is only asked for while the lock is held; the user chose the place
 	return l.flock.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -166,4 +167,32 @@ func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 	if err := lockFailure(p, errors.ErrUnsupported); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "--state") {
 		t.Errorf("the disk knows no locks: %v", err)
 	}
+}
+
+func TestWhoHoldsALockCanBeAskedWithoutTakingIt(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	if h, locked := LockedBy(path); locked {
+		t.Errorf("nothing is there, and %v holds it", h)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("asking made the folder")
+	}
+	cmd, said := child(t, "hold", path)
+	if said != "ready\n" {
+		t.Fatal(said)
+	}
+	before := names(folder(t, path))
+	if h, locked := LockedBy(path); !locked || h.PID != cmd.Process.Pid || h.Command != "planform apply" {
+		t.Errorf("%v, %+v", locked, h)
+	}
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	if h, locked := LockedBy(path); locked {
+		t.Errorf("the holder was killed, and %v holds it", h)
+	}
+	if left := names(folder(t, path)); !slices.Equal(before, left) {
+		t.Errorf("asking changed %v to %v", before, left)
+	}
+	must(t, open(t, path).Close())
 }

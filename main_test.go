@@ -27,10 +27,11 @@ func allowed() map[string][]string {
 		"apiclient":             {"internal/diag", "internal/resource"},
 		"internal/state":        {"executor", "internal/resource", "planner"},
 		"internal/remote":       {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
-		"internal/view":         {"executor", "internal/diag", "internal/markup", "internal/resource", "planner"},
+		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
+		"internal/view":         {"executor", "internal/diag", "internal/doctor", "internal/markup", "internal/resource", "planner"},
 		"internal/sandbox":      {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/diag", "internal/remote", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/remote", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

@@ -31,6 +31,7 @@ type connectionOptions struct {
 	perMinute    float64
 	timeout      time.Duration
 	insecureHTTP bool
+	impatient    bool // nothing is tried again, and no long pause is waited for
 	getenv       func(string) string
 }
 
@@ -83,6 +84,9 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		BaseURL: o.baseURL, Workspace: workspace, Version: version().Number, InsecureHTTP: o.insecureHTTP, MaxPerMinute: o.perMinute,
 		Timeout: o.timeout, Log: out.log, Notify: notify,
 	}
+	if o.impatient {
+		config.Retries, config.MaxElapsed = -1, time.Second
+	}
 	conn := &connection{name: o.baseURL, workspace: workspace, close: func() error { return nil }}
 	if o.sandbox {
 		answers := sandbox.Observed
@@ -124,8 +128,14 @@ func (o connectionOptions) real(config *apiclient.Config) error {
 		return usageError{text: "no workspace is named", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
 	}
 	credential, err := o.credential()
+	if err != nil {
+		return err
+	}
+	if err := credential.Validate(); err != nil {
+		return wrongCredential{err}
+	}
 	config.Credential = credential
-	return err
+	return nil
 }
 
 // credential takes the one credential that is given.
@@ -148,6 +158,20 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 		return apiclient.Bearer(token), nil
 	default:
 		return apiclient.Credential{}, hinted{fmt.Errorf("%w is given", errCredentials), how}
+	}
+}
+
+// credentialSource says where the credential comes from, in words that show none of it.
+func (o connectionOptions) credentialSource() string {
+	switch {
+	case o.sandbox:
+		return "API key of the sandbox"
+	case o.apiKeyFile != "":
+		return "API key from the file " + o.apiKeyFile
+	case o.getenv("PLANE_API_KEY") != "":
+		return "API key from PLANE_API_KEY"
+	default:
+		return "access token from PLANE_ACCESS_TOKEN"
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -38,6 +39,26 @@ type hinted struct {
 }
 
 func (e hinted) Unwrap() error { return e.error }
+
+// wrongCredential is a credential that cannot even be sent.
+type wrongCredential struct{ error }
+
+func (wrongCredential) Is(target error) bool { return target == errCredentials }
+
+// unwell is what the doctor's report says, in short.
+type unwell struct {
+	problems int
+	denied   bool // one is of credential or permission
+}
+
+func (e unwell) Error() string {
+	if e.problems == 1 {
+		return "there is a problem, which the report names"
+	}
+	return fmt.Sprintf("there are %d problems, which the report names", e.problems)
+}
+
+func (e unwell) Is(target error) bool { return e.denied && target == errCredentials }
 
 var (
 	// errCredentials: there is none, or it is not usable.

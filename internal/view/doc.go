@@ -81,6 +81,23 @@
 //     diagnostics.
 //   - missing: addresses of members that were left out; only where there are any.
 //
+// # JSON of a report
+//
+// What the doctor found, on standard output, with one check a line:
+//
+//	{
+//	  "format_version": 1,
+//	  "workspace": "acme",
+//	  "base_url": "https://api.plane.so",
+//	  "summary": {"ok", "warnings", "problems", "requests"},
+//	  "offers": kinds that this edition has, as far as it was asked,
+//	  "lacks": kinds that it has not,
+//	  "checks": [{"check", "status", "what", "do"}]
+//	}
+//
+// where check is what was looked at (the same word can come more than once),
+// status is ok, warning or problem, and do is the next step, or null.
+//
 // # JSON of findings and messages
 //
 // Findings: {"format_version": 1, "diagnostics": [...]}, each

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/doctor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+)
+
+func doctorCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "looks whether everything that a run depends on is well; reads, writes nothing",
+		UsageText: "planform doctor [-f FILE] [FLAGS]",
+		Description: `Asks the service a few questions and says what is well and what is not, and what to do
+about it: address and certificate, credential, workspace, what this edition offers,
+request limit, clock, state file, and with -f what the manifests need of it.
+
+   planform doctor
+   planform doctor -f workspace.yaml --output json
+   planform doctor --sandbox`,
+		Flags: concat([]cli.Flag{manifestFlag()}, stateFlags(), connectionFlags(), outputFlags()),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			service, err := newConnectionOptions(c, p)
+			if err != nil {
+				return err
+			}
+			service.impatient = true
+			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
+		},
+	}
+}
+
+// doctorOptions say what to look at.
+type doctorOptions struct {
+	files   []string
+	state   string
+	service connectionOptions
+}
+
+func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) error {
+	in := doctor.Input{
+		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.workspace,
+		Credential: o.service.credentialSource(), API: resource.Full,
+	}
+	if o.service.api == "documented" {
+		in.API = resource.Documented
+	}
+	dir := "."
+	if len(o.files) > 0 {
+		wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
+		out.view.Diagnostics(findings)
+		in.Manifests, in.Wanted, in.Workspace = o.files, wanted.Objects, wanted.Workspace
+		for i := range findings {
+			if findings[i].Severity == diag.Error {
+				in.Errors++
+			}
+		}
+		dir = wanted.Dir
+	}
+	conn, err := connect(ctx, o.service, in.Workspace, out, nil)
+	var wrong usageError
+	switch {
+	case errors.As(err, &wrong):
+		return err
+	case err != nil:
+		in.Refused, in.Do = err, hint(err)
+		if errors.Is(err, errCredentials) {
+			in.Credential = ""
+		}
+	default:
+		defer conn.close() //nolint:errcheck // nothing was written
+		in.Client, in.Hide = conn.client, conn.client.Hide
+		in.BaseURL, in.Workspace = conn.name, conn.workspace
+	}
+	if in.StatePath = o.state; in.StatePath == "" {
+		in.StatePath, _ = state.DefaultPath(dir, in.BaseURL, in.Workspace) // without an address there is none
+	}
+	if in.StatePath != "" {
+		in.StatePath = filepath.Clean(in.StatePath)
+	}
+	report := doctor.Examine(ctx, in)
+	if err := out.view.Report(&report); err != nil {
+		return err
+	}
+	if n := report.Count(doctor.Problem); n > 0 {
+		return unwell{problems: n, denied: report.Denied}
+	}
+	return nil
+}
+
+// withoutSecrets is an address that may be shown before anything has checked it.
+func withoutSecrets(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return shown.String()
+}

@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	few     = 10          // requests left that are worth a warning
+	askew   = time.Minute // between two clocks that are worth a warning
+	oneTick = time.Second
+)
+
+// limit tells how many requests are left.
+func (e *examination) limit() {
+	when := ""
+	if !e.reset.IsZero() {
+		when = ", and more by " + e.reset.Format("15:04:05 MST")
+	}
+	switch {
+	case e.limited != nil:
+		e.add("rate limit", Warning, "it is used up"+pause(e.limited)+"; what was left to ask was not asked", "run planform doctor again after that; other programs may use the same credential")
+	case e.remaining < 0 && len(e.found) > 0:
+		e.add("rate limit", OK, "the service announces none", "")
+	case e.remaining < 0:
+	case e.remaining == 0:
+		e.add("rate limit", Warning, "no requests are left"+when+"; what was left to ask was not asked", "run planform doctor again after that; other programs may use the same credential")
+	case e.remaining < few:
+		e.add("rate limit", Warning, fmt.Sprintf("%d requests are left%s", e.remaining, when), "runs will have to wait; other programs may use the same credential")
+	default:
+		e.add("rate limit", OK, fmt.Sprintf("%d requests are left%s", e.remaining, when), "")
+	}
+}
+
+// clock compares this machine's clock with the service's.
+func (e *examination) clock() {
+	if !e.dated {
+		return
+	}
+	ahead, way := -e.drift, "ahead of"
+	if ahead < 0 {
+		ahead, way = -ahead, "behind"
+	}
+	switch {
+	case ahead <= oneTick:
+		e.add("clock", OK, "this machine's agrees with the service's", "")
+	case ahead <= askew:
+		e.add("clock", OK, fmt.Sprintf("this machine's is %s %s the service's", ahead, way), "")
+	default:
+		e.add("clock", Warning, fmt.Sprintf("this machine's is %s %s the service's", ahead, way), "set it, best by NTP: certificates and the times in state and log go by it")
+	}
+}

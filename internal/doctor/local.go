@@ -1,0 +1,138 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/state"
+)
+
+// state looks at the state file, without a lock.
+func (e *examination) state() {
+	if e.in.StatePath == "" {
+		return
+	}
+	known, err := state.Read(e.in.StatePath, state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace})
+	switch {
+	case err != nil:
+		e.add("state", Problem, err.Error(), "")
+	case !known.Exists:
+		e.add("state", OK, e.in.StatePath+" is not there yet: the first apply makes it", "")
+	default:
+		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
+	}
+	if holder, locked := state.LockedBy(e.in.StatePath); locked {
+		e.add("lock", Warning, "the state is locked by "+holder.String(), "let that run end, or wait for it with --lock-timeout")
+	} else if err == nil {
+		e.open(known)
+	}
+}
+
+// open reports requests whose outcome is not known; those of a run under way are no matter.
+func (e *examination) open(known *state.Snapshot) {
+	var open []string
+	for address, r := range known.Prior() {
+		if r.Open != nil {
+			open = append(open, string(address))
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	slices.Sort(open)
+	const most = 3
+	shown := strings.Join(open[:min(most, len(open))], ", ")
+	if more := len(open) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	e.add("journal", Warning, "what became of "+count(len(open), "request")+" is not known: "+shown,
+		"the next plan looks on the service; where that cannot tell, planform state resolve does")
+}
+
+// need is that a manifest wants things of a kind.
+type need struct {
+	places int
+	first  diag.Position
+}
+
+// manifest tells what the manifest wants that is not there.
+func (e *examination) manifest() {
+	switch {
+	case len(e.in.Manifests) == 0:
+		return
+	case e.in.Errors > 0:
+		e.add("manifest", Problem, count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "correct the manifest; planform validate shows the errors")
+		return
+	}
+	lacks, denied := e.needs()
+	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
+		n := lacks[kind]
+		e.add("manifest", Problem, fmt.Sprintf("it wants %s in %s, first at %s, and this edition lacks them", plural(kind), count(n.places, "place"), n.first),
+			"leave them out, or use another edition")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(denied)) {
+		n := denied[kind]
+		op, _ := resource.Must(kind).Op(resource.List, e.in.API)
+		e.deny("manifest", fmt.Sprintf("it wants %s in %s, first at %s, and the credential may not read them", plural(kind), count(n.places, "place"), n.first),
+			"give it the scope "+op.Scope+", or its user access to the project")
+	}
+	if len(lacks)+len(denied) == 0 {
+		text := count(len(e.in.Wanted), "thing") + ", without errors"
+		if len(e.Offers)+len(e.Lacks) > 0 {
+			text += " and of no kind that this edition lacks"
+		}
+		e.add("manifest", OK, text, "")
+	}
+}
+
+// needs gathers what the manifest wants of kinds that the service lacks, and by
+// name of kinds that the credential may not read.
+func (e *examination) needs() (lacks, denied map[string]need) {
+	lacks, denied = map[string]need{}, map[string]need{}
+	note := func(kind string, byName bool, at diag.Position) bool {
+		switch f, asked := e.found[kind]; {
+		case !asked || f.err == nil:
+			return false
+		case lacking(f.err):
+			add(lacks, kind, at)
+		case byName && errors.Is(f.err, apiclient.ErrForbidden):
+			add(denied, kind, at)
+		}
+		return true
+	}
+	for _, o := range e.in.Wanted {
+		// What lives in something that is lacking is told with it.
+		for up := o; up != nil && !note(up.Kind.Name, up.ID == "", o.Position); up = up.Parent {
+		}
+		for i := range o.Values {
+			v := &o.Values[i]
+			for j := range v.Refs {
+				if r := &v.Refs[j]; r.Target == nil && r.ID == "" {
+					note(v.Field.Ref, true, r.Position)
+				}
+			}
+		}
+	}
+	return lacks, denied
+}
+
+func add(to map[string]need, kind string, at diag.Position) {
+	n := to[kind]
+	if n.places++; n.places == 1 {
+		n.first = at
+	}
+	to[kind] = n
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,52 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/planform/planform/internal/doctor"
+	"github.com/planform/planform/internal/view"
+)
+
+func report() *doctor.Report {
+	return &doctor.Report{
+		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17, Denied: true,
+		Offers: []string{"cycle", "work_item"}, Lacks: []string{"customer"},
+		Checks: []doctor.Check{
+			{Name: "service", Status: doctor.OK, What: "https://plane.example.com answers"},
+			{Name: "workspace", Status: doctor.Problem, What: "the service gives no access to acme\x1b[31m", Do: "check the slug"},
+			{Name: "clock", Status: doctor.Warning, What: "this machine's is 5m0s behind the service's", Do: "set it"},
+		},
+	}
+}
+
+func TestAReportSaysHowItIsAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][]func(*view.Options){
+		"report.txt": nil, "report.ansi": {inColor}, "report.json": {inJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			if err := s.Report(report()); err != nil || s.err.Len() > 0 {
+				t.Errorf("%v, standard error got %q", err, s.err.String())
+			}
+			golden(t, "report/"+name, s.out.String())
+		})
+	}
+}
+
+func TestAReportOfAWellServiceSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, set := range [][]func(*view.Options){nil, {inJSON}} {
+		s := newScreen(set...)
+		r := &doctor.Report{Requests: 1, Checks: []doctor.Check{{Name: "service", What: "it answers"}}}
+		if err := s.Report(r); err != nil {
+			t.Fatal(err)
+		}
+		name := "report/well.txt"
+		if set != nil {
+			name = "report/well.json"
+		}
+		golden(t, name, s.out.String())
+	}
+}

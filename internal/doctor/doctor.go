@@ -82,7 +82,7 @@ type examination struct {
 	spent     bool             // nothing more can be asked now
 }
 
-// finding is what became of reading a list.
+// finding is what became of reading a list, or what a project has one of.
 type finding struct {
 	row resource.Row // its first; nil = it is empty
 	err error
@@ -162,17 +162,18 @@ func (e *examination) service(ctx context.Context) {
 
 // questions are the reads that one path parameter after the other makes
 // possible: who the credential belongs to, what the workspace holds, and what
-// one project holds.
+// one project holds. What a project has one of is read as it is.
 func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.Must("project")
 	for _, op := range resource.Operations() {
-		if !e.in.API.Offers(op) || op.Verb != resource.Self && op.Verb != resource.List {
+		if !e.in.API.Offers(op) || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
 		}
 		switch params := strings.Join(op.Params(), " "); {
 		case op.Verb == resource.Self:
 			self = append(self, op)
+		case op.Kind == project.Name && op.Verb == resource.Get:
 		case op.Kind == project.Name:
 			projects = append(projects, op)
 		case params == "workspace_slug":
@@ -244,11 +245,14 @@ func (e *examination) user(resp *apiclient.Response, failed *apiclient.Error) {
 // keep asks, and keeps the first row of a list.
 func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	resp, err := e.ask(ctx, op)
-	if op.Verb != resource.List {
+	if op.Verb == resource.Self {
 		return resp, err
 	}
 	f := finding{err: err}
-	if err == nil {
+	switch {
+	case op.Verb == resource.Get && errors.Is(err, apiclient.ErrNotFound):
+		f.err = nil // the project has none
+	case err == nil && op.Verb == resource.List:
 		rows := resp.Rows
 		if list, ok := resp.Row["results"].([]any); ok && len(list) > 0 {
 			row, _ := list[0].(map[string]any)

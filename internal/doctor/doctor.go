@@ -189,6 +189,9 @@ func (e *examination) questions() []*resource.Operation {
 func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 	resp, err := e.keep(ctx, op)
 	what, do, reached := reach(e.BaseURL, err)
+	if err == nil && op.Verb == resource.Self && resp.Row.ID() == "" {
+		what, do, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to", elsewhere(e.BaseURL), false
+	}
 	if !reached {
 		e.add("service", Problem, what, do)
 		e.add("credential", OK, e.in.Credential+", not tried", "")
@@ -239,6 +242,9 @@ func (e *examination) user(resp *apiclient.Response, failed *apiclient.Error) {
 			e.who += " (" + text + ")"
 		}
 	}
+	if e.who == "" {
+		e.who = resp.Row.ID()
+	}
 	e.add("user", OK, "the credential belongs to "+e.who, "")
 }
 
@@ -257,6 +263,8 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 		if list, ok := resp.Row["results"].([]any); ok && len(list) > 0 {
 			row, _ := list[0].(map[string]any)
 			rows = []resource.Row{row}
+		} else if resp.Row != nil && !ok {
+			f.err = errors.New("the answer is not a list")
 		}
 		if len(rows) > 0 {
 			f.row = rows[0]

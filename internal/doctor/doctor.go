@@ -95,7 +95,7 @@ func (e *examination) unasked() {
 		return
 	}
 	e.add("service", Problem, e.in.Refused.Error(), e.in.Do)
-	e.add("credential", OK, e.in.Credential+", not tried", "")
+	e.add("credential", OK, e.in.Credential+", not confirmed", "")
 }
 
 // ask makes one read and keeps what the answer says about the service.
@@ -194,7 +194,7 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 	}
 	if !reached {
 		e.add("service", Problem, what, do)
-		e.add("credential", OK, e.in.Credential+", not tried", "")
+		e.add("credential", OK, e.in.Credential+", not confirmed", "")
 		return false
 	}
 	e.add("service", OK, e.BaseURL+" answers", "")

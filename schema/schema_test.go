@@ -140,7 +140,7 @@ func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
 		"a colour by name":                            {"initiative_label", `{"name": "A", "color": "red"}`, []string{"color pattern"}},
 		"a number":                                    {"initiative_label", `{"name": "A", "sort_order": 1e400}`, nil},
 		"a number as a text":                          {"initiative_label", `{"name": "A", "sort_order": "1"}`, []string{"sort_order type"}},
-		"estimate points are 0 to 7":                  {"work_item", `{"name": "A", "estimate_point": "8"}`, []string{"estimate_point pattern"}},
+		"a moment is written out":                     {"work_item", `{"name": "A", "created_at": "yesterday"}`, []string{"created_at pattern"}},
 		"a bad key, id and identifier":                {"project", `{"key": "a b", "id": "x", "identifier": "A-B"}`, []string{"id pattern", "identifier pattern", "key pattern"}},
 		"an object's own fields are not looked into":  {"teamspace", `{"name": "A", "logo_props": {"x": [1, null]}}`, nil},
 		"a blank name":                                {"work_item", `{"name": " \n"}`, []string{"name pattern"}},

@@ -25,10 +25,8 @@ links:
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{
-				Name: "estimate_point", Type: Text, Documented: true, Clear: ClearNull,
-				Pattern:    `^([0-7]|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$`,
-				PatternDoc: "a whole number from 0 to 7, or the ID of an estimate point",
-				Doc:        "Estimate: points from 0 to 7, or the ID of an estimate point.", Example: "3",
+				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, Plain: `^[0-7]$`,
+				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
 			},
 			{Name: "type", WireNewer: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
 			{Name: "module", Type: Ref, Ref: "module", Documented: true, Doc: "Module of the project, by key, name or ID.", Example: "Checkout"},

@@ -70,6 +70,8 @@ const (
 	TypeStory = "62ef588b-cee9-465b-a832-bdf1a3698031"
 	// TypeTask is WEB's work item type Task.
 	TypeTask = "e9e031e6-9682-4a1f-ac81-c9be6b0fd408"
+	// EstimateWeb is WEB's estimate, "Points".
+	EstimateWeb = "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a10"
 	// WorkItemWeb1 is WEB-1, "Publish the old price list".
 	WorkItemWeb1 = "5bb762a8-b0d0-4962-9a27-5e9203cb8756"
 	// LinkWeb1 is the link of WEB-1.
@@ -112,6 +114,9 @@ func seedState(project, name string) string {
 	}
 	return ""
 }
+
+// seedPoint is the fixed id of a value of WEB's estimate.
+func seedPoint(value string) string { return EstimateWeb[:len(EstimateWeb)-1] + value }
 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
@@ -193,6 +198,13 @@ func (g *gardener) projects() {
 	g.plant(s.modules().create, ModuleCheckout, web(), row{"name": "Checkout", "description": "Basket, payment, receipt"})
 	g.plant(s.itemTypes().create, TypeStory, web(), row{"name": "Story"})
 	g.plant(s.itemTypes().create, TypeTask, web(), row{"name": "Task"})
+
+	g.plant(s.estimates().create, EstimateWeb, web(), row{"name": "Points", "type": "points"})
+	for i, value := range []string{"1", "2", "3", "5", "8"} {
+		in := web()
+		in["estimate"] = EstimateWeb
+		g.plant(createPoints(s.estimatePoints()), seedPoint(value), in, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
+	}
 
 	item := func() map[string]string { return map[string]string{"project": ProjectWeb, "item": WorkItemWeb1} }
 	g.plant(createWorkItem, WorkItemWeb1, web(), row{

@@ -77,21 +77,25 @@ func TestRecords(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
-	estimates := "projects/" + ProjectWeb + "/estimates/"
+	web := want(t, ask(t, s, "GET", "projects/"+ProjectWeb+"/estimates/", ""), http.StatusOK).object(t)
+	if web["id"] != EstimateWeb || len(s.Rows("estimate_point")) != 5 {
+		t.Errorf("seeded: %v", web)
+	}
+	estimates := "projects/" + ProjectOps + "/estimates/"
 	want(t, ask(t, s, "GET", estimates, ""), http.StatusNotFound)
 	made := want(t, ask(t, s, "POST", estimates, `{"name": "Points", "type": "points"}`), http.StatusCreated).object(t)
 	want(t, ask(t, s, "POST", estimates, `{"name": "More"}`), http.StatusConflict)
 	points := estimates + made["id"].(string) + "/estimate-points/"
 	want(t, ask(t, s, "POST", points, `{"estimate_points": [{"key": 1, "value": "S"}, {"key": 2, "value": "M"}]}`), http.StatusCreated)
-	id := s.Rows("estimate_point")[1]["id"].(string)
+	id := s.Rows("estimate_point")[6]["id"].(string)
 	want(t, ask(t, s, "PATCH", points+id+"/", `{"value": "L"}`), http.StatusOK)
-	item := want(t, ask(t, s, "POST", itemsPath, `{"name": "x", "estimate_point": "`+id+`"}`), http.StatusCreated).object(t)
+	item := want(t, ask(t, s, "POST", "projects/"+ProjectOps+"/work-items/", `{"name": "x", "estimate_point": "`+id+`"}`), http.StatusCreated).object(t)
 	if item["estimate_point"] != id {
 		t.Errorf("estimate point: %v", item["estimate_point"])
 	}
 	want(t, ask(t, s, "PATCH", estimates, `{"name": "Sizes"}`), http.StatusOK)
 	want(t, ask(t, s, "DELETE", estimates, ""), http.StatusNoContent)
-	if n := len(s.Rows("estimate_point")); n != 0 {
+	if n := len(s.Rows("estimate_point")); n != 5 {
 		t.Errorf("%d points are left", n)
 	}
 }

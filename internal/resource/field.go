@@ -78,6 +78,9 @@ type Field struct {
 	plain *regexp.Regexp // Plain; nil = none
 }
 
+// zonePattern is the form of the names in the tz database.
+const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
+
 func (f *Field) complete() {
 	if f.Wire == "" && !f.NoWire {
 		f.Wire = f.Name

@@ -30,7 +30,11 @@ func memberNoun(s *planner.Step) string {
 	if s.Kind == nil || s.Kind.Membership == nil {
 		return "member"
 	}
-	return strings.ReplaceAll(s.Kind.Membership.Member, "_", " ")
+	m := s.Kind.Membership
+	if m.Member == m.Container { // what matters is how the two stand to each other
+		return strings.ReplaceAll(m.Field, "_", " ") + " relation"
+	}
+	return strings.ReplaceAll(m.Member, "_", " ")
 }
 
 // base is the address of a membership step's container, as the step's own address shows it.

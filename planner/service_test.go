@@ -142,6 +142,11 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		if t := s.find(params[k.Param]); t != nil && t.kind == k {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
+		for _, t := range s.things { // a parent has one of these
+			if t.kind == k && params[k.Param] == "" && t.parent == params[resource.Must(k.Parent).Param] {
+				return planner.Answer{Rows: []resource.Row{t.row}}
+			}
+		}
 	case resource.Self:
 		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
 	case resource.Find:
@@ -207,7 +212,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	s.t.Helper()
 	o := step.Object
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
-		id := r.ID
+		id := f.Literal(plan.API, r)
 		if r.Target != nil {
 			id = ids[r.Target.Address]
 		} else if id == "" {

@@ -186,7 +186,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
 		}
 		if err == nil {
-			return s.complete(ctx, step, res.Row, params, ids), nil
+			return s.created(step, res.Row, ids), nil
 		}
 		again, out, err := s.afterFailure(ctx, step, params, ids, err)
 		if !again || attempt == attempts {
@@ -202,24 +202,6 @@ func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs
 		ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(wanted),
 		Warnings: s.contradictions(step, row, wanted),
 	}
-}
-
-// complete sends again what a create does not take. If that fails the thing is there all
-// the same, and the next plan shows what it still lacks.
-func (s *Service) complete(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) executor.Outcome {
-	out := s.created(step, row, ids)
-	late := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { return !v.Field.Late })
-	op, ok := step.Kind.Op(resource.Update, s.plan.API)
-	if len(late) == 0 || !ok {
-		return out
-	}
-	change := *step
-	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, out.ID, late
-	params[step.Kind.Param] = out.ID
-	if updated, err := s.update(ctx, &change, params, ids); err == nil {
-		out.Warnings = updated.Warnings
-	}
-	return out
 }
 
 // send makes the request of a create or update in the dialect that the service speaks.

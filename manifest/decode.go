@@ -129,8 +129,9 @@ func (d *decoder) properties(it *item) {
 		}
 		p := k.props[name]
 		value := pairs[i+1]
-		if p.what == isField && k.Fields[p.field].Group != "" {
-			p.what = isUnknown // the dot is no way to write it
+		if group := k.group(p); group != "" {
+			d.fault(name, pairs[i], "unknown-field", a(k.label)+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
+			continue
 		}
 		switch p.what {
 		case isUnknown:

@@ -208,6 +208,10 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 		d.Hint = "write " + v.Property + ", or the " + strings.Join(names, " or ") + " of one that exists"
 		return
 	}
+	if len(p.kind.KeyFrom) == 0 {
+		d.Summary, d.Hint = "the "+p.kind.label+" has no key", "write one: nothing else of "+a(p.kind.label)+" stays the same for ever"
+		return
+	}
 	for _, name := range p.kind.KeyFrom {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

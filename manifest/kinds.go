@@ -132,6 +132,14 @@ func (k *kindInfo) field(property string) (*resource.Field, bool) {
 	return nil, false
 }
 
+// group is the mapping inside which a field is written, or "".
+func (k *kindInfo) group(p prop) string {
+	if p.what != isField {
+		return ""
+	}
+	return k.Fields[p.field].Group
+}
+
 // within lists the fields of a group.
 func (k *kindInfo) within(group string) []string {
 	var names []string

@@ -119,6 +119,9 @@ func (s *resolver) scope(i int32, k *kindInfo) int32 {
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
 func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, found *findings, member int) {
 	scope := s.scope(i, k)
+	if f.Anywhere && s.elsewhere(k, ref) {
+		return
+	}
 	if to, ok := s.index[objectKey{k, scope, ref.Text}]; ok {
 		ref.Target = s.items[to].object
 		return
@@ -152,7 +155,12 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
 				Summary: f.Name + " names no " + k.label + " of the manifest: " + quote(ref.Text),
 			},
-			near: func() string { return s.near(k, scope, ref.Text) },
+			near: func() string {
+				if f.Anywhere {
+					return s.nearAnywhere(k, scope, ref.Text)
+				}
+				return s.near(k, scope, ref.Text)
+			},
 		})
 		return
 	}
@@ -162,6 +170,28 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 	if first, ok := s.warned[key]; !ok || i < first {
 		s.warned[key] = i
 	}
+}
+
+// elsewhere resolves a reference that says itself in what the thing lives: by the
+// key of that, or by a readable identifier.
+func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
+	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
+		if parent, ok := s.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+			if to, ok := s.index[objectKey{k, parent, key}]; ok {
+				ref.Target = s.items[to].object
+				return true
+			}
+		}
+		return false
+	}
+	p := s.identifiers[k.Name]
+	if p == nil || !p.MatchString(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
+		return false
+	}
+	if to, ok := s.known[objectKey{k, -1, ref.Text}]; ok {
+		ref.Target = s.items[to].object
+	}
+	return true
 }
 
 // valuePath is the place of a reference in the document.
@@ -267,15 +297,36 @@ func (s *resolver) near(k *kindInfo, scope int32, text string) string {
 			break
 		}
 	}
-	if hint := diag.DidYouMean(text, candidates); hint != "" {
+	if hint := diag.DidYouMean(text, append(candidates, k.Given...)); hint != "" {
 		return hint
 	}
 	if !k.AdoptAsked {
 		return ""
 	}
-	hint := "write the key of " + a(k.label) + " in the same " + label(k.Parent) + ", or an ID"
+	return nameIt(k, "")
+}
+
+// nearAnywhere is near for what may live elsewhere.
+func (s *resolver) nearAnywhere(k *kindInfo, scope int32, text string) string {
+	if outer, key, ok := strings.Cut(text, "/"); ok {
+		scope, text = -1, key
+		if parent, ok := s.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+			scope = parent
+		}
+	}
+	if scope >= 0 {
+		if hint := s.near(k, scope, text); strings.HasPrefix(hint, "did you") {
+			return hint
+		}
+	}
+	return nameIt(k, ", the keys of another "+label(k.Parent)+" and the "+k.label+" in it, such as web/checkout")
+}
+
+// nameIt says how a thing that is not found by its name is named.
+func nameIt(k *kindInfo, more string) string {
+	hint := "write the key of " + a(k.label) + " in the same " + label(k.Parent) + more + ", or an ID"
 	if k.Identifier != nil {
-		hint = "write the key of " + a(k.label) + " in the same " + label(k.Parent) + ", " + identifierExample(k) + ", or an ID"
+		hint = "write the key of " + a(k.label) + " in the same " + label(k.Parent) + more + ", " + identifierExample(k) + ", or an ID"
 	}
 	return hint
 }

@@ -125,7 +125,7 @@ A manifest is YAML: one mapping a document, any number of documents and files, w
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, holds(f), notes(k, f))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Path(), holds(f), notes(k, f))
 		}
 		for _, child := range resource.Children(k.Name) {
 			write(child, heading+"#")

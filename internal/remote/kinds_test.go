@@ -167,7 +167,11 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 func (l *life) names(f *resource.Field) []string {
 	k := resource.Must(f.Ref)
 	if k.Section != "" {
-		return []string{"first", "second"}
+		names := []string{"first", "second"}
+		if f.Anywhere {
+			names = []string{"around/first", "around/second"}
+		}
+		return names
 	}
 	_, via := resource.Via(l.k.Name, f.Name)
 	names := []string{f.Example}

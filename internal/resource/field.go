@@ -63,6 +63,9 @@ type Field struct {
 	Plain string
 	// Group is the mapping in the manifest inside which the field is written, such as relations; "" = none.
 	Group string
+	// Anywhere is set where what is named may live elsewhere than the thing itself. It
+	// is named by its readable identifier, or by the key of what it lives in and its own, such as web/checkout.
+	Anywhere bool
 	// Among is the membership of something that the thing lives in without which
 	// whoever is named is dropped in silence, such as project_member; "" = none.
 	Among string

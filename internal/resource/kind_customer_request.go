@@ -12,6 +12,10 @@ func init() {
 			{Name: "title", WireNewer: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
 			{Name: "description", WireNewer: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
 			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Address of where they asked. Only newer editions keep it.", Example: "https://example.com/mail/1"},
+			{
+				Name: "work_items", Wire: "work_item_ids", Type: RefSet, Ref: "work_item", Anywhere: true, Clear: ClearEmpty,
+				Doc: "Work items that answer the request, by the keys of project and item, readable identifier or ID. Only newer editions keep them.", Example: "web/checkout",
+			},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, Number: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},

@@ -42,10 +42,10 @@ links:
 				Doc:        "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
 			},
 			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, Unread: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
-			relation("blocking", "Items that wait for this one, by key, readable identifier or ID."),
-			relation("blocked_by", "Items that this one waits for, by key, readable identifier or ID."),
-			relation("duplicate", "Items that say the same, by key, readable identifier or ID."),
-			relation("relates_to", "Items that have to do with this one, by key, readable identifier or ID."),
+			relation("blocking", "Items that wait for this one, by key (`ops/monitor` in another project), readable identifier or ID."),
+			relation("blocked_by", "Items that this one waits for, by key (`ops/monitor` in another project), readable identifier or ID."),
+			relation("duplicate", "Items that say the same, by key (`ops/monitor` in another project), readable identifier or ID."),
+			relation("relates_to", "Items that have to do with this one, by key (`ops/monitor` in another project), readable identifier or ID."),
 		},
 		Operations: append([]Operation{
 			{

@@ -23,6 +23,7 @@ type Kind struct {
 	AdoptAsked bool
 	Identifier *Identifier // the readable identifier, if it has one
 	Param      string      // path parameter that holds its ID, such as work_item_id
+	Archives   bool        // the service can archive it, and then shows nothing of what is in it, but takes more
 	Marks      bool        // the wider API stores external_source and external_id on it
 	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
 

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id",
+		Name: "project", Section: "projects", Param: "project_id", Archives: true,
 		Doc: "A project of the workspace. Give its `id`, or its `identifier` (the short code in front of work item numbers).",
 		Example: `key: web
 identifier: WEB

@@ -100,6 +100,7 @@ type applying struct {
 	fault    func(*http.Request, run) sandbox.Fault // nil = none
 	killed   bool                                   // the state is not saved
 	workers  int                                    // 0 = 4
+	trust    bool                                   // the state is taken at its word
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -132,7 +133,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := remote.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(),
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust,
 	})
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)

@@ -48,6 +48,7 @@ type Membership struct {
 	Body      string // name of the ID list in the request, such as issues
 	Row       string // field of a row of the member list that holds the member's ID
 	Batch     int    // members sent in one request at most
+	Exclusive bool   // a member is in one container at most: adding it to another moves it
 }
 
 // Field returns the field of that name.

@@ -74,6 +74,7 @@ func (b *builder) build() {
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
+	b.doubled()
 }
 
 // step adds a step about a thing.

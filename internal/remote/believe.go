@@ -24,7 +24,7 @@ const leftOut = "the service leaves out, without saying so, things of another pr
 // contradictions are the fields that the answer shows otherwise than they were
 // sent. values become what is shown, since that is what the service holds; but a
 // rich text, which the service rewrites, stays what was sent.
-func contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string) diag.List {
+func (s *Service) contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string) diag.List {
 	var l diag.List
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{
@@ -58,10 +58,24 @@ func contradictions(step *planner.Step, row resource.Row, values map[*resource.F
 	}
 	if telling { // an answer that shows nothing of the thing contradicts nothing
 		for _, v := range silent {
-			warn(v, "the service answered that it is done, but its answer has no "+v.Field.Name+": it may have left it out", "look on the service")
+			if s.first(v.Field) {
+				warn(v, "answers of the service have no "+v.Field.Name+": nothing tells whether it took this one, or those of others",
+					"look at "+string(step.Address)+" on the service")
+			}
 		}
 	}
 	return l
+}
+
+// first reports whether the field is asked about for the first time.
+func (s *Service) first(f *resource.Field) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unshown[f] {
+		return false
+	}
+	s.unshown[f] = true
+	return true
 }
 
 func quoted(canonical string) string {

@@ -26,13 +26,17 @@ type Service struct {
 
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
+	unshown  map[*resource.Field]bool    // fields of which it was said that answers do not show them
 }
 
 var _ executor.Service = (*Service)(nil)
 
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
-	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond}
+	s := &Service{
+		client: client, plan: plan, dialects: maps.Clone(plan.Dialects), unshown: map[*resource.Field]bool{},
+		stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond,
+	}
 	if s.dialects == nil {
 		s.dialects = map[string]resource.Dialect{}
 	}
@@ -175,7 +179,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 // created is the outcome of a create that was answered.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.wanted(step, ids)
-	warnings := contradictions(step, row, values)
+	warnings := s.contradictions(step, row, values)
 	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(values), Warnings: warnings}
 }
 
@@ -252,7 +256,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 		return executor.Outcome{}, failure(step, err)
 	}
 	values := s.wanted(step, ids)
-	warnings := contradictions(step, res.Row, values)
+	warnings := s.contradictions(step, res.Row, values)
 	return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(values), Warnings: warnings}, nil
 }
 

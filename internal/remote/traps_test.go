@@ -135,11 +135,11 @@ func TestTraps(t *testing.T) {
 			}
 			t.s.settled(t.T, text)
 		}},
-		"a module in the body of an item is dropped without a word": {resource.Documented, func(t attempt) {
-			text := header + "      - {key: a, name: Item A, module: " + sandbox.ModuleCheckout + "}\n"
-			silent := sandbox.Fault{After: sandbox.Break{Status: 201, Body: `{"id":"` + sandbox.WorkItemWeb1 + `","name":"Item A","sequence_id":2}`}}
-			r := t.s.apply(t.T, applying{manifest: text, fault: always(writes()["create work item"], silent)})
-			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "has no module")
+		"a module in the body of an item is dropped without a word, which is said once": {resource.Documented, func(t attempt) {
+			item := "      - {key: %s, name: Item %s, module: " + sandbox.ModuleCheckout + "}\n"
+			text := header + fmt.Sprintf(item, "a", "A") + fmt.Sprintf(item, "b", "B")
+			r := t.s.apply(t.T, applying{manifest: text, workers: 1})
+			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "have no module")
 		}},
 		"an item that got into two cycles cannot be moved any more": {resource.Full, func(t attempt) {
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint14), `{"issues":["`+sandbox.WorkItemWeb1+`"]}`)
@@ -168,6 +168,17 @@ func TestTraps(t *testing.T) {
 			}
 			if n := len(t.s.Rows("cycle_issue")); n != 2+7+2 {
 				t.Errorf("%d memberships: the others of the batch are left out too", n)
+			}
+		}},
+		"an item that got into two cycles is named by the plan that reads both": {resource.Full, func(t attempt) {
+			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint14), `{"issues":["`+sandbox.WorkItemWeb1+`"]}`)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandbox.WorkItemWeb1)+`"]}`)
+			text := header + "      - {key: other, id: " + other + ", cycle: Sprint 15}\n      - {key: old, id: " + sandbox.WorkItemWeb1 + ", cycle: Sprint 14}\n"
+			r := t.s.apply(t.T, applying{manifest: text})
+			at(t.T, r.plan.Notices, "in-two", "work_item/web/old", 9, "cycle/web/Sprint 15 and cycle/web/Sprint 14")
+			if r.writes != 0 || len(r.failed()) > 0 {
+				t.Errorf("%d writes, %q", r.writes, r.failed())
 			}
 		}},
 		"an item is moved between cycles by one request, and named in no other": {resource.Full, func(t attempt) {

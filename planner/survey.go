@@ -94,6 +94,7 @@ func Look(in Input) *Survey {
 	}
 	s.own()
 	s.lookUpNames()
+	s.findCircles()
 	s.gatherRosters()
 	return s
 }

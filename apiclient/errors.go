@@ -189,6 +189,8 @@ func (e *Error) hint() string {
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.html && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
+	case e.Status == http.StatusRequestEntityTooLarge:
+		return "the service takes about 5 MB in one request: shorten the longest text"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:

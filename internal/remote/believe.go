@@ -51,7 +51,7 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		if v.Field.IsRef() {
 			hint = leftOut
 		}
-		warn(v, "the service answered that it is done, but shows another "+v.Field.Name+": "+quoted(have)+" instead of "+quoted(want), hint)
+		warn(v, "the service has another "+v.Field.Name+" than was sent: "+quoted(have)+" instead of "+quoted(want), hint)
 		if !v.Field.Rich() {
 			values[v.Field] = have
 		}

@@ -39,6 +39,7 @@ type service struct {
 
 	api resource.API
 	dir string
+	now func() time.Time // nil = as late as it is
 
 	fault func(*http.Request) sandbox.Fault // of the present run; nil = none
 }
@@ -178,7 +179,7 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 
 func (s *service) open(t *testing.T) *state.File {
 	t.Helper()
-	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace})
+	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace, Now: s.now})
 	if err != nil {
 		t.Fatal(err)
 	}

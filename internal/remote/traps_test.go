@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -256,6 +257,16 @@ func TestTraps(t *testing.T) {
 			}
 			t.s.settled(t.T, upper)
 		}},
+		"an item can be made its own ancestor": {resource.Full, func(t attempt) {
+			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			text := header + "      - {key: a, identifier: WEB-1, parent: WEB-2, labels: [bug]}\n" +
+				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
+			at(t.T, t.s.findings(t.T, text), "circle", "work_item/web/a", 8, "by way of work_item/web/b")
+		}},
+		"labels of another project are dropped": {resource.Full, func(t attempt) {
+			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [" + sandbox.LabelInfra + ", " + sandbox.LabelBug + "]}\n"})
+			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "another labels")
+		}},
 		"names are trimmed": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: \"  Item A \\n\", links: [{url: \"https://example.com/a\", title: \" A \"}]}\n"
 			if r := t.s.apply(t.T, applying{manifest: text}); len(r.failed()) > 0 || len(r.warnings()) > 0 {
@@ -277,6 +288,24 @@ func TestTraps(t *testing.T) {
 				t.Errorf("%q %v", r.failed(), t.s.Rows("link"))
 			}
 			t.s.settled(t.T, text) // by then the service has taken the author away
+		}},
+		"a label that somebody else created meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
+			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
+			var hit atomic.Bool
+			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandbox.Fault {
+				if req.Method == http.MethodPost && !hit.Swap(true) {
+					t.s.somebody(t.T, "POST", "initiatives/labels/", `{"name":"Autumn","color":"#000000"}`)
+				}
+				return sandbox.Fault{}
+			}})
+			if len(r.failed()) > 0 || t.s.named("initiative_label", "Autumn") != 1 {
+				t.Errorf("%q %v", r.failed(), t.s.Rows("initiative_label"))
+			}
+			at(t.T, r.warnings(), "not-taken", "initiative_label/a", 3, "another color")
+			if r := t.s.apply(t.T, applying{manifest: text}); r.writes != 1 { // the colour
+				t.Errorf("%d writes", r.writes)
+			}
+			t.s.settled(t.T, text)
 		}},
 		"descriptions come back rewritten": {resource.Full, func(t attempt) {
 			var items []string
@@ -308,6 +337,18 @@ func TestTraps(t *testing.T) {
 			if !strings.Contains(findings, "the service has 2 things that could be work_item/web/a") || !strings.Contains(findings, double) {
 				t.Error(findings)
 			}
+		}},
+		"the clock of this machine goes back": {resource.Documented, func(t attempt) {
+			t.s.now = func() time.Time { return time.Unix(1_900_000_000, 0) }
+			t.s.apply(t.T, applying{manifest: known})
+			t.s.now = func() time.Time { return time.Unix(-1, 0) }
+			text := known + "      - {key: a, name: Item A}\n"
+			t.s.apply(t.T, applying{manifest: text, killed: true, fault: always(writes()["create work item"], sandbox.Fault{After: sandbox.Break{Cut: true}})})
+			r := t.s.apply(t.T, applying{manifest: text})
+			if r.writes != 0 || len(r.failed()) > 0 || t.s.named("work_item", "Item A") != 1 {
+				t.Errorf("%d writes, %q", r.writes, r.failed())
+			}
+			t.s.settled(t.T, text)
 		}},
 		"403 is also the answer for what is not there": {resource.Full, func(t attempt) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"

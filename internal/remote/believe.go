@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,9 @@ const leftOut = "the service leaves out, without saying so, things of another pr
 // contradictions are the fields that the answer shows otherwise than they were
 // sent. values become what is shown, since that is what the service holds; but a
 // rich text, which the service rewrites, stays what was sent.
-func (s *Service) contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string) diag.List {
+func (s *Service) contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) diag.List {
 	var l diag.List
+	resolve := s.resolve(step.Object, ids)
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address), Summary: summary, Hint: hint,
@@ -47,11 +49,14 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		if !known || want == have {
 			continue
 		}
-		hint := ""
+		summary, hint := "the service has another "+v.Field.Name+" than was sent: "+quoted(have)+" instead of "+quoted(want), ""
 		if v.Field.IsRef() {
 			hint = leftOut
 		}
-		warn(v, "the service has another "+v.Field.Name+" than was sent: "+quoted(have)+" instead of "+quoted(want), hint)
+		if names := dropped(v, have, resolve); len(names) > 0 {
+			summary = "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name
+		}
+		warn(v, summary, hint)
 		if !v.Field.Rich() {
 			values[v.Field] = have
 		}
@@ -65,6 +70,21 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		}
 	}
 	return l
+}
+
+// dropped is those of a set, as they are written, that the service does not have.
+func dropped(v *resource.Value, have string, resolve resource.Resolve) []string {
+	if v.Field.Type != resource.RefSet {
+		return nil
+	}
+	var names []string
+	there := strings.Split(have, ",")
+	for i := range v.Refs {
+		if id, ok := resolve(v.Field, &v.Refs[i]); ok && !slices.Contains(there, id) {
+			names = append(names, v.Refs[i].Text)
+		}
+	}
+	return names
 }
 
 // first reports whether the field is asked about for the first time.
@@ -129,7 +149,8 @@ func (s *Service) doubted(step *planner.Step, err error) error {
 		return err
 	}
 	if _, listed := step.Kind.Op(resource.List, s.plan.API); listed && (s.marks(step) || !step.Kind.AdoptAsked) {
-		return err // it was looked for, and is not there
+		return explained{err, "the service says so of whatever it stumbles over; " + string(step.Address) +
+			" is not there: look whether what it lives in and what it names still are"}
 	}
 	unknown := *e
 	unknown.Fate = apiclient.Unknown

@@ -179,7 +179,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 // created is the outcome of a create that was answered.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.wanted(step, ids)
-	warnings := s.contradictions(step, row, values)
+	warnings := s.contradictions(step, row, values, ids)
 	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(values), Warnings: warnings}
 }
 
@@ -256,7 +256,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 		return executor.Outcome{}, failure(step, err)
 	}
 	values := s.wanted(step, ids)
-	warnings := s.contradictions(step, res.Row, values)
+	warnings := s.contradictions(step, res.Row, values, ids)
 	return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(values), Warnings: warnings}, nil
 }
 

@@ -205,6 +205,19 @@ func TestTraps(t *testing.T) {
 				t.Errorf("%d writes, %q", r.writes, t.s.picture())
 			}
 		}},
+		"a link to an item that is gone is refused in general terms": {resource.Full, func(t attempt) {
+			var hit atomic.Bool
+			text := header + "      - {key: old, id: " + sandbox.WorkItemWeb1 + ", links: [{url: \"https://example.com/a\"}]}\n"
+			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandbox.Fault {
+				if req.Method == http.MethodPost && !hit.Swap(true) {
+					t.s.somebody(t.T, "DELETE", "projects/"+sandbox.ProjectWeb+"/work-items/"+sandbox.WorkItemWeb1+"/", ``)
+				}
+				return sandbox.Fault{}
+			}})
+			if len(r.failed()) != 1 || !strings.Contains(r.Steps[0].Err.(interface{ Hint() string }).Hint(), "what it lives in") {
+				t.Errorf("%q", r.failed())
+			}
+		}},
 		"what an archived project takes is never shown": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text})
@@ -263,9 +276,11 @@ func TestTraps(t *testing.T) {
 				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
 			at(t.T, t.s.findings(t.T, text), "circle", "work_item/web/a", 8, "by way of work_item/web/b")
 		}},
-		"labels of another project are dropped": {resource.Full, func(t attempt) {
-			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [" + sandbox.LabelInfra + ", " + sandbox.LabelBug + "]}\n"})
-			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "another labels")
+		"labels of another project and guests are dropped, and those are named": {resource.Full, func(t attempt) {
+			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandbox.LabelInfra + "]}\n"})
+			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "left "+sandbox.LabelInfra+" out of the labels")
+			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
+			at(t.T, r.warnings(), "not-taken", "work_item/web/b", 8, "left eve@example.com out of the assignees")
 		}},
 		"names are trimmed": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: \"  Item A \\n\", links: [{url: \"https://example.com/a\", title: \" A \"}]}\n"

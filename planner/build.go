@@ -164,6 +164,7 @@ func (b *builder) keep(i int) {
 		step.changes = d.changes
 		f.step = step
 		if len(d.send) > 0 {
+			b.checkDates(i, d.send)
 			step.Operation, step.Values = f.traits.update, d.send
 			b.needTargets(i, d.send)
 			step.Needs = b.taken()

@@ -282,6 +282,11 @@ func TestTraps(t *testing.T) {
 			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
 			at(t.T, r.warnings(), "not-taken", "work_item/web/b", 8, "left eve@example.com out of the assignees")
 		}},
+		"one date of two is not held against the other, which is there": {resource.Full, func(t attempt) {
+			t.s.somebody(t.T, "PATCH", "projects/"+sandbox.ProjectWeb+"/work-items/"+sandbox.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
+			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, identifier: WEB-1, start_date: 2026-12-10}\n"})
+			at(t.T, r.plan.Notices, "dates", "work_item/web/a", 8, "start_date 2026-12-10, after its target_date 2026-12-05")
+		}},
 		"names are trimmed": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: \"  Item A \\n\", links: [{url: \"https://example.com/a\", title: \" A \"}]}\n"
 			if r := t.s.apply(t.T, applying{manifest: text}); len(r.failed()) > 0 || len(r.warnings()) > 0 {

@@ -87,6 +87,12 @@ const (
 	noPermission = "You do not have permission to perform this action"
 )
 
+// What the service says with 400 to whatever it stumbled over, also after it had done what was asked.
+const (
+	badDetail  = "Please provide valid detail"
+	badPayload = "The payload is not valid"
+)
+
 // Credential reports whether the credential itself is missing or refused: no
 // request will succeed with it.
 func (e *Error) Credential() bool {
@@ -96,6 +102,12 @@ func (e *Error) Credential() bool {
 
 // Permission reports whether the service answered 403 to a credential that it knows.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
+
+// Vague reports whether the service refused in words that tell nothing of the
+// cause, and that it has been seen to use after it had done what was asked.
+func (e *Error) Vague() bool {
+	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
+}
 
 // RouteAbsent reports whether this edition of the service lacks the operation.
 func (e *Error) RouteAbsent() bool {
@@ -181,6 +193,8 @@ func (e *Error) hint() string {
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.html && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
+	case e.Status == http.StatusRequestEntityTooLarge:
+		return "the service takes about 5 MB in one request: shorten the longest text"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:

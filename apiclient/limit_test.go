@@ -291,6 +291,10 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 		{"Retry-After beyond all measure", []string{"Retry-After", "99999999999999999999"}, 20 * time.Second, []int{429}},
 		{"Retry-After a date", []string{"Retry-After", "Sat, 01 Jan 2000 00:00:05 GMT", "Date", "Sat, 01 Jan 2000 00:00:00 GMT"}, 20 * time.Second, []int{429}},
 		{"Retry-After a date of the past", []string{"Retry-After", "Fri, 31 Dec 1999 00:00:05 GMT"}, 20 * time.Second, []int{429}},
+		{"Retry-After a date that the clock of the service has passed", []string{"Retry-After", "Sat, 01 Jan 2000 00:00:05 GMT", "Date", "Fri, 01 Jan 2100 00:00:00 GMT"}, 20 * time.Second, []int{429}},
+		{"Retry-After a date that is none", []string{"Retry-After", "Sat, 31 Feb 2000 00:00:05 GMT"}, 20 * time.Second, []int{429}},
+		{"Retry-After infinite", []string{"Retry-After", "Inf"}, 20 * time.Second, []int{429}},
+		{"a Date of another century", []string{"Date", "Thu, 01 Jan 1970 00:00:00 GMT", "X-RateLimit-Reset", "-1"}, 20 * time.Second, []int{429}},
 		{"Retry-After a fraction", []string{"Retry-After", "2.5"}, 20 * time.Second, []int{429}},
 	}
 	for _, test := range tests {
@@ -320,24 +324,33 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 
 func TestAPauseThatIsTooLong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		c := offline(t, func(*http.Request) (*http.Response, error) {
-			n++
-			return reply(429, `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`, "Retry-After", "500000"), nil
+	for name, headers := range map[string][]string{
+		"seconds":                           {"Retry-After", "500000"},
+		"a date":                            {"Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT"},
+		"a date, by a clock that is behind": {"Retry-After", "Sat, 01 Jan 2000 00:00:00 GMT", "Date", "Thu, 01 Jan 1970 00:00:00 GMT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				c := offline(t, func(*http.Request) (*http.Response, error) {
+					n++
+					return reply(429, `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`, headers...), nil
+				})
+				start := time.Now()
+				for range 3 {
+					_, err := c.Do(t.Context(), request(documented(t, 1)))
+					var e *apiclient.Error
+					if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Fate != apiclient.NotDone || e.RetryAfter != 10*time.Minute {
+						t.Errorf("error %v", err)
+					}
+				}
+				if n != 1 || time.Since(start) != 0 {
+					t.Errorf("%d requests in %s", n, time.Since(start))
+				}
+			})
 		})
-		start := time.Now()
-		for range 3 {
-			_, err := c.Do(t.Context(), request(documented(t, 1)))
-			var e *apiclient.Error
-			if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Fate != apiclient.NotDone || e.RetryAfter != 10*time.Minute {
-				t.Errorf("error %v", err)
-			}
-		}
-		if n != 1 || time.Since(start) != 0 {
-			t.Errorf("%d requests in %s", n, time.Since(start))
-		}
-	})
+	}
 }
 
 func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {

@@ -78,6 +78,7 @@ func (b *builder) build() {
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
+	b.doubled()
 }
 
 // step adds a step about a thing.
@@ -287,6 +288,7 @@ func (b *builder) keep(i int) {
 		step.changes = d.changes
 		f.step = step
 		if len(d.send) > 0 || mark != nil {
+			b.checkDates(i, d.send)
 			step.Operation, step.Values, step.Mark = f.traits.update, d.send, mark != nil
 			b.needTargets(i, d.send)
 			step.Needs = b.taken()

@@ -66,7 +66,7 @@ func TestCreating(t *testing.T) {
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=me") },
 			steps: []string{"create work_item/web/pay"},
-			reads: []string{"projects/" + web + "/work-items/", "/api/v1/users/me/"},
+			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/"},
 		},
 		"what the edition lacks in its projects is lacking in a new one too": {
 			api:  full,

@@ -257,7 +257,7 @@ func TestIdentity(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("cycle/web/a", "name=a").put("cycle/web/b", "name=b").put("cycle/web/c", "name=c")
 			},
-			reads: []string{"projects/" + web + "/cycles/", "projects/" + web + "/cycles/" + uuid(2, 3) + "/"},
+			reads: []string{"projects/" + web + "/", "projects/" + web + "/cycles/", "projects/" + web + "/cycles/" + uuid(2, 3) + "/"},
 		},
 		"an id that nothing bears is an error": {
 			api:      full,

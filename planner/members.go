@@ -18,6 +18,7 @@ type roster struct {
 	entries   []entry
 	may       bool     // some of those that are wanted may be in it already
 	lacking   bool     // this edition has no such memberships
+	read      bool     // the service has said who is in it
 	have      []string // IDs of members that are there, sorted
 }
 
@@ -179,7 +180,7 @@ func (s *Survey) readRoster(r *roster) {
 	case a.Missing:
 		s.noContainer(r)
 	default:
-		r.have = make([]string, 0, len(a.Rows))
+		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
 			id, _ := row[r.kind.Membership.Row].(string)
 			r.have = append(r.have, resource.NormalID(id))

@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 			api: documented, want: pay("state=Todo"),
 			findings: []string{`error unknown-name: the state "Todo" cannot be looked up with the documented operations; give its ID, or use --api auto`},
 		},
-		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/work-items/"}},
+		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/"}},
 		"a readable identifier is looked up, with the documented operations too": {
 			api:   documented,
 			have:  func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
@@ -107,11 +107,11 @@ func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"a thing that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{}},
-		"two things are read one by one":         {api: full, have: cycles, want: byID(2), reads: []string{base + cycle(0) + "/", base + cycle(1) + "/"}},
-		"three with their list":                  {api: full, have: cycles, want: byID(3), reads: []string{base}},
-		"the list serves all if one needs it":    {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{base}},
-		"also if it is needed for a name":        {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{base, "work-items/WEB-1/", base + cycle(1) + "/cycle-issues/"}},
+		"a thing that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
+		"two things are read one by one":         {api: full, have: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
+		"three with their list":                  {api: full, have: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
+		"the list serves all if one needs it":    {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
+		"also if it is needed for a name":        {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", base + cycle(1) + "/cycle-issues/"}},
 		"many items by identifier come with a list": {
 			api: full, have: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
 			want: func(w *wanted) {
@@ -122,7 +122,7 @@ func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
 		"a container is not asked who is in it while nobody can be": {
 			api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "name=X", "cycle=@cycle/web/a") },
 			steps: []string{"create work_item/web/x", "add_members cycle/web/a#work_items 1"},
-			reads: []string{base + cycle(0) + "/", "projects/" + web + "/work-items/"},
+			reads: []string{"projects/" + web + "/", base + cycle(0) + "/", "projects/" + web + "/work-items/"},
 		},
 	})
 }

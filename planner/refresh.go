@@ -8,8 +8,8 @@ import (
 func (s *Survey) refresh(o *resource.Object, f *fact) {
 	f.standing = there
 	t := f.traits
-	if s.trusted(f) || !f.compared && o.ID != "" && !s.listed(t, f.parent) {
-		return // the state says how it is, or nothing is compared and the manifest says what it is
+	if s.trusted(f) || !s.looked(o, f) && !s.listed(t, f.parent) {
+		return // the state says how it is, or the manifest says what it is
 	}
 	if one, _ := f.single(); t.list == nil || one != nil && !s.cheaper(t, f.parent) {
 		s.refreshOne(o, f)

@@ -34,6 +34,7 @@ type fact struct {
 	gone       bool // the state knows it, the service does not any more
 	moved      bool // the state knows another thing under this address
 	lived      bool // things live in it
+	joins      bool // it becomes a member of something
 	compared   bool // some field is held against what the service shows
 	blind      bool // it counts as absent since nothing can tell
 }
@@ -94,6 +95,7 @@ func Look(in Input) *Survey {
 	}
 	s.own()
 	s.lookUpNames()
+	s.findCircles()
 	s.gatherRosters()
 	return s
 }
@@ -123,7 +125,9 @@ func (s *Survey) enter() {
 			}
 		}
 		s.name(i)
-		s.count(o, f)
+	}
+	for i, o := range s.in.Desired {
+		s.count(o, &s.facts[i])
 	}
 	for _, n := range s.refs {
 		if n.t.to.list == nil || !n.t.to.single() {
@@ -152,6 +156,7 @@ func (s *Survey) name(i int) {
 			if t.via != nil || v.Field.NoWire {
 				compared--
 			}
+			f.joins = f.joins || t.via != nil && t.via.Membership.On == o.Kind.Name
 		}
 	}
 	f.compared = compared > 0
@@ -167,10 +172,18 @@ func (s *Survey) count(o *resource.Object, f *fact) {
 	switch {
 	case o.ID == "" && o.Identifier == "" && !f.known():
 		l.whole = l.whole || t.recognises()
-	case !s.trusted(f) && (f.compared || o.ID == ""):
+	case !s.trusted(f) && s.looked(o, f):
 		l.wanted++
 	}
 	l.known = l.known || f.prior != nil
+}
+
+// looked reports whether a thing is to be read: unless the manifest gives its ID
+// and nothing of it is compared. But under the ID of one that is archived, or
+// belongs to another project, the service takes what is put into it and shows it nowhere.
+func (s *Survey) looked(o *resource.Object, f *fact) bool {
+	filled := f.joins || f.lived && (f.parent != none || o.Kind.Archives)
+	return f.compared || o.ID == "" || filled && f.traits.get != nil && !s.in.Trust
 }
 
 // namings are the fields of a thing that name others.

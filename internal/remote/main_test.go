@@ -39,6 +39,7 @@ type service struct {
 
 	api resource.API
 	dir string
+	now func() time.Time // nil = as late as it is
 
 	fault func(*http.Request) sandbox.Fault // of the present run; nil = none
 }
@@ -100,6 +101,7 @@ type applying struct {
 	fault    func(*http.Request, run) sandbox.Fault // nil = none
 	killed   bool                                   // the state is not saved
 	workers  int                                    // 0 = 4
+	trust    bool                                   // the state is taken at its word
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -132,7 +134,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := remote.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(),
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust,
 	})
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
@@ -177,7 +179,7 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 
 func (s *service) open(t *testing.T) *state.File {
 	t.Helper()
-	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace})
+	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace, Now: s.now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -29,13 +28,17 @@ type Service struct {
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
 	late     map[planner.Name]string     // IDs of names that came to be during the run
+	unshown  map[*resource.Field]bool    // fields of which it was said that answers do not show them
 }
 
 var _ executor.Service = (*Service)(nil)
 
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
-	s := &Service{client: client, plan: plan, dialects: maps.Clone(plan.Dialects), stuck: map[fieldOf]bool{}, late: map[planner.Name]string{}, pause: 200 * time.Millisecond}
+	s := &Service{
+		client: client, plan: plan, dialects: maps.Clone(plan.Dialects), late: map[planner.Name]string{}, unshown: map[*resource.Field]bool{},
+		stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond,
+	}
 	if s.dialects == nil {
 		s.dialects = map[string]resource.Dialect{}
 	}
@@ -190,18 +193,16 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		}
 		again, out, err := s.afterFailure(ctx, step, params, ids, err)
 		if !again || attempt == attempts {
-			return out, err
+			return out, s.doubted(step, err)
 		}
 	}
 }
 
 // created is the outcome of a create that was answered.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
-	wanted := s.wanted(step, ids)
-	return executor.Outcome{
-		ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(wanted),
-		Warnings: s.contradictions(step, row, wanted),
-	}
+	values := s.wanted(step, ids)
+	warnings := s.contradictions(step, row, values, ids)
+	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(values), Warnings: warnings}
 }
 
 // send makes the request of a create or update in the dialect that the service speaks.
@@ -287,33 +288,11 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	wanted := s.wanted(step, ids)
+	values := s.wanted(step, ids)
+	warnings := s.contradictions(step, res.Row, values, ids)
 	return executor.Outcome{
-		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Values: digests(wanted), Warnings: s.contradictions(step, res.Row, wanted),
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Values: digests(values), Warnings: warnings,
 	}, nil
-}
-
-func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	members := make([]string, 0, len(step.Members.Items))
-	for _, m := range step.Members.Items {
-		id := m.ID
-		if id == "" {
-			id, _ = ids(m.Address)
-		}
-		if id != "" {
-			members = append(members, id)
-		}
-	}
-	if len(members) == 0 {
-		return executor.Outcome{}, nil
-	}
-	_, err := s.client.Do(ctx, apiclient.Request{
-		Operation: step.Operation, Params: params, Body: step.Kind.Membership.IDs(step.Operation, members),
-	})
-	if err != nil && !s.isIn(ctx, step, params, members, err) {
-		return executor.Outcome{}, failure(step, err)
-	}
-	return executor.Outcome{Members: members}, nil
 }
 
 // isIn reports whether a single member was refused because it is in already, as
@@ -353,42 +332,6 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 		return ""
 	}
 	return code + "-" + strconv.Itoa(number)
-}
-
-// contradictions are the fields that the answer shows otherwise than they were sent.
-func (s *Service) contradictions(step *planner.Step, row resource.Row, wanted map[*resource.Field]string) diag.List {
-	var l diag.List
-	for _, v := range step.Values {
-		want, ok := wanted[v.Field]
-		if shown, _ := row.Shown(v.Field); !ok || v.Field.Type == resource.HTML && shown == v.Text {
-			continue // the text itself came back: no need to look closer
-		}
-		have, known := v.Field.Observed(row)
-		if !known || want == have {
-			continue
-		}
-		l.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address),
-			Summary: "the service answered that it is done, but shows another " + v.Field.Name + ": " + quoted(have) + " instead of " + quoted(want),
-			Hint:    notTaken(v),
-		})
-	}
-	return l
-}
-
-func quoted(canonical string) string {
-	const longest = 120
-	if r := []rune(canonical); len(r) > longest {
-		canonical = string(r[:longest]) + "…"
-	}
-	return strconv.Quote(canonical)
-}
-
-func notTaken(v *resource.Value) string {
-	if v.Field.IsRef() {
-		return "the service leaves out, without saying so, things of another project and people who are guests or not in the project"
-	}
-	return ""
 }
 
 // path is the request path of a step, for messages.

@@ -43,6 +43,9 @@ func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params m
 		out, err = s.take(ctx, step, row, params, ids)
 		out.Settled = err == nil
 		return false, out, err
+	case e != nil && e.Status == 409 && e.ExistingID != "":
+		out, err = s.met(ctx, step, params, ids, e)
+		return false, out, err
 	case !unknown:
 		return false, out, failure(step, cause) // refused, and indeed not there
 	case v == notThere:

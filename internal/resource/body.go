@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/planform/planform/internal/markup"
 )
 
 // Dialect is which of two names the service uses for fields that have two.
@@ -120,7 +122,7 @@ func (v *Value) wire(name string, id Resolve) (any, bool) {
 		ref, ok := id(f, &v.Refs[0])
 		return ref, ok
 	case f.Rich():
-		return v.HTML(), true
+		return shown(v.HTML()), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
 	case f.Coded:
@@ -128,15 +130,34 @@ func (v *Value) wire(name string, id Resolve) (any, bool) {
 	case f.WireNewer == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:
-		return v.Text, true
+		return f.text(v.Text), true
 	}
+}
+
+// nothing is what clears an HTML text: the service refuses "".
+const nothing = "<p></p>"
+
+// shown is an HTML text as it is sent: the service refuses one that shows nothing, such as a comment.
+func shown(text string) string {
+	if markup.Empty(text) {
+		return nothing
+	}
+	return text
+}
+
+// text is a text as it is sent: one that may be an ID is, like all IDs, in lower case.
+func (f *Field) text(given string) string {
+	if f.Pattern != "" && IsID(given) {
+		return NormalID(given)
+	}
+	return given
 }
 
 // cleared is what empties the field.
 func (f *Field) cleared() any {
 	switch f.Clear {
 	case ClearParagraph:
-		return "<p></p>"
+		return nothing
 	case ClearEmpty:
 		return ""
 	case ClearNull, ClearNever:

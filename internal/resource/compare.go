@@ -136,7 +136,7 @@ func (f *Field) canonical(text string) string {
 	case JSON:
 		return canonicalJSON(text)
 	case Text, LongText:
-		return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+		return f.text(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 	case Enum, URL, Boolean:
 		return text
 	default:

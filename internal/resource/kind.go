@@ -23,6 +23,7 @@ type Kind struct {
 	AdoptAsked bool
 	Identifier *Identifier // the readable identifier, if it has one
 	Param      string      // path parameter that holds its ID, such as work_item_id
+	Archives   bool        // the service can archive it, and then shows nothing of what is in it, but takes more
 	Marks      bool        // the wider API stores external_source and external_id on it
 	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	// Feature is the boolean field of the parent that must be on before things of
@@ -62,7 +63,8 @@ type Membership struct {
 	Under string
 	// Inverse is the membership that says the same from the member's side, such as
 	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
-	Inverse string
+	Inverse   string
+	Exclusive bool // a member is in one container at most: adding it to another moves it
 }
 
 // Field returns the field of that name.

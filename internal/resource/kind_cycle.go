@@ -28,7 +28,7 @@ func init() {
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",
 		Membership: &Membership{
-			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", Row: "id", Batch: 100,
+			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", Row: "id", Batch: 100, Exclusive: true,
 		},
 		Operations: []Operation{
 			{

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id",
+		Name: "project", Section: "projects", Param: "project_id", Archives: true,
 		Doc: "A project of the workspace, known by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"One that is not there yet is created, which takes an `identifier` and a `name`.",
 		Example: `key: web

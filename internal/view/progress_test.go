@@ -148,7 +148,9 @@ func TestALogShowsALineForEachStep(t *testing.T) {
 			p.Event(event(5, 7, executor.NotStarted, nil))
 			b := &builder{}
 			m := b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
-			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 6, Total: 7, Result: executor.StepResult{Step: m, Status: executor.Done, Missing: []resource.Address{"a"}}})
+			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 6, Total: 7, Result: executor.StepResult{
+				Step: m, Status: executor.Done, Outcome: executor.Outcome{Members: make([]string, 40)}, Missing: []resource.Address{"a"},
+			}})
 			m = b.members(planner.RemoveMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 1)
 			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 7, Total: 7, Result: executor.StepResult{Step: m, Status: executor.Failed, Err: errors.New("404")}})
 			p.Waiting(500*time.Millisecond, "the rate limit")

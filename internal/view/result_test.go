@@ -48,7 +48,9 @@ func ended() (*planner.Plan, executor.Result) {
 			if len(s.Members.Items) == 1 {
 				fail(i, executor.Blocked, nil)
 				r.Steps[i].BlockedBy = p.Steps[1]
+				continue
 			}
+			r.Steps[i].Outcome.Members = make([]string, len(s.Members.Items)-len(r.Steps[i].Missing))
 		}
 	}
 	return p, r

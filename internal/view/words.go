@@ -152,6 +152,9 @@ func memberCount(s *planner.Step) int {
 
 // membersDone is how many members a step that is done has added or removed.
 func membersDone(r *executor.StepResult) int {
+	if r.Step.Action == planner.AddMembers {
+		return len(r.Outcome.Members) // the service may have dropped some
+	}
 	return max(0, memberCount(r.Step)-len(r.Missing))
 }
 

@@ -348,7 +348,11 @@ func (b *builder) members(r *roster) {
 		lacks = b.lackingKind(b.root(r.object))
 		reason = "the " + spoken(r.container.Object.Kind) + " cannot be made"
 	case r.lacking:
-		lacks = plural(resource.Must(r.kind.Membership.Member)) + " of " + plural(resource.Must(r.kind.Membership.Container))
+		lacks = plural(resource.Must(r.kind.Membership.Member))
+		if r.kind.Membership.Inverse != "" {
+			lacks = "relations"
+		}
+		lacks += " of " + plural(resource.Must(r.kind.Membership.Container))
 		reason = "this edition of the service does not have " + lacks
 	}
 	if reason != "" {
@@ -393,7 +397,7 @@ func (b *builder) member(r *roster, e entry) Member {
 	if e.member != none {
 		o := b.in.Desired[e.member]
 		m.Address = o.Address
-		if r.kind.Membership.On == r.kind.Membership.Member {
+		if r.kind.Membership.On != r.kind.Membership.Container {
 			m.Text = o.Key
 		}
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,8 +55,26 @@ func (s *Survey) gatherRosters() {
 			s.joined(joined, n)
 		}
 	}
+	s.findCostlyRosters()
 	for _, r := range s.rosters {
 		s.readRoster(r)
+	}
+}
+
+// findCostlyRosters is [Survey.findCostly] for relations, which are read item by item.
+func (s *Survey) findCostlyRosters() {
+	if s.in.Thorough || len(s.in.Prior) <= mostSingly {
+		return
+	}
+	reads, known := map[int32]bool{}, map[*resource.Kind]int{}
+	for _, r := range s.rosters {
+		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.Under != "" {
+			reads[r.object] = true
+			known[r.kind]++
+		}
+	}
+	if len(reads) > mostSingly {
+		maps.Copy(s.costly, known)
 	}
 }
 
@@ -68,13 +87,12 @@ func (s *Survey) declared(said map[saying]bool, n naming) {
 	for j := range n.v.Refs {
 		ref := &n.v.Refs[j]
 		at, id, ok := s.target(n.by, n.t, ref)
-		switch {
-		case !ok || s.undecided(at):
+		if !ok || s.undecided(at) {
 			continue
-		case id == "":
+		}
+		known := id != ""
+		if !known {
 			id = string(s.in.Desired[at].Address)
-		default:
-			r.may = true
 		}
 		if seen[id] {
 			continue
@@ -86,6 +104,7 @@ func (s *Survey) declared(said map[saying]bool, n naming) {
 			e.said = said[saying{inverse, to, from}]
 			said[saying{n.t.via.Name, from, to}] = true
 		}
+		r.may = r.may || known && !e.said
 		r.entries = append(r.entries, e)
 	}
 }
@@ -162,7 +181,7 @@ func (s *Survey) readRoster(r *roster) {
 		r.have = prior.Members
 	}
 	op, ok := r.kind.Op(resource.ListMembers, s.in.API)
-	if !ok || s.in.Trust && hasPrior && prior.Open == nil {
+	if !ok || (s.in.Trust || s.costly[r.kind] > 0) && hasPrior && prior.Open == nil {
 		return
 	}
 	within := none

@@ -111,6 +111,93 @@ func TestMemberships(t *testing.T) {
 	})
 }
 
+func TestRelations(t *testing.T) {
+	t.Parallel()
+	a, b := uuid(9, 1), uuid(9, 2)
+	there := func(s *service) {
+		s.have("work_item", web, a, "sequence_id=1", "name=A").have("work_item", web, b, "sequence_id=2", "name=B")
+	}
+	wants := func(ofA, ofB string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("work_item/web/a", "id="+a, ofA).put("work_item/web/b", "id="+b, ofB)
+		}
+	}
+	const ofA, ofB = "add_members work_item/web/a#blocking 1", "add_members work_item/web/b#blocked_by 1"
+	checkRules(t, map[string]rule{
+		"what both sides say is added once": {
+			api: full, have: there, want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"), steps: []string{ofA},
+		},
+		"also where it is the same from both sides": {
+			api: full, have: there, want: wants("relates_to=@work_item/web/b", "relates_to=@work_item/web/a"), steps: []string{"add_members work_item/web/a#relates_to 1"},
+		},
+		"a contradiction is the service's to judge": {
+			api: full, have: there, want: wants("blocked_by=@work_item/web/b", "blocked_by=@work_item/web/a"),
+			steps: []string{"add_members work_item/web/a#blocked_by 1", ofB},
+		},
+		"what is there is not added": {
+			api: full, have: func(s *service) { there(s); s.members["work_item_blocking "+a] = []string{b} },
+			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
+			reads: []string{"projects/" + web + "/work-items/" + a + "/relations/"},
+		},
+		"an item of another project is named by its identifier": {
+			api: full, have: func(s *service) {
+				there(s)
+				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, uuid(9, 9), "sequence_id=3", "name=Other")
+			},
+			want:  wants("duplicate=SHOP-3", "blocked_by="+uuid(9, 9)),
+			steps: []string{ofB, "add_members work_item/web/a#duplicate 1"},
+		},
+		"an edition without relations": {
+			api: full, have: func(s *service) { there(s); s.lacks["work_item_blocking"] = true },
+			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
+			steps: []string{"not_possible work_item/web/a#blocking 1: this edition of the service does not have relations of work items"},
+		},
+	})
+}
+
+func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
+	t.Parallel()
+	const many = 61
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=All")
+	w := want(t).put("project/web", "identifier=WEB")
+	for i := range many {
+		w.put(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), fmt.Sprintf("name=Item %d", i), "relates_to=WEB-1")
+	}
+	s.makeAll(w.all())
+	plan := s.mustPlan(w.all())
+	if !plan.Empty() || len(s.reads) > 3 || len(plan.Notices) != 1 {
+		t.Errorf("%d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
+	}
+	s.in.Thorough = true
+	if plan = s.mustPlan(w.all()); !plan.Empty() || len(s.reads) < many || len(plan.Notices) > 0 {
+		t.Errorf("thorough: %d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
+	}
+}
+
+// TestItemsWaitForThePeopleTheyName: the service drops in silence who is not in the project.
+func TestItemsWaitForThePeopleTheyName(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("member", "", uuid(0xc, 1), "email=ada@example.com").have("member", "", uuid(0xc, 2), "email=bob@example.com")
+	w := want(t).put("project/new", "identifier=NEW", "name=New", "members=ada@example.com,bob@example.com")
+	w.put("work_item/new/a", "name=A", "assignees=bob@example.com").put("work_item/new/b", "name=B", "assignees=ada@example.com")
+	w.put("work_item/new/c", "name=C")
+	plan := s.mustPlan(w.all())
+	after := map[resource.Address][]resource.Address{}
+	for _, step := range plan.Steps {
+		for _, n := range step.After {
+			after[step.Address] = append(after[step.Address], plan.Steps[n].Address)
+		}
+	}
+	want := map[resource.Address][]resource.Address{
+		"work_item/new/a": {"project/new#members.2"}, "work_item/new/b": {"project/new#members"},
+	}
+	if diff := cmp.Diff(want, after); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMembersAreAddedByTheHundred(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)

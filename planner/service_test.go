@@ -282,7 +282,7 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 		if id == "" {
 			s.t.Fatalf("%s: %s is not there", step.Address, item.Text)
 		}
-		if step.Kind.Membership.On == step.Kind.Membership.Member { // a member leaves where it was
+		if step.Kind.Membership.On != step.Kind.Membership.Container { // a member leaves where it was
 			for key, list := range s.members {
 				if strings.HasPrefix(key, step.Kind.Name+" ") {
 					s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })

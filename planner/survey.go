@@ -199,13 +199,15 @@ func (s *Survey) trusted(f *fact) bool {
 	return (s.in.Trust || s.costly[f.traits.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.Open == nil
 }
 
+// mostSingly is how many requests for one or a few things each a person waits for: a minute of the usual quota.
+const mostSingly = 60
+
 // findCostly finds the kinds of which so many things are known that reading
 // them again, one request for one or a few of them, would take longer than a
-// person waits: a minute of the usual quota.
+// person waits.
 func (s *Survey) findCostly() {
-	const most = 60
 	s.costly = map[*resource.Kind]int{}
-	if s.in.Thorough || len(s.in.Prior) <= most {
+	if s.in.Thorough || len(s.in.Prior) <= mostSingly {
 		return
 	}
 	type reader struct {
@@ -226,7 +228,7 @@ func (s *Survey) findCostly() {
 		}
 	}
 	for k, n := range reads {
-		if n > most {
+		if n > mostSingly {
 			s.costly[k] = things[k]
 		}
 	}

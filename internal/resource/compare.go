@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/markup"
 )
@@ -122,10 +123,7 @@ func (f *Field) canonical(text string) string {
 		}
 		return markup.Normal(text)
 	case Date:
-		if len(text) > 10 && (text[10] == 'T' || text[10] == ' ') {
-			return text[:10]
-		}
-		return text
+		return day(text)
 	case Number:
 		if r, ok := new(big.Rat).SetString(text); ok && len(text) < 40 {
 			return r.RatString()
@@ -141,6 +139,31 @@ func (f *Field) canonical(text string) string {
 		return text
 	default:
 		return text
+	}
+}
+
+// day is the day that a text means. Of a cycle's days the service makes moments: the
+// first second of the first, the last minute of the last, where the project is.
+func day(text string) string {
+	if len(text) <= 10 || text[10] != 'T' && text[10] != ' ' {
+		return text
+	}
+	const quarter = 15 * time.Minute // no time zone is shifted by less
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text[:10]
+	}
+	midnight := func(t time.Time) time.Time { // people live from ten hours behind UTC to thirteen ahead
+		return t.UTC().Add(90 * time.Minute).Round(24 * time.Hour)
+	}
+	first, last := t.Add(-time.Second), t.Add(time.Minute)
+	switch {
+	case first.Truncate(quarter).Equal(first):
+		return midnight(first).Format(time.DateOnly)
+	case last.Truncate(quarter).Equal(last):
+		return midnight(last).AddDate(0, 0, -1).Format(time.DateOnly)
+	default:
+		return text[:10]
 	}
 }
 

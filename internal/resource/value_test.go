@@ -1,6 +1,7 @@
 package resource_test
 
 import (
+	encoding "encoding/json"
 	"strings"
 	"testing"
 
@@ -86,6 +87,18 @@ func TestWantedAndShownAreCompared(t *testing.T) {
 		"no HTML is empty HTML":              {cleared("work_item", "description"), "<p></p>", true},
 		"null is empty":                      {cleared("work_item", "start_date"), nil, true},
 		"a date with a time":                 {value("work_item", "start_date", "2026-12-01"), "2026-12-01T00:00:00Z", true},
+		"a first day in Berlin":              {value("cycle", "start_date", "2031-01-06"), "2031-01-05T23:00:01Z", true},
+		"a first day in Honolulu":            {value("cycle", "start_date", "2031-01-06"), "2031-01-06T10:00:01.000000Z", true},
+		"a first day in Auckland":            {value("cycle", "start_date", "2031-01-06"), "2031-01-05T11:00:01Z", true},
+		"a first day in Kathmandu":           {value("cycle", "start_date", "2031-01-06"), "2031-01-05T18:15:01Z", true},
+		"a first day that is today":          {value("cycle", "start_date", "2031-01-06"), "2031-01-06T18:22:07Z", true},
+		"a last day in Greenwich":            {value("cycle", "end_date", "2031-01-17"), "2031-01-17T23:59:00Z", true},
+		"a last day in New York":             {value("cycle", "end_date", "2031-01-17"), "2031-01-18T04:59:00Z", true},
+		"a last day in Berlin":               {value("cycle", "end_date", "2031-01-17"), "2031-01-17T22:59:00+00:00", true},
+		"another last day in Berlin":         {value("cycle", "end_date", "2031-01-17"), "2031-01-18T22:59:00Z", false},
+		"a moment that is none":              {value("cycle", "end_date", "2031-01-17"), "2031-01-17 noon", true},
+		"a value by its number":              {value("page", "access", "private"), encoding.Number("1"), true},
+		"another value by its number":        {value("page", "access", "private"), encoding.Number("0"), false},
 		"another date":                       {value("work_item", "start_date", "2026-12-01"), "2026-12-02", false},
 		"numbers by their value":             {value("initiative_label", "sort_order", "1000"), "1000.0", true},
 		"colours in any case":                {value("initiative_label", "color", "#22c55e"), "#22C55E", true},

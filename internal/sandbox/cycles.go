@@ -78,7 +78,7 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 		return refused
 	}
 	if start != "" && (old == nil || old["start_date"] != r["start_date"] || old["end_date"] != r["end_date"]) {
-		r["start_date"], r["end_date"] = c.cycleDates(start, end)
+		r["start_date"], r["end_date"] = c.cycleDates(zoneOf(t, c, project), start, end)
 	}
 	if old == nil {
 		r["owned_by"] = c.user
@@ -94,15 +94,27 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 
 // cycleDates is what the service makes of the dates of a cycle: one that
 // starts today starts now, any other a second into its day; it ends a minute
-// before its last day does.
-func (c *call) cycleDates(start, end string) (string, string) {
-	s, _ := parseMoment(start)
-	e, _ := parseMoment(end)
-	first := c.stamp()
-	if s.Format(time.DateOnly) != c.now.UTC().Format(time.DateOnly) {
-		first = s.Format(time.DateOnly) + "T00:00:01Z"
+// before its last day does. The days are those of the project's time zone.
+func (c *call) cycleDates(zone *time.Location, start, end string) (string, string) {
+	moment := func(date string, hour, minute, second int) string {
+		d, _ := parseMoment(date)
+		return time.Date(d.Year(), d.Month(), d.Day(), hour, minute, second, 0, zone).UTC().Format(time.RFC3339)
 	}
-	return first, e.Format(time.DateOnly) + "T23:59:00Z"
+	first := c.stamp()
+	if s, _ := parseMoment(start); s.Format(time.DateOnly) != c.now.In(zone).Format(time.DateOnly) {
+		first = moment(start, 0, 0, 1)
+	}
+	return first, moment(end, 23, 59, 0)
+}
+
+// zoneOf is the time zone of a project.
+func zoneOf(t *tx, c *call, project string) *time.Location {
+	if p, ok := t.get(c.kinds.project, project); ok {
+		if zone, err := time.LoadLocation(text(p.row, "timezone")); err == nil {
+			return zone
+		}
+	}
+	return time.UTC
 }
 
 func completed(r row, now time.Time) bool {

@@ -266,6 +266,11 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		}
 	case f == nil:
 		p.named(d, v, n)
+	case f.Most > 0 && n.Kind == scalarNode:
+		d.Code, d.Summary = "bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Most, describe(n))
+		if json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0 {
+			d.Hint = "remove the quotes"
+		}
 	case v.Keyword == "type" || n.Kind != scalarNode:
 		d.Code, d.Summary = "wrong-type", name+" is "+wants(f, member)+", not "+describe(n)
 		d.Hint = typeHint(f, n, member)

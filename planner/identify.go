@@ -248,7 +248,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact) {
 	f.standing = absent
 	if t.create == nil {
 		f.standing = broken
-		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and planform cannot create one", near(o.Name(), o.Kind, l))
+		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and the "+s.in.API.String()+" operations cannot create one", near(o.Name(), o.Kind, l))
 	}
 }
 

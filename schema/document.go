@@ -213,7 +213,11 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	rules := object{}
 	switch f.Type {
 	case resource.Number:
-		s = append(s, member{"type", nullable("number", clears)})
+		t := "number"
+		if f.Most > 0 {
+			t, rules = "integer", object{{"minimum", 0}, {"maximum", f.Most}}
+		}
+		s = append(s, member{"type", nullable(t, clears)})
 	case resource.Boolean:
 		s = append(s, member{"type", nullable("boolean", clears)})
 	case resource.JSON:
@@ -253,7 +257,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	if f.MaxLength > 0 {
 		s = append(s, member{"maxLength", f.MaxLength})
 	}
-	if whole && clears && !admitsEmpty(rules) {
+	if whole && clears && f.Type != resource.Number && !admitsEmpty(rules) {
 		rules = object{{"anyOf", []any{rules, object{{"maxLength", 0}}}}}
 	}
 	s = append(s, rules...)

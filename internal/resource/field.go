@@ -52,6 +52,7 @@ type Field struct {
 	// Documented is set where the contract names the field for creating or updating.
 	Documented bool
 	MaxLength  int    // in characters; 0 = no limit known
+	Most       int    // for Number: it is a whole number from 0 to this; 0 = any number
 	Pattern    string // regular expression that the text must match, anchored; "" = any
 	PatternDoc string // what the pattern asks for, for people
 	Clear      Clear

@@ -32,8 +32,8 @@ members: [ada@example.com]`,
 			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
 			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see everything.", Example: "false"},
-			{Name: "archive_in", Type: Number, Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
-			{Name: "close_in", Type: Number, Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
+			{Name: "archive_in", Type: Number, Most: 12, Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
+			{Name: "close_in", Type: Number, Most: 12, Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
 		},
 		Operations: append([]Operation{
 			{

@@ -33,7 +33,7 @@ links:
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "cycle", NoWire: true, Type: Ref, Ref: "cycle", Doc: "Cycle that the item belongs to, by key, name or ID.", Example: "sprint-14"},
-			{Name: "point", Type: Number, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
+			{Name: "point", Type: Number, Most: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
 			{Name: "sort_order", Type: Number, Late: true, Doc: "Place among the items of one state.", Example: "1000"},
 			{
 				Name: "created_at", Type: Text, Immutable: true, Unread: true,

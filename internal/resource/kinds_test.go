@@ -86,6 +86,8 @@ func TestEveryFieldIsWhole(t *testing.T) {
 			anchored(t, f.Pattern)
 			anchored(t, f.Plain)
 			switch {
+			case f.Most > 0 && f.Type != resource.Number:
+				t.Errorf("%s is no number", f.Name)
 			case f.Coded && f.Type != resource.Enum:
 				t.Errorf("%s has no values to number", f.Name)
 			case f.Late && (f.Immutable || f.Required):

@@ -15,7 +15,7 @@ type entrance struct {
 
 // enter notes a step that brings people in among whom things of the container name some.
 func (b *builder) enter(r *roster, step *Step) {
-	if r.object == none || !among(r.kind) {
+	if r.object == none || !b.amongs[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
@@ -23,11 +23,15 @@ func (b *builder) enter(r *roster, step *Step) {
 	}
 }
 
-// among reports whether some field can only name members of the kind.
-func among(membership *resource.Kind) bool {
-	return slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool {
-		return slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Among == membership.Name })
-	})
+// amongs are the memberships among whose members some field names people.
+func amongs() map[string]bool {
+	found := map[string]bool{}
+	for _, k := range resource.Kinds() {
+		for i := range k.Fields {
+			found[k.Fields[i].Among] = true
+		}
+	}
+	return found
 }
 
 // await makes steps that name people wait for those that bring them in.

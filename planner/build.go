@@ -20,7 +20,7 @@ func (s *Survey) Build() (*Plan, diag.List) {
 	b := &builder{Survey: s, plan: &Plan{
 		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, diags: slices.Clone(s.diags)}
+	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, amongs: amongs(), diags: slices.Clone(s.diags)}
 	if len(s.reads) > 0 {
 		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
@@ -49,6 +49,7 @@ type builder struct {
 	needs   []int // of the step that is being made
 
 	entrances map[entrance]*Step
+	amongs    map[string]bool
 }
 
 func (b *builder) build() {

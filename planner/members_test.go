@@ -136,7 +136,7 @@ func TestRelations(t *testing.T) {
 		},
 		"what is there is not added": {
 			api: full, have: func(s *service) { there(s); s.members["work_item_blocking "+a] = []string{b} },
-			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
+			want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			reads: []string{
 				"projects/" + web + "/", "projects/" + web + "/work-items/" + a + "/", "projects/" + web + "/work-items/" + b + "/",
 				"projects/" + web + "/work-items/" + a + "/relations/",

@@ -1,0 +1,135 @@
+package manifest_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/manifest"
+)
+
+// page is a manifest with one page, its texts in every place where a text can stand.
+func page(name, description string) manifest.Map {
+	return manifest.Map{
+		{Key: "version", Value: manifest.Literal("1")},
+		{Key: "workspace", Value: "acme"},
+		{Key: "teamspaces", Value: []any{
+			manifest.Map{
+				{Key: "key", Value: "one"},
+				{Key: "name", Value: name},
+				{Key: "description_stripped", Value: description, Note: name},
+				{Key: "logo_props", Value: manifest.Map{{Key: "k", Value: manifest.Map{{Key: "deep", Value: []any{name, description}}}}}},
+				{Key: "projects", Value: []any{"x" + name, "y" + description}},
+			},
+			manifest.Map{{Key: "key", Value: "two"}, {Key: "name", Value: name + "2"}},
+		}},
+	}
+}
+
+// readBack writes a manifest, loads it, and returns the texts that were read.
+func readBack(t *testing.T, name, description string) (yaml string, texts map[string]string, lists []string) {
+	t.Helper()
+	yaml = string(manifest.Encode("A page.", page(name, description)))
+	file := filepath.Join(t.TempDir(), "m.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, found := manifest.Load(context.Background(), []string{file}, manifest.Options{})
+	if found.HasErrors() {
+		t.Fatalf("%v\n%s", found, yaml)
+	}
+	texts = map[string]string{}
+	for _, v := range m.Objects[0].Values {
+		texts[v.Field.Name] = v.Text
+		for _, r := range v.Refs {
+			lists = append(lists, r.Text)
+		}
+	}
+	if second := m.Objects[1].Text("name"); second != name+"2" {
+		t.Errorf("the second name is %q, want %q and a 2\n%s", second, name, yaml)
+	}
+	return yaml, texts, lists
+}
+
+func TestWhatIsWrittenIsReadBackAsTheSameTexts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, written string }{
+		"words stand as they are":            {"Rebuild the checkout", "name: Rebuild the checkout\n"},
+		"a date is quoted":                   {"2026-12-01", `name: "2026-12-01"`},
+		"and a number":                       {"0777", `name: "0777"`},
+		"with a point":                       {"3.0", `name: "3.0"`},
+		"and what begins like one is not":    {"3.0 is out", "name: 3.0 is out\n"},
+		"yes is quoted for older readers":    {"yes", `name: "yes"`},
+		"and a time":                         {"12:30:00", `name: "12:30:00"`},
+		"null is quoted":                     {"null", `name: "null"`},
+		"and a tilde":                        {"~", `name: "~"`},
+		"and an at sign in front":            {"@ada asks", `name: "@ada asks"`},
+		"and a hyphen":                       {"- not a list", `name: "- not a list"`},
+		"and a colon before a space":         {"Note: this", `name: "Note: this"`},
+		"but not within a word":              {"a:b", "name: a:b\n"},
+		"and a comment":                      {"C #5", `name: "C #5"`},
+		"but not C#":                         {"C# and F#", "name: C# and F#\n"},
+		"double quotes take single ones":     {`say "hi"`, "name: say \"hi\"\n"},
+		"and both are escaped":               {`"it's"`, `name: "\"it's\""`},
+		"a backslash in front of nothing":    {`"a\b`, `name: '"a\b'`},
+		"white space around it is kept":      {" a ", `name: " a "`},
+		"a line end is escaped in a name":    {"a\tb", `name: "a\tb"`},
+		"emoji stand as they are":            {"👩‍💻 ships ❤️", "name: 👩‍💻 ships ❤️\n"},
+		"what turns the line round does not": {"a\u202Eb", `name: "a\u202Eb"`},
+		"nor does a hidden line end":         {"a\u2028b\u0085c", `name: "a\u2028b\x85c"`},
+		"a merge key is a text":              {"<<", `name: "<<"`},
+		"an anchor is a text":                {"&a *b", `name: "&a *b"`},
+		"several lines are a block":          {"one\n  two\n\nthree", "name: |-\n      one\n        two\n\n      three\n"},
+		"with a line end":                    {"one\ntwo\n", "name: |\n      one\n      two\n"},
+		"with several":                       {"one\ntwo\n\n\n", "name: |+\n      one\n      two\n\n\n"},
+		"with white space in front":          {"  one\ntwo", "name: |2-\n        one\n      two\n"},
+		"with a tab in front":                {"\tone\ntwo\n", "name: |2\n      \tone\n"},
+		"with spaces at the ends":            {"one  \n \ntwo ", "name: |-\n      one  \n       \n      two \n"},
+		"with an empty line in front":        {"\none", `name: "\none"`},
+		"with the marks of a document":       {"---\n...\n# no comment\n", "name: |\n      ---\n"},
+		"a text that ends with a colon":      {"Todo:", `name: "Todo:"`},
+		"brackets":                           {"[a, b] {c}", `name: "[a, b] {c}"`},
+		"a word that is a list in brackets":  {"a, b] c", "name: a, b] c\n"},
+		"a no-break space":                   {"a\u00A0b", "name: a\u00A0b\n"},
+		"a byte order mark":                  {"a\uFEFFb", `name: "a\uFEFFb"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			yaml, texts, lists := readBack(t, tt.text, tt.text)
+			if texts["name"] != tt.text || texts["description_stripped"] != tt.text {
+				t.Errorf("read back %q, want %q\n%s", texts, tt.text, yaml)
+			}
+			if diff := cmp.Diff([]string{"x" + tt.text, "y" + tt.text}, lists); diff != "" {
+				t.Errorf("%s\n%s", diff, yaml)
+			}
+			if !strings.Contains(yaml, tt.written) {
+				t.Errorf("not written as %q:\n%s", tt.written, yaml)
+			}
+		})
+	}
+}
+
+func FuzzEncode(f *testing.F) {
+	for _, text := range []string{"a", "|", " \n x", "1_0", "a: b", "'", "\t\na", "0o7", "=", "- a\n- b", "x\n\n", "é\u0301", "\U0001F469\u200D\U0001F4BB\nx", "a\n\t\nb", "a #", "?", "? a", "%YAML", "key: |\n  x"} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, name, description string) {
+		for _, text := range []string{name, description} {
+			if !utf8.ValidString(text) || strings.TrimSpace(text) == "" || len([]rune(text)) > 200 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7F || r == utf8.RuneError }) {
+				t.Skip("a text that no manifest can hold")
+			}
+		}
+		yaml, texts, lists := readBack(t, name, description)
+		if texts["name"] != name || texts["description_stripped"] != description {
+			t.Errorf("read back %q, want %q and %q\n%s", texts, name, description, yaml)
+		}
+		if diff := cmp.Diff([]string{"x" + name, "y" + description}, lists); diff != "" {
+			t.Errorf("%s\n%s", diff, yaml)
+		}
+	})
+}

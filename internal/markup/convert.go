@@ -1,0 +1,452 @@
+package markup
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Markdown turns HTML back into Markdown that [HTML] renders to something equal
+// to it. ok is false where Markdown has no words for it: classes, colours,
+// mentions and other components. What it returns has been rendered and compared.
+func Markdown(html string) (markdown string, ok bool) {
+	var t treeWriter
+	walk(html, &t)
+	if t.deep {
+		return "", false
+	}
+	normal := Normal(html)
+	for _, w := range []markdownWriter{{}, {underscore: true}, {thorough: true}, {thorough: true, underscore: true}} {
+		text := w.blocks(t.root.kids, 0)
+		if w.failed {
+			return "", false
+		}
+		if Normal(HTML(text)) == normal {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// element is an element of the normal form, or a text where it has no tag.
+type element struct {
+	tag   string
+	attrs []attr
+	text  string
+	kids  []*element
+}
+
+// treeWriter builds a tree of the normal form.
+type treeWriter struct {
+	root element
+	path []*element
+	deep bool
+}
+
+// maxTree is how many elements in each other are turned into Markdown; nobody writes more.
+const maxTree = 40
+
+func (t *treeWriter) full() bool { return t.deep }
+
+func (t *treeWriter) add(e *element) {
+	to := &t.root
+	if n := len(t.path); n > 0 {
+		to = t.path[n-1]
+	}
+	to.kids = append(to.kids, e)
+}
+
+func (t *treeWriter) open(tag string, attrs []attr) {
+	e := &element{tag: tag, attrs: attrs}
+	t.add(e)
+	t.path = append(t.path, e)
+	t.deep = t.deep || len(t.path) > maxTree
+}
+
+func (t *treeWriter) shut(string)                   { t.path = t.path[:len(t.path)-1] }
+func (t *treeWriter) void(tag string, attrs []attr) { t.add(&element{tag: tag, attrs: attrs}) }
+
+func (t *treeWriter) text(s string) {
+	kids := t.root.kids
+	if n := len(t.path); n > 0 {
+		kids = t.path[n-1].kids
+	}
+	if n := len(kids); n > 0 && kids[n-1].tag == "" {
+		kids[n-1].text += s
+		return
+	}
+	t.add(&element{text: s})
+}
+
+// only reports whether an element has no other attributes than the named ones.
+func (e *element) only(keys ...string) bool {
+	return !slices.ContainsFunc(e.attrs, func(a attr) bool { return !slices.Contains(keys, a.key) })
+}
+
+// markdownWriter writes a tree as Markdown. It need not be right in every corner, since
+// the result is compared.
+type markdownWriter struct {
+	thorough   bool // escape all that could be a mark, not only what probably is one
+	underscore bool // _emphasis_ instead of *emphasis*
+	failed     bool
+	cell       bool // in a table, whose rows are lines
+}
+
+func (w *markdownWriter) fail() string {
+	w.failed = true
+	return ""
+}
+
+// blocks writes blocks below each other.
+func (w *markdownWriter) blocks(list []*element, depth int) string {
+	var b strings.Builder
+	last, second := "", false // of two lists beside each other the second takes other marks
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		second = e.tag == last && !second
+		last = e.tag
+		b.WriteString(w.block(e, depth, second))
+	}
+	return b.String()
+}
+
+func (w *markdownWriter) block(e *element, depth int, second bool) string {
+	switch e.tag {
+	case "p":
+		if !e.only() {
+			return w.fail()
+		}
+		return w.paragraph(e.kids)
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		text := w.inline(e.kids)
+		if !e.only() || strings.Contains(text, "\n") {
+			return w.fail()
+		}
+		return strings.TrimRight(strings.Repeat("#", int(e.tag[1]-'0'))+" "+text, " ")
+	case "ul", "ol":
+		return w.list(e, depth, second)
+	case "blockquote":
+		if !e.only() {
+			return w.fail()
+		}
+		return prefixed(w.blocks(e.kids, depth+1), "> ", "> ")
+	case "pre":
+		return w.code(e)
+	case "hr":
+		if depth > 0 {
+			return "***"
+		}
+		return "---"
+	case "table":
+		return w.table(e)
+	default:
+		return w.fail()
+	}
+}
+
+// prefixed puts one text before the first line and another before the others.
+func prefixed(text, first, others string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		before := others
+		if i == 0 {
+			before = first
+		}
+		lines[i] = strings.TrimRight(before+line, " ")
+		if line != "" {
+			lines[i] = before + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w *markdownWriter) list(e *element, depth int, second bool) string {
+	tasks := e.tag == "ul" && value(e.attrs, "data-type") == "taskList"
+	if !e.only("start") && !(tasks && e.only("data-type")) {
+		return w.fail()
+	}
+	number, mark := 1, "-"
+	if e.tag == "ol" {
+		mark = "."
+	}
+	if second {
+		mark = map[string]string{"-": "*", ".": ")"}[mark]
+	}
+	if n, err := strconv.Atoi(value(e.attrs, "start")); err == nil {
+		number = n
+	}
+	var items []string
+	loose := false
+	for _, li := range e.kids {
+		kids, box := li.kids, ""
+		switch {
+		case li.tag != "li":
+			return w.fail()
+		case tasks:
+			if box, kids = checkBox(li); box == "" {
+				return w.fail()
+			}
+		case !li.only():
+			return w.fail()
+		}
+		marker := mark + " "
+		if e.tag == "ol" {
+			marker = strconv.Itoa(number) + mark + " "
+			number++
+		}
+		body := ""
+		if len(kids) == 2 && kids[0].tag == "p" && (kids[1].tag == "ul" || kids[1].tag == "ol") {
+			body = w.blocks(kids[:1], depth+1) + "\n" + w.blocks(kids[1:], depth+1)
+		} else {
+			body = w.blocks(kids, depth+1)
+			loose = loose || len(kids) > 1
+		}
+		items = append(items, prefixed(box+body, marker, strings.Repeat(" ", len(marker))))
+	}
+	if loose {
+		return strings.Join(items, "\n\n")
+	}
+	return strings.Join(items, "\n")
+}
+
+// checkBox takes the check box off an item of a task list.
+func checkBox(li *element) (box string, rest []*element) {
+	if !li.only("data-type", "data-checked") || len(li.kids) == 0 {
+		return "", nil
+	}
+	box = "[ ] "
+	if value(li.attrs, "data-checked") == "true" {
+		box = "[x] "
+	}
+	label := li.kids[0]
+	if len(label.kids) != 1 || label.kids[0].tag != "label" {
+		return "", nil
+	}
+	return box, li.kids[1:]
+}
+
+func (w *markdownWriter) code(e *element) string {
+	if !e.only() || len(e.kids) != 1 || e.kids[0].tag != "code" {
+		return w.fail()
+	}
+	code := e.kids[0]
+	language, is := strings.CutPrefix(value(code.attrs, "class"), "language-")
+	if !code.only("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
+		return w.fail()
+	}
+	fence := fenceOf(code.kids[0].text, "```")
+	return fence + language + "\n" + code.kids[0].text + "\n" + fence
+}
+
+// fenceOf lengthens a fence of back-ticks until the text holds none that long.
+func fenceOf(text, fence string) string {
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+func (w *markdownWriter) table(e *element) string {
+	if !e.only() || len(e.kids) == 0 || e.kids[0].tag != "thead" || len(e.kids[0].kids) != 1 || len(e.kids) > 2 {
+		return w.fail()
+	}
+	w.cell = true
+	defer func() { w.cell = false }()
+	var lines []string
+	row := func(tr *element, cell string) {
+		var cells, rule []string
+		for _, c := range tr.kids {
+			if c.tag != cell || !c.only("style") || len(c.kids) > 1 || len(c.kids) == 1 && (c.kids[0].tag != "p" || !c.kids[0].only()) {
+				w.fail()
+				return
+			}
+			text := ""
+			if len(c.kids) == 1 {
+				text = w.inline(c.kids[0].kids)
+			}
+			cells = append(cells, text)
+			switch value(c.attrs, "style") {
+			case "text-align:left":
+				rule = append(rule, ":---")
+			case "text-align:center":
+				rule = append(rule, ":---:")
+			case "text-align:right":
+				rule = append(rule, "---:")
+			default:
+				rule = append(rule, "---")
+			}
+		}
+		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
+		if cell == "th" {
+			lines = append(lines, "| "+strings.Join(rule, " | ")+" |")
+		}
+	}
+	row(e.kids[0].kids[0], "th")
+	for _, body := range e.kids[1:] {
+		if body.tag != "tbody" {
+			return w.fail()
+		}
+		for _, tr := range body.kids {
+			row(tr, "td")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var (
+	blockStart = regexp.MustCompile(`^(>|#{1,6}( |$)|[-+]( |$)|-+ *$|=+ *$)`)
+	numberMark = regexp.MustCompile(`^([0-9]{1,9})([.)]( |$))`)
+)
+
+// paragraph writes a line of text such that it does not begin like another block.
+func (w *markdownWriter) paragraph(kids []*element) string {
+	lines := strings.Split(w.inline(kids), "\n")
+	for i, line := range lines {
+		if blockStart.MatchString(line) {
+			lines[i] = `\` + line
+		} else {
+			lines[i] = numberMark.ReplaceAllString(line, `$1\$2`)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w *markdownWriter) inline(kids []*element) string {
+	var b strings.Builder
+	for i, e := range kids {
+		switch e.tag {
+		case "":
+			text := w.escape(e.text)
+			if strings.HasSuffix(e.text, "!") && i+1 < len(kids) && kids[i+1].tag == "a" && !w.thorough {
+				text = text[:len(text)-1] + `\!`
+			}
+			b.WriteString(text)
+		case "br":
+			if w.cell || i == 0 || i+1 == len(kids) || kids[i+1].tag == "br" {
+				b.WriteString("<br>")
+			} else {
+				b.WriteString("\\\n")
+			}
+		default:
+			b.WriteString(w.span(e))
+		}
+	}
+	return b.String()
+}
+
+// span writes an inline element.
+func (w *markdownWriter) span(e *element) string {
+	around := func(mark string) string { return mark + w.inline(e.kids) + mark }
+	switch e.tag {
+	case "a":
+		return w.link(e)
+	case "img":
+		if !e.only("alt", "src") {
+			return w.fail()
+		}
+		return "![" + w.escape(value(e.attrs, "alt")) + "](" + destination(value(e.attrs, "src")) + ")"
+	}
+	if !e.only() {
+		return w.fail()
+	}
+	switch e.tag {
+	case "strong":
+		return around("**")
+	case "em":
+		if w.underscore {
+			return around("_")
+		}
+		return around("*")
+	case "s":
+		return around("~~")
+	case "code":
+		if len(e.kids) != 1 || e.kids[0].tag != "" {
+			return w.fail()
+		}
+		text := e.kids[0].text
+		fence := fenceOf(text, "`")
+		if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+			text = " " + text + " "
+		}
+		if w.cell {
+			text = strings.ReplaceAll(text, "|", `\|`)
+		}
+		return fence + text + fence
+	case "u", "sub", "sup", "mark", "kbd", "small", "ins":
+		return "<" + e.tag + ">" + w.inline(e.kids) + "</" + e.tag + ">"
+	default:
+		return w.fail()
+	}
+}
+
+func (w *markdownWriter) link(e *element) string {
+	href := value(e.attrs, "href")
+	if href == "" || !e.only("href", "title") {
+		return w.fail()
+	}
+	title := value(e.attrs, "title")
+	if title == "" && len(e.kids) == 1 && e.kids[0].text == href && strings.Contains(href, "://") {
+		return "<" + href + ">"
+	}
+	if title != "" {
+		title = ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(title) + `"`
+	}
+	return "[" + w.inline(e.kids) + "](" + destination(href) + title + ")"
+}
+
+func destination(href string) string {
+	if href == "" || strings.ContainsAny(href, "() ") {
+		return "<" + strings.NewReplacer("<", "%3C", ">", "%3E").Replace(href) + ">"
+	}
+	return href
+}
+
+// escape writes text so that no character of it is a mark.
+func (w *markdownWriter) escape(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		if w.marks(text, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// marks reports whether the character at i could mean something.
+func (w *markdownWriter) marks(text string, i int) bool {
+	c := text[i]
+	before, after := byte(' '), byte(' ')
+	if i > 0 {
+		before = text[i-1]
+	}
+	if i+1 < len(text) {
+		after = text[i+1]
+	}
+	switch c {
+	case '\\', '`', '*', '[', ']', '<', '~':
+		return true
+	case '|':
+		return w.cell || w.thorough
+	case '_':
+		return w.thorough || !isWord(before) || !isWord(after)
+	case '&':
+		return w.thorough || isWord(after) || after == '#'
+	case ':': // a bare address would become a link
+		return w.thorough || strings.HasPrefix(text[i:], "://")
+	case '@':
+		return w.thorough || isWord(before) && isWord(after)
+	case '.':
+		return w.thorough || strings.HasSuffix(strings.ToLower(text[:i]), "www")
+	default:
+		return w.thorough && (c > ' ' && c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x7F)
+	}
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80
+}

@@ -28,10 +28,11 @@ func allowed() map[string][]string {
 		"internal/state":        {"executor", "internal/resource", "planner"},
 		"internal/remote":       {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
+		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/resource", "manifest", "planner", "schema"},
 		"internal/view":         {"executor", "internal/diag", "internal/doctor", "internal/markup", "internal/resource", "planner"},
 		"internal/sandbox":      {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/remote", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/export", "internal/remote", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

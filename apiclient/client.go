@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -70,6 +71,7 @@ type Client struct {
 	buffers   sync.Pool     // of *bytes.Buffer
 
 	learned learned
+	sent    atomic.Int64
 
 	running context.Context // done when the client is stopped
 	stop    context.CancelCauseFunc
@@ -150,6 +152,9 @@ func (c *Client) Workspace() string { return c.workspace }
 
 // Hide takes the credential out of a text.
 func (c *Client) Hide(text string) string { return c.credential.hide(text) }
+
+// Sent is how many requests were sent so far, each attempt counted.
+func (c *Client) Sent() int { return int(c.sent.Load()) }
 
 // CloseIdle closes the connections that are kept for further requests.
 func (c *Client) CloseIdle() {

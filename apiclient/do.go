@@ -87,6 +87,7 @@ func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait 
 	if err != nil {
 		return nil, err
 	}
+	c.sent.Add(1)
 	start := time.Now()
 	a, status, err := c.exchange(ctx, call, toggled, s)
 	s.drop() // if no answer came

@@ -57,7 +57,7 @@ Try it without an account:
 		ExitErrHandler: func(*cli.Context, error) {}, // the exit code is decided in one place
 		OnUsageError:   usage,
 		Commands: []*cli.Command{
-			validateCommand(p), planCommand(p), applyCommand(p), getCommand(p), doctorCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
+			validateCommand(p), planCommand(p), applyCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

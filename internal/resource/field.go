@@ -59,6 +59,9 @@ type Field struct {
 	NotBefore  string // for Date: the field whose date this one must not precede
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	Initial string
+	// Default is what the service gives a thing where nothing is said, where that is
+	// not nothing, false, 0 or the first value of an Enum.
+	Default string
 	// Plain is a pattern of texts that a field which names things sends as they are
 	// with the documented operations; "" = none.
 	Plain string

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/planner"
+)
+
+func exportCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "writes what the service holds as manifests",
+		UsageText: "planform export --to DIR [FLAGS]",
+		Description: `Writes a manifest for each project, one for what is in no project, the wiki pages as
+Markdown files, and a state file that knows it all: planform plan -f DIR shows no changes.
+Without the state file things are found again, and nothing is made twice.
+
+   planform export --workspace acme --to acme
+   planform export --workspace acme --project WEB,API --to acme --with links,comments
+   planform export --sandbox --to acme && planform plan -f acme --sandbox
+
+Links, comments and relations take one request for each work item, and are read only if
+--with names them.`,
+		Flags: concat([]cli.Flag{
+			&cli.StringFlag{Name: "to", Aliases: []string{"o"}, Usage: "`DIR` to write to; it must hold no manifests yet"},
+			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, with commas between or repeated; all by default"},
+			&cli.StringSliceFlag{Name: "only", Usage: "`SECTIONS` to export, such as work_items,pages; all by default"},
+			&cli.StringSliceFlag{Name: "with", Usage: "`SECTIONS` to export that take one request for each work item: " + strings.Join(export.Costly(), ", ")},
+			&cli.BoolFlag{Name: "force", Usage: "replace files that are there"},
+		}, connectionFlags(), unaliased(outputFlags())),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			out, err := newOutput(c, p)
+			if err != nil {
+				return err
+			}
+			o := exportOptions{dir: c.String("to"), projects: c.StringSlice("project"), only: c.StringSlice("only"), with: c.StringSlice("with"), force: c.Bool("force")}
+			switch {
+			case o.dir == "":
+				return usageError{text: "it is not said where to write", hint: "planform export --to DIR"}
+			case c.String("api") == "documented":
+				return usageError{text: (&export.Unreadable{API: resource.Documented}).Error(), hint: "use --api full or --api auto"}
+			}
+			o.service, err = newConnectionOptions(c, p)
+			if err != nil {
+				return err
+			}
+			return runExport(c.Context, o, out)
+		},
+	}
+}
+
+// unaliased takes the short names away, which mean something else to the command.
+func unaliased(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if s, ok := f.(*cli.StringFlag); ok {
+			s.Aliases = nil
+		}
+	}
+	return flags
+}
+
+// exportOptions say what to export, and where to.
+type exportOptions struct {
+	dir                  string
+	projects, only, with []string
+	force                bool
+	service              connectionOptions
+}
+
+func runExport(ctx context.Context, o exportOptions, out output) error {
+	if err := o.vacant(); err != nil {
+		return err
+	}
+	waits := &waits{}
+	conn, err := connect(ctx, o.service, o.service.workspace, out, waits.tell)
+	if err != nil {
+		return err
+	}
+	defer conn.close() //nolint:errcheck // nothing was written to the service
+	path, err := state.DefaultPath(o.dir, conn.name, conn.workspace)
+	if err != nil {
+		return err
+	}
+	if err := o.vacant(inside(o.dir, path)); err != nil {
+		return err
+	}
+	found, err := o.read(ctx, conn, out, waits)
+	if err != nil {
+		return exportHint(err)
+	}
+	if list := found.Findings(); len(list) > 0 {
+		out.view.Diagnostics(list)
+	}
+	names := make([]string, len(found.Files))
+	for i, f := range found.Files {
+		names[i] = f.Name
+	}
+	if err := o.vacant(names...); err != nil {
+		return err
+	}
+	if err := export.Write(o.dir, found.Files); err != nil {
+		return err
+	}
+	if err := saveState(ctx, path, conn, found.Records); err != nil {
+		return err
+	}
+	summary := exportSummary{
+		FormatVersion: 1, Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
+		Counts: found.Counts, NotRead: found.Skipped, Requests: conn.client.Sent(),
+	}
+	if out.json {
+		return out.view.JSON(summary)
+	}
+	_, err = fmt.Fprint(out.view.Stdout(), summary.text())
+	return err
+}
+
+// vacant refuses a folder with what the export would replace or be mixed with.
+func (o exportOptions) vacant(names ...string) error {
+	if o.force {
+		return nil
+	}
+	err := export.Vacant(o.dir, names...)
+	if occupied, ok := errors.AsType[*export.OccupiedError](err); ok {
+		return hinted{occupied, "name another folder, or replace what is there with --force"}
+	}
+	return err
+}
+
+// inside is a path in the folder as the export names files.
+func inside(dir, path string) string {
+	if name, err := filepath.Rel(dir, path); err == nil {
+		return filepath.ToSlash(name)
+	}
+	return path
+}
+
+// read reads the service and shows how far it is.
+func (o exportOptions) read(ctx context.Context, conn *connection, out output, waits *waits) (*export.Export, error) {
+	progress := out.view.Reading()
+	defer progress.Done()
+	waits.follow(progress)
+	defer waits.follow(nil)
+	observed := planner.Observed{}
+	api, err := conn.chooseAPI(ctx, o.service.api, observed)
+	if err != nil {
+		return nil, err
+	}
+	if api != resource.Full {
+		return nil, &export.Unreadable{API: api}
+	}
+	progress.Read()
+	return export.Read(ctx, conn.client, export.Options{
+		Workspace: conn.workspace, Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
+		Note: func(text string) { out.view.Notef("%s", text) }, Answered: progress.Read,
+	})
+}
+
+// exportHint gives an error its next step.
+func exportHint(err error) error {
+	if e, ok := errors.AsType[*export.Unreadable](err); ok {
+		return hinted{e, "the service has no list of projects, or the credential may not read it: ask for one that may"}
+	}
+	if e, ok := errors.AsType[*export.WordError](err); ok {
+		return usageError{text: e.Error(), hint: e.Hint}
+	}
+	if e, ok := errors.AsType[*export.ProjectError](err); ok {
+		return hinted{e, e.Hint}
+	}
+	return err
+}
+
+// saveState writes down what every exported thing is on the service.
+func saveState(ctx context.Context, path string, conn *connection, records []planner.Record) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of the user's
+		return err
+	}
+	file, err := state.Open(ctx, path, state.Options{BaseURL: conn.name, Workspace: conn.workspace, Command: "planform export"})
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		file.Put(r)
+	}
+	return errors.Join(file.Save(), file.Close())
+}
+
+// exportSummary is what an export came to.
+type exportSummary struct {
+	FormatVersion int            `json:"format_version"`
+	Workspace     string         `json:"workspace"`
+	Directory     string         `json:"directory"`
+	Files         []string       `json:"files"`
+	State         string         `json:"state"`
+	Counts        []export.Count `json:"counts"`
+	NotRead       []export.Count `json:"not_read"` // with the requests that it would have taken
+	Requests      int            `json:"requests"`
+}
+
+func (s exportSummary) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Exported %s to %s: %s, with the state in %s. %s.\n", s.Workspace, s.Directory, many(len(s.Files), "files"), s.State, many(s.Requests, "requests"))
+	for _, c := range s.Counts {
+		fmt.Fprintf(&b, "  %-20s %6d\n", strings.ReplaceAll(c.Name, "_", " "), c.Number)
+	}
+	if len(s.NotRead) > 0 {
+		var names []string
+		most := 0
+		for _, c := range s.NotRead {
+			names, most = append(names, c.Name), max(most, c.Number)
+		}
+		fmt.Fprintf(&b, "Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), many(most, "requests"), strings.Join(names, ","))
+	}
+	return b.String()
+}
+
+// many is a number of things with their name.
+func many(n int, plural string) string {
+	if n == 1 {
+		plural = strings.TrimSuffix(plural, "s")
+	}
+	return fmt.Sprintf("%d %s", n, plural)
+}

@@ -1,0 +1,209 @@
+package export
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+	"github.com/planform/planform/schema"
+)
+
+// Export is what a workspace holds, as files.
+type Export struct {
+	Files   []File           // in the order in which they are to be written
+	Records []planner.Record // what the state is to know
+	Counts  []Count          // things that are in the files, by kind
+	Skipped []Count          // what was not read, since it takes so many requests
+
+	workspace string
+	root      *thing
+	findings  diag.List
+	checker   *schema.Checker
+	names     fileNames
+	lost      map[loss][]string // what could not be written, by where
+	said      map[edge]bool     // members that a manifest names already, from the other side
+}
+
+// File is one file, its name with slashes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Count is how many there are of something.
+type Count struct {
+	Name   string `json:"name"` // of the section, such as work_items
+	Number int    `json:"number"`
+}
+
+// loss is why something is not in the manifests.
+type loss struct{ what, why string }
+
+// edge says that one thing names another.
+type edge struct {
+	kind     string // the membership
+	from, to string
+}
+
+// Findings tell what is not in the manifests, and why.
+func (e *Export) Findings() diag.List { return e.findings }
+
+func (e *Export) skip(name string, requests int) {
+	for i := range e.Skipped {
+		if c := &e.Skipped[i]; c.Name == name {
+			c.Number = max(c.Number, requests)
+			return
+		}
+	}
+	e.Skipped = append(e.Skipped, Count{name, requests})
+}
+
+// compose makes the files and the records.
+func (e *Export) compose() error {
+	var err error
+	if e.checker, err = schema.New(); err != nil {
+		return err
+	}
+	e.lost, e.said = map[loss][]string{}, map[edge]bool{}
+	project := resource.Must("project")
+	e.names.take("workspace.yaml") // no project gets it
+	for _, p := range e.root.exports(project) {
+		document := e.document(manifest.Entry{Key: project.Section, Value: []any{e.object(p)}})
+		e.file(e.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml"), "The project "+p.name()+" of the workspace "+e.workspace+".", document)
+	}
+	var rest manifest.Map
+	for _, k := range inOrder(resource.Children("")) {
+		if k != project {
+			rest = append(rest, e.section(e.root, k)...)
+		}
+	}
+	e.file("workspace.yaml", "What the workspace "+e.workspace+" has outside its projects.", e.document(rest...))
+	e.tellLost()
+	slices.SortFunc(e.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
+	return nil
+}
+
+// inOrder puts kinds that others name before these, and what the service numbers last.
+func inOrder(kinds []*resource.Kind) []*resource.Kind {
+	var list []*resource.Kind
+	var visit func(k *resource.Kind)
+	visit = func(k *resource.Kind) {
+		if slices.Contains(list, k) || !slices.Contains(kinds, k) {
+			return
+		}
+		for i := range k.Fields {
+			if f := &k.Fields[i]; f.IsRef() && f.Ref != k.Name {
+				visit(resource.Must(f.Ref))
+			}
+		}
+		list = append(list, k)
+	}
+	for _, k := range kinds {
+		if !numbered(k) {
+			visit(k)
+		}
+	}
+	for _, k := range kinds {
+		visit(k)
+	}
+	return list
+}
+
+func (e *Export) document(sections ...manifest.Entry) manifest.Map {
+	return append(manifest.Map{
+		{Key: schema.Version, Value: manifest.Literal("1")},
+		{Key: schema.Workspace, Value: e.workspace},
+	}, sections...)
+}
+
+func (e *Export) file(name, comment string, document manifest.Map) {
+	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " Written by planform export."
+	e.Files = append(e.Files, File{name, manifest.Encode(header, document)})
+}
+
+// section is the list of things of a kind that live in a thing, or nothing.
+func (e *Export) section(parent *thing, k *resource.Kind) manifest.Map {
+	things := parent.exports(k)
+	if len(things) == 0 {
+		return nil
+	}
+	objects := make([]any, len(things))
+	for i, t := range things {
+		objects[i] = e.object(t)
+	}
+	return manifest.Map{{Key: k.Section, Value: objects}}
+}
+
+// object is a thing with all that lives in it.
+func (e *Export) object(t *thing) manifest.Map {
+	e.count(t.kind.Section)
+	fields := e.fields(t)
+	for _, k := range inOrder(resource.Children(t.kind.Name)) {
+		fields = append(fields, e.section(t, k)...)
+	}
+	e.recordMembers(t)
+	return fields
+}
+
+func (e *Export) count(section string) {
+	for i := range e.Counts {
+		if e.Counts[i].Name == section {
+			e.Counts[i].Number++
+			return
+		}
+	}
+	e.Counts = append(e.Counts, Count{section, 1})
+}
+
+// record takes down what the state is to know of a thing.
+func (e *Export) record(t *thing, values map[string]string) {
+	e.Records = append(e.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
+}
+
+// recordMembers takes down who is in a container.
+func (e *Export) recordMembers(t *thing) {
+	for _, m := range resource.Memberships() {
+		ms := m.Membership
+		if ms.Container != t.kind.Name {
+			continue
+		}
+		var ids []string
+		for _, row := range t.inside[m] {
+			if id, _ := row[ms.Row].(string); id != "" {
+				ids = append(ids, resource.NormalID(id))
+			}
+		}
+		slices.Sort(ids)
+		if len(ids) > 0 {
+			e.Records = append(e.Records, planner.Record{Address: t.address.Members(ms.Member+"s", 1), ID: t.row.ID(), Members: slices.Compact(ids)})
+		}
+	}
+}
+
+// lose notes that something of a thing cannot be written.
+func (e *Export) lose(t *thing, what, why string) {
+	l := loss{what, why}
+	e.lost[l] = append(e.lost[l], t.called())
+}
+
+// tellLost reports what was left out, the same of many things once.
+func (e *Export) tellLost() {
+	losses := make([]loss, 0, len(e.lost))
+	for l := range e.lost {
+		losses = append(losses, l)
+	}
+	slices.SortFunc(losses, func(a, b loss) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) })
+	for _, l := range losses {
+		where := e.lost[l]
+		text := "the " + l.what + " of " + some(where) + " is left out: " + l.why
+		if len(where) > 1 {
+			text = "the " + l.what + " of " + strconv.Itoa(len(where)) + " is left out: " + l.why + " (" + some(where) + ")"
+		}
+		e.findings.Add(warning("left-out", text))
+	}
+}

@@ -1,0 +1,331 @@
+package export
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/schema"
+)
+
+// fault says why a manifest cannot give a text for a field, or "".
+func fault(f *resource.Field, text string) string { return manifest.Fault(f, text) }
+
+// written is a field as the manifest gives it.
+type written struct {
+	field     *resource.Field
+	value     any
+	instance  any    // as the schema sees it
+	canonical string // what the service shows
+	file      *File  // that the field names
+}
+
+// fields writes what a manifest says of a thing itself, and takes down what the state is to know of it.
+func (e *Export) fields(t *thing) manifest.Map {
+	var list []written
+	for i := range t.kind.Fields {
+		f := &t.kind.Fields[i]
+		if f.Unread || f == placed(t.kind) || stands(t.kind, f) {
+			continue
+		}
+		if w, ok := e.field(t, f); ok {
+			list = append(list, w)
+		}
+	}
+	list = e.ordered(t, list)
+	list = e.valid(t, list)
+	object := e.identity(t)
+	values := map[string]string{}
+	for _, w := range list {
+		if w.file != nil {
+			e.Files = append(e.Files, *w.file)
+		}
+		if !w.field.NoWire && !t.kind.Carried(w.field, resource.Full) {
+			values[w.field.Name] = resource.Digest(w.canonical)
+		}
+		object = put(object, w)
+	}
+	e.record(t, values)
+	return object
+}
+
+// put adds a field, within its group if it has one.
+func put(object manifest.Map, w written) manifest.Map {
+	entry := manifest.Entry{Key: w.field.Name, Value: w.value}
+	if w.field.Group == "" {
+		return append(object, entry)
+	}
+	for i := range object {
+		if group, ok := object[i].Value.(manifest.Map); ok && object[i].Key == w.field.Group {
+			object[i].Value = append(group, entry)
+			return object
+		}
+	}
+	return append(object, manifest.Entry{Key: w.field.Group, Value: manifest.Map{entry}})
+}
+
+// identity says which thing of the service is meant.
+func (e *Export) identity(t *thing) manifest.Map {
+	var object manifest.Map
+	if t.keyed {
+		object = append(object, manifest.Entry{Key: schema.Key, Value: t.key})
+	}
+	if t.pinned {
+		object = append(object, manifest.Entry{Key: schema.ObjectID, Value: t.row.ID()})
+	}
+	if t.identifier != "" {
+		object = append(object, manifest.Entry{Key: schema.Identifier, Value: t.identifier})
+	}
+	return object
+}
+
+// stands reports whether another field of the kind says the same: a text has a
+// form for people, which is exported, and others that the service derives from it.
+func stands(k *resource.Kind, f *resource.Field) bool {
+	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
+		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
+			if html, has := k.Field(stem + "_html"); has && html.Rich() {
+				return true
+			}
+		}
+	}
+	if !f.Rich() {
+		return false
+	}
+	for i := range k.Fields { // the first of those with one wire name writes them all
+		if other := &k.Fields[i]; other == f {
+			return false
+		} else if other.Rich() && other.Wire == f.Wire {
+			return true
+		}
+	}
+	return false
+}
+
+// field writes one field. ok is false where there is nothing to say.
+func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
+	w.field = f
+	if f.IsRef() {
+		return e.references(t, f)
+	}
+	shown, known := f.Observed(t.row)
+	if w.canonical = shown; !known || shown == "" || !f.Required && usual(f, shown) {
+		return w, false
+	}
+	if f.Rich() {
+		return e.rich(t, f, shown)
+	}
+	text := shown
+	switch f.Type { //nolint:exhaustive // the others are texts
+	case resource.Number:
+		raw, _ := t.row.Shown(f)
+		if n, isNumber := raw.(json.Number); isNumber {
+			text = n.String()
+		}
+		w.value, w.instance = manifest.Literal(text), json.Number(text)
+	case resource.Boolean:
+		w.value, w.instance = manifest.Literal(text), text == "true"
+	case resource.JSON:
+		w.value, w.instance = tree(text), map[string]any{}
+	case resource.Date:
+		w.value, w.instance = manifest.Literal(text), text
+	default:
+		w.value, w.instance = text, text
+	}
+	if why := fault(f, text); why != "" {
+		e.lose(t, f.Path(), why)
+		return w, false
+	}
+	return w, e.same(t, f, text, shown)
+}
+
+// same makes sure that the text means what the service shows. Where it does not,
+// nobody can write it: the comparison has no form for it.
+func (e *Export) same(t *thing, f *resource.Field, text, shown string) bool {
+	v := resource.Value{Field: f, Text: text}
+	if want, ok := v.Wanted(nil); !ok || want != shown {
+		e.lose(t, f.Path(), "a manifest cannot say it such that it compares equal")
+		return false
+	}
+	return true
+}
+
+// usual reports whether the value is what a thing has where nothing is said.
+func usual(f *resource.Field, shown string) bool {
+	if f.Default != "" {
+		return shown == f.Default
+	}
+	switch f.Type { //nolint:exhaustive // the others have no value of their own
+	case resource.Boolean:
+		return shown == "false"
+	case resource.Number:
+		return shown == "0"
+	case resource.JSON:
+		return shown == "{}" || shown == "[]" || shown == "null"
+	case resource.Enum:
+		return shown == f.Enum[0] || f.Coded && strings.Trim(shown, "0123456789") == ""
+	default:
+		return f.Initial != "" && shown == f.Initial
+	}
+}
+
+// tree is a JSON text as a manifest writes it.
+func tree(text string) any {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return text
+	}
+	var branch func(v any) any
+	branch = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			m := make(manifest.Map, 0, len(v))
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				m = append(m, manifest.Entry{Key: name, Value: branch(v[name])})
+			}
+			return m
+		case []any:
+			list := make([]any, len(v))
+			for i := range v {
+				list[i] = branch(v[i])
+			}
+			return list
+		case json.Number:
+			return manifest.Literal(v.String())
+		case bool:
+			if v {
+				return manifest.Literal("true")
+			}
+			return manifest.Literal("false")
+		default:
+			return v
+		}
+	}
+	return branch(v)
+}
+
+// rich writes a text that the service keeps as HTML: into a file where the kind
+// has a field for that, as Markdown where that says the same, else as HTML.
+func (e *Export) rich(t *thing, first *resource.Field, shown string) (w written, ok bool) {
+	var asMarkdown, asHTML, asFile *resource.Field
+	for i := range t.kind.Fields {
+		switch f := &t.kind.Fields[i]; {
+		case f.Wire != first.Wire:
+		case f.Type == resource.Markdown:
+			asMarkdown = f
+		case f.Type == resource.HTML:
+			asHTML = f
+		case f.Type == resource.File:
+			asFile = f
+		}
+	}
+	raw, _ := t.row.Shown(first)
+	html, _ := raw.(string)
+	text, isMarkdown := markup.Markdown(html)
+	switch {
+	case asFile != nil, isMarkdown && asMarkdown != nil:
+	case asHTML != nil:
+		isMarkdown = false
+	default:
+		e.lose(t, first.Path(), "Markdown cannot say it")
+		return w, false
+	}
+	if !isMarkdown {
+		text = legible(html)
+	}
+	if why := fault(first, text); why != "" {
+		e.lose(t, first.Path(), why)
+		return w, false
+	}
+	if strings.Contains(text, "\n") || asFile != nil {
+		text = strings.TrimRight(text, "\n") + "\n"
+	}
+	w = written{field: asHTML, value: text, instance: text, canonical: shown}
+	switch {
+	case asFile != nil:
+		ext := ".html"
+		if isMarkdown {
+			ext = ".md"
+		}
+		name := e.names.free(t.kind.Section, t.key, ext)
+		w.field, w.value, w.instance, w.file = asFile, name, name, &File{name, []byte(text)}
+	case isMarkdown:
+		w.field = asMarkdown
+	}
+	return w, true
+}
+
+// legible breaks the lines of HTML between its blocks, and drops the control characters that mean nothing in it.
+func legible(html string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(html, "\uFFFD"), "\r\n", "\n"))
+	lines := strings.TrimSpace(blockEnds.Replace(clean))
+	if markup.Equal(lines, html) {
+		return lines
+	}
+	return clean
+}
+
+//nolint:gochecknoglobals // a constant table
+var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>", "<ul>\n", "<ol>", "<ol>\n", "</ul>", "</ul>\n", "</ol>", "</ol>\n",
+	"</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</table>", "</table>\n", "</tr>", "</tr>\n", "</pre>", "</pre>\n",
+	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
+
+// ordered leaves out a date that precedes the one that it must not precede.
+func (e *Export) ordered(t *thing, list []written) []written {
+	return slices.DeleteFunc(list, func(w written) bool {
+		if w.field.NotBefore == "" {
+			return false
+		}
+		i := slices.IndexFunc(list, func(o written) bool { return o.field != nil && o.field.Name == w.field.NotBefore })
+		if i < 0 || list[i].canonical <= w.canonical {
+			return false
+		}
+		e.lose(t, w.field.Path(), "it is before the "+w.field.NotBefore)
+		return true
+	})
+}
+
+// valid leaves out what the schema refuses, such as a colour by its name. Without
+// its natural key, a thing is known by its ID.
+func (e *Export) valid(t *thing, list []written) []written {
+	for range len(list) + 1 {
+		instance := map[string]any{}
+		for _, entry := range e.identity(t) {
+			instance[entry.Key] = entry.Value
+		}
+		for _, w := range list {
+			instance[w.field.Name] = w.instance
+		}
+		before := len(list)
+		for _, v := range e.checker.Check(t.kind.Name, instance) {
+			list = slices.DeleteFunc(list, func(w written) bool {
+				if w.field.Name != v.Property || v.Keyword == schema.Missing {
+					return false
+				}
+				e.lose(t, w.field.Path(), "the schema refuses it")
+				if slices.Contains(t.kind.Natural, w.field.Name) && t.identifier == "" {
+					t.pinned = true
+				}
+				return true
+			})
+			if v.Keyword == schema.Missing && t.identifier == "" {
+				t.pinned = true
+			}
+		}
+		if len(list) == before && len(e.checker.Check(t.kind.Name, instance)) == 0 {
+			break
+		}
+	}
+	return list
+}

@@ -1,0 +1,240 @@
+package export
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// references writes a field that names other things.
+func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
+	w.field = f
+	var ids []string
+	via, member := resource.Via(t.kind.Name, f.Name)
+	if member && (f.NoWire || t.kind.Carried(f, resource.Full)) {
+		ids = slices.Compact(slices.Sorted(slices.Values(t.named[f])))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return e.saidBefore(via.Membership, via.Name, t.row.ID(), id) })
+	} else if shown, known := f.Observed(t.row); known && shown != "" {
+		ids, w.canonical = strings.Split(shown, ","), shown
+	}
+	if len(ids) == 0 {
+		return w, false
+	}
+	if f.Type == resource.RefSet {
+		texts := make([]string, len(ids))
+		for i, id := range ids {
+			texts[i] = e.nameOf(t, f, id)
+		}
+		slices.Sort(texts)
+		list, instance := make([]any, len(texts)), make([]any, len(texts))
+		for i, text := range texts {
+			list[i], instance[i] = text, text
+		}
+		w.value, w.instance = list, instance
+		return w, true
+	}
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = e.nameOf(t, f, id)
+	}
+	slices.Sort(texts)
+	if len(texts) > 1 {
+		e.lose(t, "second "+f.Path(), "a manifest gives one")
+	}
+	if f.Ref == t.kind.Name && e.above(t, f, ids[0]) {
+		e.lose(t, f.Path(), "it leads back to the same "+spoken(t.kind.Name))
+		return w, false
+	}
+	w.value, w.instance = texts[0], texts[0]
+	return w, true
+}
+
+// saidBefore reports whether the other side of a membership that has two names
+// says already that these belong together, and notes that this one does.
+func (e *Export) saidBefore(m *resource.Membership, kind, from, to string) bool {
+	if m.Inverse == "" {
+		return false
+	}
+	if e.said[edge{m.Inverse, to, from}] {
+		return true
+	}
+	e.said[edge{kind, from, to}] = true
+	return false
+}
+
+// above reports whether the thing that bears the ID leads up to t by the field,
+// where t is the first of the round: the others keep what they name.
+func (e *Export) above(t *thing, f *resource.Field, id string) bool {
+	seen := map[string]bool{}
+	first := t
+	for at := t.in.find(t.kind, id); at != nil && !seen[at.row.ID()]; {
+		seen[at.row.ID()] = true
+		if older(at, first) < 0 {
+			first = at
+		}
+		if at == t {
+			return first == t
+		}
+		next, _ := f.Observed(at.row)
+		at = t.in.find(t.kind, next)
+	}
+	return false
+}
+
+// nameOf is the text by which the manifest names a thing of the service: what
+// people call it where that is clear, else its ID.
+func (e *Export) nameOf(from *thing, f *resource.Field, id string) string {
+	k := resource.Must(f.Ref)
+	scope := from.within(k.Parent)
+	to := scope.byID[serviceID{k, id}]
+	if to == nil {
+		return id
+	}
+	for _, text := range to.callings() {
+		if e.means(scope, k, text) == to {
+			return text
+		}
+	}
+	return id
+}
+
+// callings are the texts that could name a thing, the most readable first.
+func (t *thing) callings() []string {
+	var texts []string
+	if t.kind.Identifier != nil {
+		if t.exported {
+			texts = append(texts, t.key)
+		}
+		if t.identifier != "" {
+			texts = append(texts, t.identifier)
+		}
+	}
+	if !t.kind.AdoptAsked {
+		for _, n := range t.kind.Natural {
+			f, ok := t.kind.Field(n)
+			if !ok {
+				continue
+			}
+			if text := strings.TrimSpace(t.text(n)); text != "" && !resource.IsID(text) && text != resource.Me && fault(f, text) == "" {
+				texts = append(texts, text)
+			}
+		}
+	}
+	if t.exported {
+		texts = append(texts, t.key)
+	}
+	return texts
+}
+
+// means is the one thing that a text names within a parent, as reading and planning find it, or nil.
+func (e *Export) means(scope *thing, k *resource.Kind, text string) *thing {
+	x := scope.index(k)
+	if hits := x.keys[text]; len(hits) > 0 {
+		return sole(hits)
+	}
+	if k.Section != "" {
+		if hits := x.manifest[text]; len(hits) > 0 {
+			return sole(hits)
+		}
+	}
+	if hits := x.identifiers[text]; len(hits) > 0 {
+		return sole(hits)
+	}
+	return sole(x.service[text])
+}
+
+func sole(hits []*thing) *thing {
+	if len(hits) == 1 {
+		return hits[0]
+	}
+	return nil
+}
+
+// index finds things of one kind within a parent by what they are called.
+type index struct {
+	keys, manifest       map[string][]*thing // of those that are exported
+	identifiers, service map[string][]*thing // of all
+}
+
+func (t *thing) index(k *resource.Kind) *index {
+	if x, ok := t.indexes[k]; ok {
+		return x
+	}
+	x := &index{map[string][]*thing{}, map[string][]*thing{}, map[string][]*thing{}, map[string][]*thing{}}
+	for _, one := range t.things[k] {
+		if one.exported {
+			x.keys[one.key] = append(x.keys[one.key], one)
+		}
+		if one.identifier == "" {
+			one.identify()
+		}
+		if one.identifier != "" {
+			x.identifiers[one.identifier] = append(x.identifiers[one.identifier], one)
+		}
+		if k.AdoptAsked {
+			continue
+		}
+		for _, n := range k.Natural {
+			text := strings.TrimSpace(one.text(n))
+			if text == "" {
+				continue
+			}
+			x.service[text] = append(x.service[text], one)
+			if one.exported {
+				x.manifest[text] = append(x.manifest[text], one)
+			}
+		}
+	}
+	if t.indexes == nil {
+		t.indexes = map[*resource.Kind]*index{}
+	}
+	t.indexes[k] = x
+	return x
+}
+
+// fileNames gives each file a name of its own.
+type fileNames struct{ taken map[string]bool }
+
+func (n *fileNames) take(name string) {
+	if n.taken == nil {
+		n.taken = map[string]bool{}
+	}
+	n.taken[strings.ToLower(name)] = true
+}
+
+// free makes a file name of a word that comes from the service: letters, digits
+// and hyphens, of bounded length, no name that some system reserves, and none that is taken.
+func (n *fileNames) free(dir, word, ext string) string {
+	const longest = 60
+	base := resource.Slug(word)
+	for len(base) > longest {
+		_, size := utf8.DecodeLastRuneInString(base)
+		base = base[:len(base)-size]
+	}
+	base = strings.TrimRight(base, "-")
+	if base == "" || reserved(base) {
+		base = "x-" + base
+		base = strings.TrimRight(base, "-")
+	}
+	if dir != "" {
+		base = dir + "/" + base
+	}
+	name := base + ext
+	for i := 2; n.taken[strings.ToLower(name)]; i++ {
+		name = base + "-" + strconv.Itoa(i) + ext
+	}
+	n.take(name)
+	return name
+}
+
+// reserved reports whether Windows takes the name for a device.
+func reserved(base string) bool {
+	switch base {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(base) == 4 && (strings.HasPrefix(base, "com") || strings.HasPrefix(base, "lpt")) && base[3] >= '0' && base[3] <= '9'
+}

@@ -1,0 +1,267 @@
+package export
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// thing is a record of the service and where it stands. The workspace itself is one without a kind.
+type thing struct {
+	kind   *resource.Kind
+	row    resource.Row
+	in     *thing
+	things map[*resource.Kind][]*thing       // that live in it
+	byID   map[serviceID]*thing              // the same
+	named  map[*resource.Field][]string      // IDs that a field declares as members, by the member lists
+	inside map[*resource.Kind][]resource.Row // members, by membership, of a container
+
+	indexes map[*resource.Kind]*index // of what lives in it; made when first needed
+
+	exported   bool
+	identifier string // readable; "" = none that a manifest can give
+	key        string
+	keyed      bool // the key is written
+	pinned     bool // the ID is written, since nothing else tells the thing from others
+	address    resource.Address
+}
+
+// serviceID is one thing of the service.
+type serviceID struct {
+	kind *resource.Kind
+	id   string
+}
+
+// numbered reports whether the service numbers things of the kind, of which
+// there can be thousands: what takes a request for each of them is costly.
+func numbered(k *resource.Kind) bool { return k.Identifier != nil && k.Identifier.Wire == "" }
+
+// number is the place of a thing in its sequence.
+func (t *thing) number() int64 {
+	n, ok := t.row["sequence_id"].(json.Number)
+	if !ok {
+		return 0
+	}
+	i, _ := n.Int64()
+	return i
+}
+
+// text is what the record shows for a field, in the form in which texts are compared.
+func (t *thing) text(field string) string {
+	f, ok := t.kind.Field(field)
+	if !ok {
+		return ""
+	}
+	text, _ := f.Observed(t.row)
+	return text
+}
+
+// name is what people call the thing.
+func (t *thing) name() string {
+	if t.identifier != "" {
+		return t.identifier
+	}
+	for _, n := range t.kind.Natural {
+		if text := t.text(n); text != "" {
+			return text
+		}
+	}
+	return t.row.ID()
+}
+
+func (t *thing) archived() bool {
+	at, _ := t.row["archived_at"].(string)
+	return at != ""
+}
+
+// within is the thing itself or the one around it that is of the kind; "" is the workspace.
+func (t *thing) within(kind string) *thing {
+	for t.kind != nil && t.kind.Name != kind { // the workspace is within nothing
+		t = t.in
+	}
+	return t
+}
+
+// find is the thing of a kind with an ID that lives where t does or around it, or nil.
+func (t *thing) find(k *resource.Kind, id string) *thing {
+	return t.within(k.Parent).byID[serviceID{k, id}]
+}
+
+// params are the path parameters for what lives in the thing.
+func (t *thing) params(workspace string) map[string]string {
+	p := map[string]string{"workspace_slug": workspace}
+	for ; t.kind != nil; t = t.in {
+		p[t.kind.Param] = t.row.ID()
+	}
+	return p
+}
+
+// exports lists the things of a kind that are exported.
+func (t *thing) exports(k *resource.Kind) []*thing {
+	var list []*thing
+	for _, one := range t.things[k] {
+		if one.exported {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// placed is the field that says where a thing stands among its neighbours, or nil.
+// The order of a list in a manifest stands for it.
+func placed(k *resource.Kind) *resource.Field {
+	for _, name := range []string{"sequence", "sort_order"} {
+		if f, ok := k.Field(name); ok && f.Type == resource.Number {
+			return f
+		}
+	}
+	return nil
+}
+
+// sorted orders things as a manifest lists them: by number, else by place, else by
+// what they are called, else by age.
+func sorted(k *resource.Kind, list []*thing) {
+	place := placed(k)
+	at := func(t *thing) float64 {
+		if place == nil {
+			return 0
+		}
+		raw, _ := t.row.Shown(place)
+		n, ok := raw.(json.Number)
+		if !ok {
+			return 0
+		}
+		f, _ := n.Float64()
+		return f
+	}
+	slices.SortFunc(list, func(a, b *thing) int {
+		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), natural(a, b), older(a, b))
+	})
+}
+
+func natural(a, b *thing) int {
+	for _, n := range a.kind.Natural {
+		if c := cmp.Or(strings.Compare(strings.ToLower(a.text(n)), strings.ToLower(b.text(n))), strings.Compare(a.text(n), b.text(n))); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// older orders by the moment of creation, in which numbers and keys were given too.
+func older(a, b *thing) int {
+	created := func(t *thing) string { s, _ := t.row["created_at"].(string); return s }
+	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(created(a), created(b)), strings.Compare(a.row.ID(), b.row.ID()))
+}
+
+// identify finds the readable identifier that a manifest can give.
+func (t *thing) identify() {
+	id := t.kind.Identifier
+	if id == nil {
+		return
+	}
+	text, _ := t.row[id.Wire].(string)
+	if id.Wire == "" && t.in.identifier != "" && t.number() > 0 {
+		text = t.in.identifier + "-" + strconv.FormatInt(t.number(), 10)
+	}
+	if ok, err := regexp.MatchString(id.Pattern, text); ok && err == nil && text == strings.ToUpper(text) {
+		t.identifier = text
+	}
+}
+
+// callThem gives the exported things of a kind within a parent their keys and
+// addresses, and finds those that nothing but the ID tells from others.
+func callThem(workspace string, parent *thing, k *resource.Kind) {
+	list := parent.exports(k)
+	slices.SortFunc(list, older)
+	taken := map[string]bool{}
+	marked := map[*thing]bool{}
+	for _, t := range list {
+		t.identify()
+		if key := t.markKey(workspace); key != "" && !taken[key] {
+			t.key, t.keyed, marked[t] = key, true, true
+			taken[key] = true
+		}
+	}
+	for _, t := range list {
+		if t.key == "" {
+			t.key, t.keyed = t.freeKey(taken)
+			taken[t.key] = true
+		}
+		t.address = t.addressOf(t.key)
+	}
+	namesakes := map[string]int{}
+	for _, t := range parent.things[k] {
+		namesakes[t.calling()]++
+	}
+	for _, t := range list {
+		name := t.calling()
+		t.pinned = t.identifier == "" && !marked[t] && (name == "" || namesakes[name] > 1)
+	}
+}
+
+func (t *thing) addressOf(key string) resource.Address {
+	if t.in.kind == nil {
+		return resource.NewAddress(t.kind.Name, key)
+	}
+	return t.in.address.Child(t.kind.Name, key)
+}
+
+// markKey is the key under which planform made the thing, or "". Under another
+// one its mark would not be found again.
+func (t *thing) markKey(workspace string) string {
+	mark, _ := t.row["external_id"].(string)
+	key := mark[strings.LastIndexByte(mark, '/')+1:]
+	if !t.kind.Marks || !resource.ValidKey(key) || !t.row.Marked(resource.Mark(workspace, t.addressOf(key))) {
+		return ""
+	}
+	return key
+}
+
+// freeKey makes a key of what the thing is called. It is written unless reading makes the same one.
+func (t *thing) freeKey(taken map[string]bool) (key string, written bool) {
+	key, ok := t.kind.DefaultKey(func(field string) string {
+		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && fault(f, t.text(field)) != "" {
+			return ""
+		}
+		if field == "identifier" {
+			return t.identifier
+		}
+		return t.text(field)
+	})
+	if ok && !resource.ValidKey(key) && !taken[key] {
+		return key, false // a URL
+	}
+	if !ok || !resource.ValidKey(key) {
+		key = strings.ReplaceAll(t.kind.Name, "_", "-")
+		if numbered(t.kind) && t.identifier != "" {
+			key = strings.ToLower(t.identifier)
+		}
+	}
+	for n, base := 2, key; taken[key]; n++ {
+		key = base + "-" + strconv.Itoa(n)
+	}
+	return key, true
+}
+
+// calling is the natural key by which the thing is recognised, or "".
+func (t *thing) calling() string {
+	if t.kind.AdoptAsked {
+		return ""
+	}
+	for _, n := range t.kind.Natural {
+		f, ok := t.kind.Field(n)
+		if !ok {
+			continue
+		}
+		if text := t.text(n); text != "" && fault(f, text) == "" {
+			return n + "\x00" + text
+		}
+	}
+	return ""
+}

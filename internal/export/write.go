@@ -1,0 +1,98 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// OccupiedError is a folder that holds what an export would mix with or replace.
+type OccupiedError struct {
+	Dir   string
+	Files []string
+}
+
+// Error names the first few files.
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("%s holds %s already", e.Dir, some(e.Files))
+}
+
+// Vacant makes sure that a folder holds no manifest and none of the named files. It need not be there.
+func Vacant(dir string, names ...string) error {
+	var found []string
+	for _, pattern := range []string{"*.yaml", "*.yml"} { // these would be read together with the export
+		hits, err := filepath.Glob(filepath.Join(escaped(dir), pattern))
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", dir, err)
+		}
+		for _, h := range hits {
+			found = append(found, filepath.Base(h))
+		}
+	}
+	for _, name := range names {
+		local := filepath.FromSlash(name)
+		if _, err := os.Lstat(filepath.Join(dir, local)); err == nil && filepath.Dir(local) != "." {
+			found = append(found, name)
+		}
+	}
+	if len(found) > 0 {
+		return &OccupiedError{dir, found}
+	}
+	return nil
+}
+
+// escaped keeps the characters of a folder's name from being a pattern.
+func escaped(dir string) string {
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// Write puts files into a folder, which is made if need be. Each is there whole or
+// not at all, and none outside the folder, whatever links are in it.
+func Write(dir string, files []File) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the user's
+		return fmt.Errorf("make the folder for the export: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("open the folder for the export: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // every file is closed
+	for _, f := range files {
+		if err := replace(root, f); err != nil {
+			return fmt.Errorf("write %s: %w", path.Join(dir, f.Name), err)
+		}
+	}
+	return nil
+}
+
+func replace(root *os.Root, f File) (err error) {
+	name := filepath.FromSlash(f.Name)
+	if parent := filepath.Dir(name); parent != "." {
+		if err := root.MkdirAll(parent, 0o755); err != nil {
+			return err
+		}
+	}
+	tmp := name + ".tmp"
+	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(f.Data)
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = root.Rename(tmp, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(tmp))
+	}
+	return nil
+}

@@ -161,10 +161,15 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output, w
 	if api != resource.Full {
 		return nil, &export.Unreadable{API: api}
 	}
-	progress.Read()
 	return export.Read(ctx, conn.client, export.Options{
 		Workspace: conn.workspace, Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
-		Note: func(text string) { out.view.Notef("%s", text) }, Answered: progress.Read,
+		Answered: progress.Read,
+		Expect: func(lists int, what string) {
+			const long = 60 // a minute of the usual quota
+			if progress.Expect(lists); lists > long {
+				out.view.Notef("reading %s: %d lists, a request each", what, lists)
+			}
+		},
 	})
 }
 

@@ -188,7 +188,11 @@ func (e *Export) recordMembers(t *thing) {
 // lose notes that something of a thing cannot be written.
 func (e *Export) lose(t *thing, what, why string) {
 	l := loss{what, why}
-	e.lost[l] = append(e.lost[l], t.called())
+	where := t.called()
+	if t.identifier == "" && t.in.kind != nil {
+		where += " in " + t.in.called()
+	}
+	e.lost[l] = append(e.lost[l], where)
 }
 
 // tellLost reports what was left out, the same of many things once.

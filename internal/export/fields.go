@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -120,7 +121,7 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 		return e.rich(t, f, shown)
 	}
 	text := shown
-	switch f.Type { //nolint:exhaustive // the others are texts
+	switch f.Type {
 	case resource.Number:
 		raw, _ := t.row.Shown(f)
 		if n, isNumber := raw.(json.Number); isNumber {
@@ -136,7 +137,7 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 	default:
 		w.value, w.instance = text, text
 	}
-	if why := fault(f, text); why != "" {
+	if why := cmp.Or(fault(f, text), treeFault(f, w.value)); why != "" {
 		e.lose(t, f.Path(), why)
 		return w, false
 	}
@@ -159,7 +160,7 @@ func usual(f *resource.Field, shown string) bool {
 	if f.Default != "" {
 		return shown == f.Default
 	}
-	switch f.Type { //nolint:exhaustive // the others have no value of their own
+	switch f.Type {
 	case resource.Boolean:
 		return shown == "false"
 	case resource.Number:
@@ -167,7 +168,7 @@ func usual(f *resource.Field, shown string) bool {
 	case resource.JSON:
 		return shown == "{}" || shown == "[]" || shown == "null"
 	case resource.Enum:
-		return shown == f.Enum[0] || f.Coded && strings.Trim(shown, "0123456789") == ""
+		return shown == f.Enum[0]
 	default:
 		return f.Initial != "" && shown == f.Initial
 	}
@@ -208,6 +209,31 @@ func tree(text string) any {
 		}
 	}
 	return branch(v)
+}
+
+// treeFault says what in a tree a manifest cannot give, or "".
+func treeFault(f *resource.Field, v any) string {
+	const longestKey = 500 // YAML takes no longer one before a colon than 1024 bytes, escapes included
+	switch v := v.(type) {
+	case string:
+		return fault(f, v)
+	case []any:
+		for _, inner := range v {
+			if why := treeFault(f, inner); why != "" {
+				return why
+			}
+		}
+	case manifest.Map:
+		for _, entry := range v {
+			if len(entry.Key) > longestKey {
+				return "a key in it is too long"
+			}
+			if why := cmp.Or(fault(f, entry.Key), treeFault(f, entry.Value)); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // rich writes a text that the service keeps as HTML: into a file where the kind
@@ -296,36 +322,35 @@ func (e *Export) ordered(t *thing, list []written) []written {
 	})
 }
 
-// valid leaves out what the schema refuses, such as a colour by its name. Without
-// its natural key, a thing is known by its ID.
+// valid leaves out what the schema refuses, such as a colour by its name. A thing
+// that then lacks what tells it from others is known by its ID.
 func (e *Export) valid(t *thing, list []written) []written {
-	for range len(list) + 1 {
+	for {
 		instance := map[string]any{}
 		for _, entry := range e.identity(t) {
 			instance[entry.Key] = entry.Value
 		}
 		for _, w := range list {
-			instance[w.field.Name] = w.instance
+			instance[w.field.Path()] = w.instance
 		}
-		before := len(list)
+		changed := false
 		for _, v := range e.checker.Check(t.kind.Name, instance) {
-			list = slices.DeleteFunc(list, func(w written) bool {
-				if w.field.Name != v.Property || v.Keyword == schema.Missing {
-					return false
-				}
-				e.lose(t, w.field.Path(), "the schema refuses it")
-				if slices.Contains(t.kind.Natural, w.field.Name) && t.identifier == "" {
-					t.pinned = true
-				}
-				return true
-			})
-			if v.Keyword == schema.Missing && t.identifier == "" {
+			if v.Keyword == schema.Missing {
+				changed = changed || !t.pinned
 				t.pinned = true
+				continue
 			}
+			i := slices.IndexFunc(list, func(w written) bool { return w.field.Path() == v.Property })
+			if i < 0 {
+				continue
+			}
+			e.lose(t, v.Property, "the schema refuses it")
+			t.pinned = t.pinned || t.identifier == "" && slices.Contains(t.kind.Natural, list[i].field.Name)
+			list = slices.Delete(list, i, i+1)
+			changed = true
 		}
-		if len(list) == before && len(e.checker.Check(t.kind.Name, instance)) == 0 {
-			break
+		if !changed {
+			return list
 		}
 	}
-	return list
 }

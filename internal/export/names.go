@@ -168,9 +168,6 @@ func (t *thing) index(k *resource.Kind) *index {
 		if one.exported {
 			x.keys[one.key] = append(x.keys[one.key], one)
 		}
-		if one.identifier == "" {
-			one.identify()
-		}
 		if one.identifier != "" {
 			x.identifiers[one.identifier] = append(x.identifiers[one.identifier], one)
 		}

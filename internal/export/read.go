@@ -22,9 +22,8 @@ type Options struct {
 	Only      []string         // sections, such as work_items; empty = all
 	With      []string         // what takes one request for each work item, such as links
 	Observed  planner.Observed // answers that are there already
-	// Note is told of what takes long; nil = nobody.
-	Note func(text string)
-	// Answered is called after each request for a list; nil = nobody.
+	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
+	Expect   func(lists int, what string)
 	Answered func()
 }
 
@@ -49,7 +48,7 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := r.level(ctx, []*thing{root}); err != nil {
 		return nil, err
 	}
-	e := &Export{workspace: o.Workspace, root: root, findings: r.findings}
+	e := &Export{workspace: o.Workspace, root: root, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
 	r.tell(e)
 	return e, e.compose()
 }
@@ -221,6 +220,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 		for _, row := range l.rows {
 			t := &thing{kind: l.kind, row: row, in: l.of, named: map[*resource.Field][]string{}, inside: map[*resource.Kind][]resource.Row{}}
 			t.exported = r.exported[l.kind] && row.ID() != ""
+			t.identify()
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
 			l.of.byID[serviceID{l.kind, row.ID()}] = t
 		}
@@ -345,9 +345,8 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		}
 		byPath[key].lists = append(byPath[key].lists, l)
 	}
-	const long = 60
-	if n := len(groups); n > long && r.o.Note != nil {
-		r.o.Note(fmt.Sprintf("reading %d lists, one request each", n))
+	if r.o.Expect != nil && len(groups) > 0 {
+		r.o.Expect(len(groups), words(lists))
 	}
 	errs := make([]error, len(groups))
 	g, ctx := errgroup.WithContext(ctx)
@@ -380,6 +379,18 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	return nil
 }
 
+// words name what lists hold.
+func words(lists []*list) string {
+	var names []string
+	for _, l := range lists {
+		if name := spoken(word(l.kind)); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
 // called names a thing in a sentence.
 func (t *thing) called() string {
 	if t.kind == nil {
@@ -395,26 +406,20 @@ func (r *reader) ask(ctx context.Context, lists []*list) error {
 		first.rows = a.Rows
 		return nil
 	}
-	if m := first.kind.Membership; m == nil || m.Under == "" {
-		rows, err := r.client.Read(ctx, first.op, first.path, nil)
-		for _, l := range lists {
-			l.rows = rows
-		}
-		return err //nolint:wrapcheck // wrapped by read
-	}
-	answer, err := r.client.Do(ctx, apiclient.Request{Operation: first.op, Path: first.path})
-	if err != nil {
-		return err //nolint:wrapcheck // wrapped by read
-	}
+	rows, err := r.client.Read(ctx, first.op, first.path, nil)
 	for _, l := range lists {
-		rows, _ := answer.Row[l.kind.Membership.Under].([]any)
-		for _, row := range rows {
-			if row, ok := row.(map[string]any); ok {
-				l.rows = append(l.rows, row)
+		if m := l.kind.Membership; m == nil || m.Under == "" {
+			l.rows = rows
+		} else if len(rows) > 0 { // one object of several lists
+			under, _ := rows[0][m.Under].([]any)
+			for _, row := range under {
+				if row, ok := row.(map[string]any); ok {
+					l.rows = append(l.rows, row)
+				}
 			}
 		}
 	}
-	return nil
+	return err //nolint:wrapcheck // wrapped by read
 }
 
 // narrow leaves out what the user did not ask for and what is archived.

@@ -182,7 +182,6 @@ func callThem(workspace string, parent *thing, k *resource.Kind) {
 	taken := map[string]bool{}
 	marked := map[*thing]bool{}
 	for _, t := range list {
-		t.identify()
 		if key := t.markKey(workspace); key != "" && !taken[key] {
 			t.key, t.keyed, marked[t] = key, true, true
 			taken[key] = true

@@ -107,6 +107,13 @@ func (p *Progress) Read() {
 	p.took()
 }
 
+// Expect adds reads that are still to come to the total.
+func (p *Progress) Expect(more int) {
+	p.v.mu.Lock()
+	defer p.v.mu.Unlock()
+	p.total += more
+}
+
 // took adds a sample for the rate and draws the line if it is time to.
 func (p *Progress) took() {
 	now := p.v.o.Now()

@@ -176,6 +176,11 @@ func TestReadsAreCounted(t *testing.T) {
 	if got := string(term.last); got != "reading 1" {
 		t.Errorf("got %q", got)
 	}
+	p.Expect(7)
+	v.Notef("note")
+	if got := string(term.last); got != "reading 1/7" {
+		t.Errorf("got %q", got)
+	}
 	p.Done()
 	p.Read()
 	if got := string(term.last); got != "" {

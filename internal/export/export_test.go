@@ -1,0 +1,418 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+//nolint:gochecknoglobals // the flag package works with variables
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// service is a sandbox with a client for it.
+type service struct {
+	*sandbox.Server
+
+	t      testing.TB
+	client *apiclient.Client
+	url    string
+}
+
+func newService(tb testing.TB, o sandbox.Options) *service {
+	tb.Helper()
+	server, err := sandbox.Open(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = server.Close() })
+	url, err := server.Start(tb.Context(), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	client, err := apiclient.New(apiclient.Config{BaseURL: url, Workspace: sandbox.Workspace, Credential: apiclient.APIKey(sandbox.Key)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &service{server, tb, client, url}
+}
+
+// send makes a write request below the workspace and returns the ID that is answered.
+func (s *service) send(method, path string, body map[string]any) string {
+	s.t.Helper()
+	id, err := s.try(method, path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+func (s *service) try(method, path string, body map[string]any) (string, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return "", err
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1/workspaces/acme/"+path, bytes.NewReader(text))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("X-API-Key", sandbox.Key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode > 299 {
+		return "", fmt.Errorf("%s %s: %d %s %w", method, path, res.StatusCode, answer, err)
+	}
+	var row struct{ ID string }
+	_ = json.Unmarshal(answer, &row)
+	return row.ID, nil
+}
+
+const (
+	web   = "projects/" + sandbox.ProjectWeb + "/"
+	items = web + "work-items/"
+)
+
+func (s *service) item(body map[string]any) string { s.t.Helper(); return s.send("POST", items, body) }
+
+// export reads the workspace and writes it into a folder.
+func (s *service) export(o export.Options) (dir string, e *export.Export) {
+	s.t.Helper()
+	o.Workspace = sandbox.Workspace
+	e, err := export.Read(s.t.Context(), s.client, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	dir = s.t.TempDir()
+	if err := export.Write(dir, e.Files); err != nil {
+		s.t.Fatal(err)
+	}
+	return dir, e
+}
+
+// plan plans the manifests of a folder against the service.
+func (s *service) plan(dir string, records []planner.Record) *planner.Plan {
+	s.t.Helper()
+	m, found := manifest.Load(context.Background(), []string{dir}, manifest.Options{})
+	if len(found) > 0 {
+		s.t.Fatalf("the export is not valid: %v", found)
+	}
+	prior := planner.Prior{}
+	for _, r := range records {
+		prior[r.Address] = r
+	}
+	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{
+		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, Thorough: true,
+	})
+	if err != nil || len(found) > 0 {
+		s.t.Fatal(err, found)
+	}
+	return plan
+}
+
+// hold makes sure that the export, applied, changes nothing: with its state, and without it.
+func (s *service) hold(dir string, e *export.Export) {
+	s.t.Helper()
+	plan := s.plan(dir, e.Records)
+	for _, step := range plan.Steps {
+		s.t.Errorf("with the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+	}
+	for _, step := range s.plan(dir, nil).Steps {
+		if step.Action != planner.Adopt || step.Operation != nil {
+			s.t.Errorf("without the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+		}
+	}
+	if plan.Summary.Unchanged == 0 {
+		s.t.Error("nothing was exported")
+	}
+}
+
+// fill adds what people write, and what only a service can hold.
+func (s *service) fill() {
+	const emoji = "👩‍💻 ships ❤️"
+	text := func(html string) map[string]any { return map[string]any{"name": "Text", "description_html": html} }
+	shop := s.item(map[string]any{
+		"name": "Open the new shop", "priority": "urgent", "state": sandbox.StateInProgress, "labels": []string{sandbox.LabelFrontend, sandbox.LabelBackend},
+		"assignees": []string{sandbox.UserBob, sandbox.UserAda}, "start_date": "2026-12-01", "target_date": "2026-12-12", "type_id": sandbox.TypeStory,
+		"description_html": "<div><p>The old shop is switched off on <strong>31 January</strong>. Until then:</p><ul><li>customers can pay</li><li>orders reach the warehouse</li></ul></div>",
+	})
+	child := s.item(map[string]any{"name": "Open the new shop", "parent": shop})
+	for _, name := range []string{"2026-12-01", "yes", "- a: [b] #c", "line\r\nend", emoji, "  around  ", "a\u202Eb", "???"} {
+		s.item(map[string]any{"name": name})
+	}
+	bell := s.item(map[string]any{"name": "a\u0007b", "description_html": "<p>c\u007Fd</p>"})
+	s.item(text("<p class=\"big\">A class</p><p>and another paragraph</p>"))
+	s.item(text("<p>" + strings.Repeat("A long text. ", 1000) + "</p><pre><code>a\n\n  b\n</code></pre>"))
+
+	// Only a change can make these.
+	first, second := s.item(map[string]any{"name": "Round"}), s.item(map[string]any{"name": "Round"})
+	s.send("PATCH", items+first+"/", map[string]any{"parent": second})
+	s.send("PATCH", items+second+"/", map[string]any{"parent": first, "target_date": "2026-01-01"})
+	s.send("PATCH", items+second+"/", map[string]any{"start_date": "2026-02-01"})
+
+	other := s.send("POST", web+"cycles/", map[string]any{"name": "Sprint 14", "project_id": sandbox.ProjectWeb})
+	s.send("POST", web+"cycles/"+other+"/cycle-issues/", map[string]any{"issues": []string{shop}})
+	s.send("POST", web+"cycles/"+sandbox.CycleSprint15+"/cycle-issues/", map[string]any{"issues": []string{child, first}})
+	module := s.send("POST", web+"modules/", map[string]any{"name": "Basket"})
+	for _, m := range []string{module, sandbox.ModuleCheckout} {
+		s.send("POST", web+"modules/"+m+"/module-issues/", map[string]any{"issues": []string{shop}})
+	}
+	// A name that is another's key: nobody but its own key names it.
+	s.send("POST", web+"states/", map[string]any{"name": "In-Review!", "color": "#123456", "group": "started"})
+	review := s.send("POST", web+"states/", map[string]any{"name": "in-review", "color": "#123456", "group": "started"})
+	s.send("PATCH", items+bell+"/", map[string]any{"state": review})
+	s.send("POST", web+"labels/", map[string]any{"name": "red", "color": "red", "parent": sandbox.LabelBug})
+
+	s.send("POST", items+shop+"/links/", map[string]any{"url": "https://example.com/brief", "title": "Brief"})
+	bad := s.send("POST", items+shop+"/links/", map[string]any{"url": "https://example.com/bad"})
+	s.send("PATCH", items+shop+"/links/"+bad+"/", map[string]any{"url": "nope"})
+	s.send("POST", items+shop+"/comments/", map[string]any{"comment_html": "<p>One page, <em>please</em>.</p>"})
+	s.send("POST", items+shop+"/relations/", map[string]any{"relation_type": "blocking", "issues": []string{child}})
+	s.send("POST", items+child+"/relations/", map[string]any{"relation_type": "relates_to", "issues": []string{first}})
+}
+
+// rest adds what the community edition does not have.
+func (s *service) rest() {
+	for _, name := range []string{"Twice", "Twice", "../../etc/passwd", "CON", "日本語の頁", "👍", strings.Repeat("long ", 50)} {
+		s.send("POST", "pages/", map[string]any{"name": name, "description_html": "<h1>Title</h1><p>of <a href=\"https://example.com\">" + name + "</a></p>"})
+	}
+	s.send("POST", "pages/", map[string]any{"name": "Coloured", "description_html": "<p>a <span data-text-color=\"red\">b</span></p>"})
+	s.send("POST", "initiatives/"+sandbox.InitiativeNorth+"/projects/", map[string]any{"project_ids": []string{sandbox.ProjectWeb, sandbox.ProjectOps}})
+	s.send("POST", "initiatives/"+sandbox.InitiativeNorth+"/labels/", map[string]any{"label_ids": []string{sandbox.InitiativeLabelGrowth}})
+	s.send("POST", "teamspaces/"+sandbox.TeamspacePlatform+"/projects/", map[string]any{"project_ids": []string{sandbox.ProjectOps}})
+	s.send("PATCH", "teamspaces/"+sandbox.TeamspacePlatform+"/", map[string]any{"description_html": "<p>Keeps the <em>lights</em> on.</p>", "logo_props": map[string]any{"in_use": "emoji", "n": 1.5, "yes": "0777"}})
+	s.send("PATCH", "initiatives/"+sandbox.InitiativeNorth+"/", map[string]any{"logo_props": map[string]any{"a\u0007b": 1}})
+}
+
+func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
+	t.Parallel()
+	everything := []string{"links", "comments", "relations"}
+	for name, tt := range map[string]struct {
+		service sandbox.Options
+		fill    bool
+		export  export.Options
+	}{
+		"what the sandbox has from the start": {},
+		"with what takes a request each":      {export: export.Options{With: everything}},
+		"what only a service can hold":        {fill: true},
+		"with its links and comments":         {fill: true, export: export.Options{With: everything}},
+		"one project of two":                  {fill: true, export: export.Options{Projects: []string{"web"}}},
+		"one section":                         {fill: true, export: export.Options{Only: []string{"work_items"}}},
+		"from the community edition":          {service: sandbox.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
+		"by small pages":                      {service: sandbox.Options{PerPage: 3}, fill: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, tt.service)
+			if tt.fill {
+				s.fill()
+				if tt.service.Edition == sandbox.Full {
+					s.rest()
+				}
+			}
+			s.hold(s.export(tt.export))
+		})
+	}
+}
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+func TestTheSameServiceGivesTheSameFiles(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	s.fill()
+	s.rest()
+	o := export.Options{With: []string{"links", "comments", "relations"}}
+	_, first := s.export(o)
+	_, second := s.export(o)
+	if diff := cmp.Diff(first.Files, second.Files); diff != "" {
+		t.Errorf("the second export differs:\n%s", diff)
+	}
+	ids := map[string]string{}
+	var text strings.Builder
+	for _, f := range first.Files {
+		fmt.Fprintf(&text, "-- %s --\n%s", f.Name, f.Data)
+	}
+	text.WriteString("-- findings --\n")
+	for _, d := range first.Findings() {
+		text.WriteString(d.Summary + "\n")
+	}
+	got := uuids.ReplaceAllStringFunc(text.String(), func(id string) string {
+		if ids[id] == "" {
+			ids[id] = fmt.Sprintf("00000000-0000-4000-8000-%012d", len(ids)+1)
+		}
+		return ids[id]
+	})
+	got = strings.ReplaceAll(got, strings.Repeat("A long text. ", 999), "A long text. … ")
+	const golden = "testdata/export.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run go test ./internal/export -update and look at the difference:\n%s", diff)
+	}
+}
+
+func TestManyItemsTakeARequestForEachPage(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	s := newService(t, sandbox.Options{})
+	read := func(o export.Options) int {
+		t.Helper()
+		before, log := s.client.Sent(), len(s.Log())
+		if _, e := s.export(o); len(e.Files) == 0 {
+			t.Error("no files")
+		}
+		sent := s.client.Sent() - before
+		if logged := len(s.Log()) - log; logged != sent {
+			t.Errorf("the client says that it sent %d requests, the service got %d", sent, logged)
+		}
+		return sent
+	}
+	few := read(export.Options{})
+	var g errgroup.Group
+	g.SetLimit(16)
+	for i := range n - 1 { // one is seeded
+		g.Go(func() error {
+			_, err := s.try("POST", items, map[string]any{"name": "Item " + strconv.Itoa(i), "description_html": "<p>Number <b>" + strconv.Itoa(i) + "</b></p>"})
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(export.Options{}), few+4; got != want {
+		t.Errorf("%d requests, want %d: five pages instead of one", got, want)
+	}
+	if got, want := read(export.Options{With: []string{"links"}}), few+4+n; got != want {
+		t.Errorf("%d requests, want %d: one more for the links of each item", got, want)
+	}
+	dir, e := s.export(export.Options{})
+	if plan := s.plan(dir, e.Records); len(plan.Steps) > 0 {
+		t.Errorf("%d steps", len(plan.Steps))
+	}
+}
+
+func TestWhatIsLeftOutIsTold(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{Edition: sandbox.Community})
+	archived := s.send("POST", "projects/", map[string]any{"name": "Old", "identifier": "OLD"})
+	s.send("POST", "projects/"+archived+"/archive/", nil)
+	_, e := s.export(export.Options{})
+	var text strings.Builder
+	for _, d := range e.Findings() {
+		text.WriteString(d.Summary + "\n")
+	}
+	for _, want := range []string{
+		"1 project left out, being archived: OLD\n", "this edition of the service does not have initiatives\n",
+		"does not have pages\n", "does not have teamspaces\n", "does not have customers\n",
+	} {
+		if strings.Count(text.String(), want) != 1 {
+			t.Errorf("%q is not told once:\n%s", want, text.String())
+		}
+	}
+	if len(e.Skipped) == 0 || e.Skipped[0].Number != 1 {
+		t.Errorf("what takes a request for each item: %v", e.Skipped)
+	}
+}
+
+func TestAWrongWordIsAnErrorWithAHint(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	for name, tt := range map[string]struct {
+		o    export.Options
+		want string
+	}{
+		"a project":           {export.Options{Projects: []string{"WEP"}}, `the service has no project WEP: did you mean "WEB"`},
+		"a section":           {export.Options{Only: []string{"sprints"}}, "--only sprints means nothing: one of "},
+		"what takes long":     {export.Options{With: []string{"link"}}, ""},
+		"what takes no time":  {export.Options{With: []string{"cycles"}}, "--with cycles means nothing: one of comments, links, relations"},
+		"a name of a project": {export.Options{Projects: []string{"website"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.o.Workspace = sandbox.Workspace
+			_, err := export.Read(t.Context(), s.client, tt.o)
+			got := ""
+			var word *export.WordError
+			var project *export.ProjectError
+			switch {
+			case errors.As(err, &word):
+				got = word.Error() + ": " + word.Hint
+			case errors.As(err, &project):
+				got = project.Error() + ": " + project.Hint
+			case err != nil:
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(got, tt.want) || (tt.want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFilesStayInTheirFolder(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "pages")); err != nil {
+		t.Skip(err)
+	}
+	if err := export.Write(dir, []export.File{{Name: "pages/a.md", Data: []byte("a")}}); err == nil {
+		t.Error("a link leads out of the folder")
+	}
+	if err := export.Write(dir, []export.File{{Name: "../a.md", Data: []byte("a")}}); err == nil {
+		t.Error("a name leads out of the folder")
+	}
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Error("something was written outside")
+	}
+}
+
+func TestAFolderWithManifestsIsNotVacant(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := export.Vacant(dir, "web.yaml", "pages/a.md"); err != nil {
+		t.Error(err)
+	}
+	if err := export.Vacant(filepath.Join(dir, "not-there")); err != nil {
+		t.Error(err)
+	}
+	if err := export.Write(dir, []export.File{{Name: "other.yml"}, {Name: "pages/a.md"}}); err != nil {
+		t.Fatal(err)
+	}
+	var occupied *export.OccupiedError
+	if err := export.Vacant(dir, "pages/a.md"); !errors.As(err, &occupied) || !cmp.Equal(occupied.Files, []string{"other.yml", "pages/a.md"}) {
+		t.Errorf("%v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/planform/planform/apiclient"
@@ -224,6 +226,7 @@ func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 		"one project of two":                  {fill: true, export: export.Options{Projects: []string{"web"}}},
 		"one section":                         {fill: true, export: export.Options{Only: []string{"work_items"}}},
 		"from the community edition":          {service: sandbox.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
+		"as the contract has it":              {service: sandbox.Options{Answers: sandbox.Contract}},
 		"by small pages":                      {service: sandbox.Options{PerPage: 3}, fill: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -344,6 +347,58 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 	}
 	if len(e.Skipped) == 0 || e.Skipped[0].Number != 1 {
 		t.Errorf("what takes a request for each item: %v", e.Skipped)
+	}
+}
+
+func TestAListThatShowsNoTextIsReadOneByOne(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		s.ServeHTTP(answer, r)
+		body := answer.Body.Bytes()
+		if strings.HasSuffix(r.URL.Path, "/pages/") {
+			body = bytes.ReplaceAll(body, []byte(`"description_html":`), []byte(`"other":`))
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(without.Close)
+	client, err := apiclient.New(apiclient.Config{BaseURL: without.URL, Workspace: sandbox.Workspace, Credential: apiclient.APIKey(sandbox.Key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := export.Read(t.Context(), client, export.Options{Workspace: sandbox.Workspace, Only: []string{"pages"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Files[0].Name != "pages/welcome.md" || string(e.Files[0].Data) != "Start here.\n" {
+		t.Errorf("%s: %s", e.Files[0].Name, e.Files[0].Data)
+	}
+}
+
+func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+		if strings.HasSuffix(r.URL.Path, "/cycles/") || strings.HasSuffix(r.URL.Path, "/customers/") {
+			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusForbidden, Body: `{"detail":"You do not have permission to perform this action."}`}}
+		}
+		return sandbox.Fault{}
+	}})
+	_, e := s.export(export.Options{})
+	var told []string
+	for _, d := range e.Findings() {
+		told = append(told, d.Summary)
+	}
+	want := []string{
+		"the credential may not read the customers of the workspace",
+		"the credential may not read the cycles of OPS, WEB",
+	}
+	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Error(diff)
+	}
+	if len(e.Files) < 4 {
+		t.Errorf("%d files", len(e.Files))
 	}
 }
 

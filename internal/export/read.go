@@ -227,9 +227,14 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 		if err := r.narrow(l); err != nil {
 			return err
 		}
+		next = append(next, l.of.things[l.kind]...)
+	}
+	if err := r.complete(ctx, next); err != nil {
+		return err
+	}
+	for _, l := range append(lists, through...) {
 		sorted(l.kind, l.of.things[l.kind])
 		callThem(r.o.Workspace, l.of, l.kind)
-		next = append(next, l.of.things[l.kind]...)
 	}
 	if err := r.members(ctx, next); err != nil {
 		return err
@@ -278,6 +283,39 @@ func (r *reader) through(ctx context.Context, hosts []*list) ([]*list, error) {
 		}
 	}
 	return lists, r.read(ctx, lists)
+}
+
+// complete reads the things one by one of which the list shows no text, such as pages where it is left out.
+func (r *reader) complete(ctx context.Context, things []*thing) error {
+	var lists []*list
+	for _, t := range things {
+		op, ok := t.kind.Op(resource.Get, resource.Full)
+		if !ok || !t.exported || numbered(t.kind) || !t.abridged() {
+			continue
+		}
+		path, _ := op.Expand(t.params(r.o.Workspace))
+		lists = append(lists, &list{kind: t.kind, of: t, op: op, path: path})
+	}
+	if err := r.read(ctx, lists); err != nil {
+		return err
+	}
+	for _, l := range lists {
+		if len(l.rows) == 1 && l.rows[0].ID() == l.of.row.ID() {
+			l.of.row = l.rows[0]
+		}
+	}
+	return nil
+}
+
+// abridged reports whether a record lacks the text that a thing of its kind has.
+func (t *thing) abridged() bool {
+	for i := range t.kind.Fields {
+		f := &t.kind.Fields[i]
+		if _, shown := t.row.Shown(f); f.Rich() && !f.Unread && !shown {
+			return true
+		}
+	}
+	return false
 }
 
 // members reads who belongs to the things that are containers.
@@ -496,6 +534,7 @@ func (r *reader) tell(e *Export) {
 			e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+spoken(word(k))))
 		}
 		if where := r.denied[k]; len(where) > 0 {
+			slices.Sort(where)
 			e.findings.Add(warning("permission", "the credential may not read the "+spoken(word(k))+" of "+some(where)))
 		}
 		if n := r.skipped[k]; n > 0 {

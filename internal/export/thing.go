@@ -179,12 +179,16 @@ func (t *thing) identify() {
 func callThem(workspace string, parent *thing, k *resource.Kind) {
 	list := parent.exports(k)
 	slices.SortFunc(list, older)
-	taken := map[string]bool{}
-	marked := map[*thing]bool{}
-	for _, t := range list {
-		if key := t.markKey(workspace); key != "" && !taken[key] {
-			t.key, t.keyed, marked[t] = key, true, true
+	taken, marked := map[string]bool{}, map[string]int{}
+	for _, t := range parent.things[k] { // the mark of one that is left out would be found too
+		if key := t.markKey(workspace); key != "" {
 			taken[key] = true
+			marked[key]++
+		}
+	}
+	for _, t := range list {
+		if key := t.markKey(workspace); marked[key] == 1 {
+			t.key, t.keyed = key, true
 		}
 	}
 	for _, t := range list {
@@ -200,7 +204,7 @@ func callThem(workspace string, parent *thing, k *resource.Kind) {
 	}
 	for _, t := range list {
 		name := t.calling()
-		t.pinned = t.identifier == "" && !marked[t] && (name == "" || namesakes[name] > 1)
+		t.pinned = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
 	}
 }
 

@@ -120,11 +120,13 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		FormatVersion: 1, Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
 		Counts: found.Counts, NotRead: found.Skipped, Requests: conn.client.Sent(),
 	}
-	if out.json {
-		return out.view.JSON(summary)
+	if err := summary.show(out); err != nil {
+		return err
 	}
-	_, err = fmt.Fprint(out.view.Stdout(), summary.text())
-	return err
+	if found.Denied {
+		return hinted{errDenied, "what is missing is named above; give a credential that may read it, or say with --only what is wanted"}
+	}
+	return nil
 }
 
 // vacant refuses a folder with what the export would replace or be mixed with.
@@ -212,6 +214,14 @@ type exportSummary struct {
 	Counts        []export.Count `json:"counts"`
 	NotRead       []export.Count `json:"not_read"` // with the requests that it would have taken
 	Requests      int            `json:"requests"`
+}
+
+func (s exportSummary) show(out output) error {
+	if out.json {
+		return out.view.JSON(s)
+	}
+	_, err := fmt.Fprint(out.view.Stdout(), s.text())
+	return err
 }
 
 func (s exportSummary) text() string {

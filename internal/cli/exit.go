@@ -67,6 +67,8 @@ var (
 	errPending = errors.New("changes are pending")
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
+	// errDenied: what was exported is not all, for want of permission.
+	errDenied = errors.New("the export is not complete: the credential may not read all of it")
 	// errInterrupted: a signal ended the run.
 	errInterrupted = errors.New("interrupted")
 	// errShown: the findings have been shown.
@@ -105,7 +107,7 @@ func exitCode(err error) int {
 		return exitPending
 	case errors.As(err, &locked):
 		return exitLocked
-	case errors.Is(err, errCredentials):
+	case errors.Is(err, errCredentials), errors.Is(err, errDenied):
 		return exitCredentials
 	case errors.As(err, &refused) && (refused.Credential() || refused.Permission()):
 		return exitCredentials

@@ -19,6 +19,7 @@ type Export struct {
 	Records []planner.Record // what the state is to know
 	Counts  []Count          // things that are in the files, by kind
 	Skipped []Count          // what was not read, since it takes so many requests
+	Denied  bool             // something could not be read for want of permission
 
 	workspace string
 	root      *thing

@@ -338,8 +338,8 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 		text.WriteString(d.Summary + "\n")
 	}
 	for _, want := range []string{
-		"1 project left out, being archived: OLD\n", "this edition of the service does not have initiatives\n",
-		"does not have pages\n", "does not have teamspaces\n", "does not have customers\n",
+		"1 project left out, being archived: OLD\n",
+		"this edition of the service does not have customers, initiatives, initiative labels, pages, teamspaces, work item types\n",
 	} {
 		if strings.Count(text.String(), want) != 1 {
 			t.Errorf("%q is not told once:\n%s", want, text.String())
@@ -397,8 +397,8 @@ func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
 	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)
 	}
-	if len(e.Files) < 4 {
-		t.Errorf("%d files", len(e.Files))
+	if len(e.Files) < 4 || !e.Denied {
+		t.Errorf("%d files, denied: %t", len(e.Files), e.Denied)
 	}
 }
 

@@ -137,7 +137,7 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 	default:
 		w.value, w.instance = text, text
 	}
-	if why := cmp.Or(fault(f, text), treeFault(f, w.value)); why != "" {
+	if why := cmp.Or(fault(f, text), treeFault(f, w.value, 0)); why != "" {
 		e.lose(t, f.Path(), why)
 		return w, false
 	}
@@ -212,14 +212,20 @@ func tree(text string) any {
 }
 
 // treeFault says what in a tree a manifest cannot give, or "".
-func treeFault(f *resource.Field, v any) string {
-	const longestKey = 500 // YAML takes no longer one before a colon than 1024 bytes, escapes included
+func treeFault(f *resource.Field, v any, depth int) string {
+	const (
+		longestKey = 500 // YAML takes no longer one before a colon than 1024 bytes, escapes included
+		deepest    = 90
+	)
+	if depth > deepest {
+		return "it is nested too deep"
+	}
 	switch v := v.(type) {
 	case string:
 		return fault(f, v)
 	case []any:
 		for _, inner := range v {
-			if why := treeFault(f, inner); why != "" {
+			if why := treeFault(f, inner, depth+1); why != "" {
 				return why
 			}
 		}
@@ -228,7 +234,7 @@ func treeFault(f *resource.Field, v any) string {
 			if len(entry.Key) > longestKey {
 				return "a key in it is too long"
 			}
-			if why := cmp.Or(fault(f, entry.Key), treeFault(f, entry.Value)); why != "" {
+			if why := cmp.Or(fault(f, entry.Key), treeFault(f, entry.Value, depth+1)); why != "" {
 				return why
 			}
 		}

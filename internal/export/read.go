@@ -161,10 +161,14 @@ func Costly() []string {
 func word(k *resource.Kind) string {
 	if m := k.Membership; m != nil {
 		f, _ := resource.Must(m.On).Field(m.Field)
-		if f.Group != "" {
+		switch {
+		case f.Group != "":
 			return f.Group
+		case m.On == m.Member: // the containers are what people think of
+			return word(resource.Must(m.Container))
+		default:
+			return m.Field
 		}
-		return m.Field
 	}
 	if k.Section == "" {
 		return k.Name + "s"
@@ -527,19 +531,24 @@ func pick(projects []*thing, name string) (*thing, error) {
 	return hits[0], nil
 }
 
-// tell says what was not read, each kind once.
+// tell says what was not read, and why.
 func (r *reader) tell(e *Export) {
+	var lacking []string
 	for _, k := range resource.Kinds() {
-		if r.lacking[k] && (k.Section != "" || r.exported[k]) {
-			e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+spoken(word(k))))
+		if r.lacking[k] && k.Section != "" {
+			lacking = append(lacking, spoken(k.Section))
 		}
 		if where := r.denied[k]; len(where) > 0 {
 			slices.Sort(where)
+			e.Denied = true
 			e.findings.Add(warning("permission", "the credential may not read the "+spoken(word(k))+" of "+some(where)))
 		}
 		if n := r.skipped[k]; n > 0 {
 			e.skip(word(k), n)
 		}
+	}
+	if len(lacking) > 0 {
+		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(lacking, ", ")))
 	}
 }
 

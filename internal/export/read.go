@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -221,10 +222,14 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 	}
 	var next []*thing
 	for _, l := range append(lists, through...) {
+		var pattern *regexp.Regexp
+		if l.kind.Identifier != nil {
+			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
+		}
 		for _, row := range l.rows {
 			t := &thing{kind: l.kind, row: row, in: l.of, named: map[*resource.Field][]string{}, inside: map[*resource.Kind][]resource.Row{}}
 			t.exported = r.exported[l.kind] && row.ID() != ""
-			t.identify()
+			t.identify(pattern)
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
 			l.of.byID[serviceID{l.kind, row.ID()}] = t
 		}

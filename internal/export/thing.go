@@ -160,7 +160,7 @@ func older(a, b *thing) int {
 }
 
 // identify finds the readable identifier that a manifest can give.
-func (t *thing) identify() {
+func (t *thing) identify(pattern *regexp.Regexp) {
 	id := t.kind.Identifier
 	if id == nil {
 		return
@@ -169,7 +169,7 @@ func (t *thing) identify() {
 	if id.Wire == "" && t.in.identifier != "" && t.number() > 0 {
 		text = t.in.identifier + "-" + strconv.FormatInt(t.number(), 10)
 	}
-	if ok, err := regexp.MatchString(id.Pattern, text); ok && err == nil && text == strings.ToUpper(text) {
+	if pattern.MatchString(text) && text == strings.ToUpper(text) {
 		t.identifier = text
 	}
 }

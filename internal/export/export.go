@@ -23,6 +23,7 @@ type Export struct {
 
 	workspace string
 	root      *thing
+	all       map[serviceID]*thing // that were read
 	findings  diag.List
 	checker   *schema.Checker
 	names     fileNames

@@ -195,11 +195,14 @@ func (s *service) fill() {
 	s.send("PATCH", items+shop+"/links/"+bad+"/", map[string]any{"url": "nope"})
 	s.send("POST", items+shop+"/comments/", map[string]any{"comment_html": "<p>One page, <em>please</em>.</p>"})
 	s.send("POST", items+shop+"/relations/", map[string]any{"relation_type": "blocking", "issues": []string{child}})
+	elsewhere := s.send("POST", "projects/"+sandbox.ProjectOps+"/work-items/", map[string]any{"name": "Watch the shop"})
+	s.send("POST", items+shop+"/relations/", map[string]any{"relation_type": "blocked_by", "issues": []string{elsewhere}})
 	s.send("POST", items+child+"/relations/", map[string]any{"relation_type": "relates_to", "issues": []string{first}})
 }
 
 // rest adds what the community edition does not have.
 func (s *service) rest() {
+	s.item(map[string]any{"name": "Estimated", "estimate_point": sandbox.EstimateWeb[:len(sandbox.EstimateWeb)-1] + "5"})
 	for _, name := range []string{"Twice", "Twice", "../../etc/passwd", "CON", "日本語の頁", "👍", strings.Repeat("long ", 50)} {
 		s.send("POST", "pages/", map[string]any{"name": name, "description_html": "<h1>Title</h1><p>of <a href=\"https://example.com\">" + name + "</a></p>"})
 	}

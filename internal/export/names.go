@@ -90,6 +90,9 @@ func (e *Export) nameOf(from *thing, f *resource.Field, id string) string {
 	k := resource.Must(f.Ref)
 	scope := from.within(k.Parent)
 	to := scope.byID[serviceID{k, id}]
+	if f.Anywhere && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
+		return e.nameAnywhere(serviceID{k, id})
+	}
 	if to == nil {
 		return id
 	}
@@ -99,6 +102,20 @@ func (e *Export) nameOf(from *thing, f *resource.Field, id string) string {
 		}
 	}
 	return id
+}
+
+// nameAnywhere is the text by which the manifest names a thing wherever it lives.
+func (e *Export) nameAnywhere(id serviceID) string {
+	switch to := e.all[id]; {
+	case to == nil:
+		return id.id
+	case to.exported && to.in.key != "":
+		return to.in.key + "/" + to.key
+	case to.identifier != "":
+		return to.identifier
+	default:
+		return id.id
+	}
 }
 
 // callings are the texts that could name a thing, the most readable first.

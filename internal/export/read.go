@@ -41,7 +41,7 @@ func (e *Unreadable) Error() string {
 
 // Read reads what the workspace holds, with the wider API.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
-	r := &reader{o: o, client: client, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}}
+	r := &reader{o: o, client: client, all: map[serviceID]*thing{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}}
 	if err := r.choose(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := r.level(ctx, []*thing{root}); err != nil {
 		return nil, err
 	}
-	e := &Export{workspace: o.Workspace, root: root, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
+	e := &Export{workspace: o.Workspace, root: root, all: r.all, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
 	r.tell(e)
 	return e, e.compose()
 }
@@ -61,6 +61,7 @@ type reader struct {
 	exported map[*resource.Kind]bool // kinds that the manifests list
 	named    map[*resource.Kind]bool // kinds that are read for the names of their things
 	skipped  map[*resource.Kind]int  // costly kinds that are not read: requests that it would take
+	all      map[serviceID]*thing
 	lacking  map[*resource.Kind]bool // this edition does not have them
 	denied   map[*resource.Kind][]string
 	findings diag.List
@@ -231,7 +232,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			t.exported = r.exported[l.kind] && row.ID() != ""
 			t.identify(pattern)
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
-			l.of.byID[serviceID{l.kind, row.ID()}] = t
+			l.of.byID[serviceID{l.kind, row.ID()}], r.all[serviceID{l.kind, row.ID()}] = t, t
 		}
 		if err := r.narrow(l); err != nil {
 			return err
@@ -267,6 +268,9 @@ func (r *reader) lists(p *thing) []*list {
 		}
 		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.Through == k.Name && r.named[o] })
 		op, ok := k.Op(resource.List, resource.Full)
+		if !ok && through { // of which a parent has one
+			op, ok = k.Op(resource.Get, resource.Full)
+		}
 		if !ok || !r.exported[k] && !r.named[k] && !through {
 			continue
 		}

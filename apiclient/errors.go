@@ -177,6 +177,8 @@ func (e *Error) hint() string {
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.html && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
+	case e.Status == 0 && neverDialled(e.Err):
+		return "is the base URL right, and does the service run?"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		}
 		if err == nil {
 			a.attempts = r.attempts + 1
+			if !call.op.Writes() {
+				c.notify(Event{Type: Answered})
+			}
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
@@ -196,8 +200,22 @@ func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	err = c.clean(err)
-	return &brokenError{text: err.Error(), cause: err}
+	text := err.Error()
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		text = "cannot connect to " + c.base.Scheme + "://" + c.base.Host + ": " + dialFailure(op.Err)
+	}
+	return &brokenError{text: c.clean(errors.New(text)).Error(), cause: c.clean(err)}
+}
+
+// dialFailure is the reason alone: the system call and the name server tell users nothing.
+func dialFailure(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return call.Err.Error()
+	}
+	return err.Error()
 }
 
 // clean takes the secret out of an error that could quote it.

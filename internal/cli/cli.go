@@ -59,6 +59,7 @@ Try it without an account:
 		Commands: []*cli.Command{
 			validateCommand(p), planCommand(p), applyCommand(p), getCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
 		},
+		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c)

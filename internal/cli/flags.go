@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -100,6 +101,11 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	}
 	o.log = slog.New(handler)
 	return o, nil
+}
+
+// lockedBy is told whom a command waits for that wants the state's lock.
+func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
+	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
 }
 
 func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,22 +47,29 @@ func sees(t *testing.T, person *os.File, text string) {
 	}
 }
 
+// onTerminal starts planform on a terminal of its own.
+func onTerminal(t *testing.T, s *service, args ...string) (*exec.Cmd, *os.File) {
+	t.Helper()
+	person, inside := terminal(t)
+	p := command(t, s, args...)
+	p.Stdin, p.Stderr = inside, inside
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p, person
+}
+
 func TestASignalAtThePromptChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, signal := range endings() {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, sandbox.Options{})
-			person, inside := terminal(t)
-			p := command(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
-			p.Stdin, p.Stderr = inside, inside
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				_ = p.Process.Kill()
-				_ = p.Wait()
-			})
+			p, person := onTerminal(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
 			sees(t, person, "goes ahead: ")
 			if err := p.Process.Signal(signal); err != nil {
 				t.Fatal(err)
@@ -70,5 +78,33 @@ func TestASignalAtThePromptChangesNothing(t *testing.T) {
 			_ = p.Wait() // the exit code tells
 			untouched(t, s, p.ProcessState.ExitCode(), "interrupted; nothing was changed\n")
 		})
+	}
+}
+
+// On a disk that carries no locks from one machine to another.
+func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(3))
+	p, person := onTerminal(t, s, "apply", "-f", manifest)
+	sees(t, person, "goes ahead: ")
+	if err := os.Remove(s.stateFile(t) + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, "apply", "-f", manifest)
+	before := len(s.Log())
+	if _, err := person.WriteString("yes\n"); err != nil {
+		t.Fatal(err)
+	}
+	sees(t, person, "another run took it away")
+	_ = p.Wait() // the exit code tells
+	if code := p.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit %d, want 1", code)
+	}
+	if _, writes := s.sent(before); writes != 0 {
+		t.Errorf("%d write requests after another run took the state", writes)
+	}
+	if r := s.must(t, "apply", "-f", manifest); !strings.HasPrefix(r.out, "No changes") {
+		t.Errorf("the state of the other run is not what it was:\n%s", r.out)
 	}
 }

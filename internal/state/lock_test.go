@@ -168,7 +168,7 @@ func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 	}
 	writeFile(t, p.lock, "")
 	writeFile(t, p.holder, `{"user":"ada"}`)
-	if err := lockFailure(p, denied); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "belongs to another user") {
+	if err := lockFailure(p, denied); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "belongs to another user") || !strings.HasSuffix(err.Error(), "hold it was ada") {
 		t.Errorf("the lock file cannot be opened: %v", err)
 	}
 	if err := lockFailure(p, errors.ErrUnsupported); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "--state") {

@@ -95,6 +95,9 @@ func (e *Error) Credential() bool {
 // Permission reports whether the service answered 403 to a credential that it knows.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
 
+// unreachable reports whether there was no connection to send the last attempt on.
+func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
+
 // RouteAbsent reports whether this edition of the service lacks the operation.
 func (e *Error) RouteAbsent() bool {
 	return e.Status == http.StatusNotFound && !e.html && strings.Contains(strings.ToLower(e.Message), "page not found")
@@ -177,7 +180,7 @@ func (e *Error) hint() string {
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.html && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
-	case e.Status == 0 && neverDialled(e.Err):
+	case e.unreachable():
 		return "is the base URL right, and does the service run?"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()

@@ -127,6 +127,13 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 	}
 }
 
+// wasHeard reports whether the service has ever answered.
+func (l *limiter) wasHeard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
+}
+
 // try gives permission to send a request if there is no need to wait for it, else nil.
 func (l *limiter) try() *slot {
 	l.mu.Lock()

@@ -50,6 +50,9 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		}
 		wait, again := r.next(ctx, err)
 		if !again {
+			if err.unreachable() {
+				c.Stop() // the next request would only wait as long for the same
+			}
 			return nil, err
 		}
 		if wait >= 0 {
@@ -120,16 +123,20 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	}
 	r.failures++
 	wait = max(r.delay(), err.RetryAfter)
-	if r.failures > r.c.retries || wait > r.left() {
+	if r.failures > r.c.retries && !r.outage(err) || wait > r.left() {
 		return 0, false
 	}
 	return wait, true
 }
 
+// outage reports whether the service, or the way to it, is gone that was there
+// before. It is waited for as long as there is time.
+func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.wasHeard() }
+
 // transient reports whether the same request may succeed later, and may be sent again.
 func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
-		return !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
+		return r.outage(err) || !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
 	}
 	if !r.repeatable() {
 		return false

@@ -185,6 +185,52 @@ func TestAServiceThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 }
 
+func TestAnOutageIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	noHost := &net.DNSError{Err: "no such host", IsNotFound: true}
+	for name, tt := range map[string]struct {
+		lasts time.Duration
+		err   error
+		most  time.Duration
+	}{
+		"that ends":                        {4 * time.Minute, dialFails(), 5 * time.Minute},
+		"that ends, without a name server": {4 * time.Minute, noHost, 5 * time.Minute},
+		"that does not end":                {time.Hour, dialFails(), 6 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begins := time.Now().Add(time.Second)
+				c := offline(t, func(*http.Request) (*http.Response, error) {
+					pass(100 * time.Millisecond)
+					if since := time.Since(begins); since > 0 && since < tt.lasts {
+						return nil, tt.err
+					}
+					return reply(201, `{"id":"x"}`), nil
+				})
+				start := time.Now()
+				done, failed, stopped := 0, 0, 0
+				for range 100 {
+					switch _, err := c.Do(t.Context(), request(documented(t, 1))); {
+					case err == nil:
+						done++
+					case errors.Is(err, apiclient.ErrStopped):
+						stopped++
+					default:
+						failed++
+					}
+				}
+				if ends := tt.lasts < time.Hour; ends && done != 100 || !ends && (failed != 1 || done+stopped != 99) {
+					t.Errorf("%d done, %d failed, %d not sent", done, failed, stopped)
+				}
+				if took := time.Since(start); took > tt.most {
+					t.Errorf("took %s", took)
+				}
+			})
+		})
+	}
+}
+
 func TestRetriesEnd(t *testing.T) {
 	t.Parallel()
 	t.Run("with the context", func(t *testing.T) {

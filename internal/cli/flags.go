@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
@@ -73,6 +74,9 @@ func files(c *cli.Context) ([]string, error) {
 	return names, nil
 }
 
+// usualRate is the service's own, in requests a minute: no higher one makes a plan faster.
+const usualRate = 60
+
 // output is how a command shows things.
 type output struct {
 	view *view.View
@@ -90,7 +94,11 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	default:
 		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
 	}
-	o.view = view.New(view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv))
+	opts := view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv)
+	if perMinute, err := apiclient.ParseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
+		opts.PerMinute = max(1, int(min(perMinute, usualRate)))
+	}
+	o.view = view.New(opts)
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
 		return o, usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", c.String("log-level"))}

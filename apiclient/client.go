@@ -33,6 +33,7 @@ type Config struct {
 	// Timeout is for one attempt, from connecting to the body's last byte; 0 = 60 s.
 	Timeout time.Duration
 	// Retries is how often a request is sent again after connection errors and 5xx; 0 = 5, negative = never.
+	// A service that answered before and cannot be reached now is tried for as long as MaxElapsed allows.
 	Retries int
 	// MaxElapsed bounds the time between a request's first failure and its last
 	// attempt, and each pause that the service may ask for; 0 = 5 min.

@@ -109,6 +109,9 @@ func (e *Error) Vague() bool {
 	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
 }
 
+// unreachable reports whether there was no connection to send the last attempt on.
+func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
+
 // RouteAbsent reports whether this edition of the service lacks the operation.
 func (e *Error) RouteAbsent() bool {
 	return e.Status == http.StatusNotFound && !e.html && strings.Contains(strings.ToLower(e.Message), "page not found")
@@ -195,6 +198,8 @@ func (e *Error) hint() string {
 		return "this is a web page, not the API: is the base URL right?"
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return "the service takes about 5 MB in one request: shorten the longest text"
+	case e.unreachable():
+		return "is the base URL right, and does the service run?"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:

@@ -12,6 +12,8 @@ const (
 	Waiting EventType = iota
 	// Retrying: an attempt failed, and the next one starts after Wait.
 	Retrying
+	// Answered: a read was answered.
+	Answered
 )
 
 // Event is something that a person who watches may want to know. Events come

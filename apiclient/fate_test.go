@@ -282,13 +282,13 @@ func TestTimeouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := listen(t, stall(begin))
-			c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Timeout = 50 * time.Millisecond })
+			c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Timeout = 300 * time.Millisecond })
 			e := failure(t, c, documented(t, 1))
-			if e.Fate != apiclient.Unknown || !errors.Is(e, apiclient.ErrTimeout) || errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "no answer within 50ms") {
+			if e.Fate != apiclient.Unknown || !errors.Is(e, apiclient.ErrTimeout) || errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "no answer within 300ms") {
 				t.Errorf("%s: %v", e.Fate, e)
 			}
 			c = client(t, server.url())
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			_, err := c.Do(ctx, request(documented(t, 1)))
 			if e, ok := errors.AsType[*apiclient.Error](err); !ok || e.Fate != apiclient.Unknown || !errors.Is(err, context.DeadlineExceeded) {

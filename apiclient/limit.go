@@ -33,7 +33,9 @@ import (
 //
 // Other users of the same key, and earlier runs, only make it more careful: what
 // answers say always wins over what the log says. A service that sends no such headers is not
-// held back at all until it refuses something; from then on the log alone counts.
+// held back at all until it refuses something; from then on the log alone counts. Once
+// it has refused nothing for two windows, requests beyond that go one at a time: each
+// that is let through makes the log longer, and with it the next window's share.
 type limiter struct {
 	tell func(wait time.Duration)
 
@@ -53,6 +55,7 @@ type limiter struct {
 	confirmed bool          // that it does
 	guess     time.Duration // from the last refusal; 0 = none
 	trial     []entry       // the log at that refusal, to try the guess on
+	oldest    time.Time     // when the oldest counted request was sent, if refusals do not tell when it leaves
 	resumed   time.Time     // the end of the last pause
 	largest   int           // highest number of places that an answer has shown
 
@@ -124,6 +127,13 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 	}
 }
 
+// wasHeard reports whether the service has ever answered.
+func (l *limiter) wasHeard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
+}
+
 // try gives permission to send a request if there is no need to wait for it, else nil.
 func (l *limiter) try() *slot {
 	l.mu.Lock()
@@ -164,6 +174,10 @@ func (l *limiter) open(now time.Time) (wait time.Duration, ok bool) {
 	if l.free > 0 {
 		return 0, true
 	}
+	if !l.announce && now.Sub(l.refusedAt) > 2*l.window {
+		// It may have refused for a reason of the moment: go on, but one at a time.
+		return unknown, len(l.inflight) == 0
+	}
 	next := time.Duration(unknown)
 	if l.aged < len(l.log) {
 		next = l.log[l.aged].answered.Add(l.window).Sub(now)
@@ -192,9 +206,6 @@ func (l *limiter) age(now time.Time) {
 	if drop > 256 {
 		l.log = append(l.log[:0], l.log[drop:]...)
 		l.aged = max(0, l.aged-drop)
-	}
-	if l.known && !l.announce && now.Sub(l.refusedAt) > 2*l.window {
-		l.known = false // a service that announces nothing may have refused for a reason of the moment
 	}
 }
 
@@ -242,6 +253,18 @@ func (s *slot) drop() {
 	l.remove(s)
 	if !l.announce {
 		l.log = append(l.log, entry{sent: s.sent, answered: time.Now()})
+	}
+	l.wake()
+}
+
+// giveBack tells the limiter that the slot's request is not sent after all.
+func (s *slot) giveBack() {
+	l := s.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.remove(s)
+	if l.known {
+		l.free++
 	}
 	l.wake()
 }
@@ -301,6 +324,7 @@ func (l *limiter) countSilently(now time.Time, s *slot) {
 	l.refusals = 0
 	if l.probing && s.probe {
 		l.probing = false
+		l.deduce(s.sent)
 	}
 	if l.known && !l.confirmed {
 		l.width++
@@ -329,10 +353,13 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 		}
 		// A pause that leads nowhere grows.
 		wait = max(wait, time.Duration(min(l.refusals, maxRefusals))*time.Second/2)
-	case l.announce && l.aged < len(l.log) && l.log[l.aged].answered.Add(l.window).After(now) && l.refusals <= 1:
+	case (l.announce || l.confirmed) && l.aged < len(l.log) && l.log[l.aged].answered.Add(l.window).After(now) && l.refusals <= 1:
 		wait = l.log[l.aged].answered.Add(l.window).Sub(now)
 	default:
 		wait = time.Second << min(max(l.refusals-1, 0), maxBackoffLog)
+		if !l.announce && l.oldest.IsZero() && l.aged < len(l.log) {
+			l.oldest, l.confirmed = l.log[l.aged].sent, false
+		}
 	}
 	if until := now.Add(wait); until.After(l.blocked) {
 		l.blocked, l.resumed = until, until

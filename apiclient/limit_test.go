@@ -23,6 +23,7 @@ type rules struct {
 	silent  bool // no X-RateLimit-Remaining
 	mute    bool // no Retry-After either
 	fixed   bool // the window does not slide but starts anew
+	shared  bool // with each request another client makes one too
 }
 
 // quota is a service with a sliding window, as the recordings show it.
@@ -76,6 +77,9 @@ func (q *quota) answer(*http.Request) *http.Response {
 	}
 	q.served++
 	q.counted = append(q.counted, now)
+	if q.shared && len(q.counted) < q.size {
+		q.counted = append(q.counted, now)
+	}
 	resp := reply(http.StatusCreated, `{"id":"58ca3d9a-4cdc-4cec-a6bd-de60a03fa86f"}`)
 	if !q.silent {
 		resp.Header.Set("X-RateLimit-Remaining", strconv.Itoa(q.size-len(q.counted)))
@@ -132,10 +136,13 @@ func TestQuotaIsUsedFully(t *testing.T) {
 		{"10 in 2 s", rules{size: 10, window: 2 * time.Second}, 100, 18, 1.1, 2},
 		{"20 in 10 s", rules{size: 20, window: 10 * time.Second}, 100, 40, 1.1, 2},
 		{"60 in 120 s", rules{size: 60, window: 2 * time.Minute}, 180, 240, 1.1, 2},
-		{"no headers but Retry-After: 60 in 60 s", rules{size: 60, window: time.Minute, silent: true}, 180, 120, 1.1, 20},
-		{"no headers but Retry-After: 60 in 6 s", rules{size: 60, window: 6 * time.Second, silent: true}, 180, 12, 1.2, 20},
+		{"no headers but Retry-After: 60 in 60 s", rules{size: 60, window: time.Minute, silent: true}, 180, 120, 1.1, 18},
+		{"no headers but Retry-After: 60 in 6 s", rules{size: 60, window: 6 * time.Second, silent: true}, 180, 12, 1.2, 18},
+		{"no headers but Retry-After: 60 in 60 s, ten windows", rules{size: 60, window: time.Minute, silent: true}, 660, 600, 1.05, 22},
+		{"refusals without any header, ten windows", rules{size: 60, window: time.Minute, mute: true, silent: true}, 660, 600, 1.05, 28},
+		{"refusals without any header: 60 in 6 s", rules{size: 60, window: 6 * time.Second, mute: true, silent: true}, 180, 12, 1.6, 22},
 		{"refusals without Retry-After", rules{size: 60, window: time.Minute, mute: true}, 180, 120, 1.1, 10},
-		{"refusals without any header", rules{size: 60, window: time.Minute, mute: true, silent: true}, 180, 120, 1.2, 40},
+		{"refusals without any header", rules{size: 60, window: time.Minute, mute: true, silent: true}, 180, 120, 1.1, 24},
 		{"a window that starts anew", rules{size: 60, window: time.Minute, fixed: true}, 180, 120, 1.1, 4},
 	}
 	for _, test := range tests {
@@ -202,36 +209,18 @@ func TestQuotaIsSharedWithOthers(t *testing.T) {
 			})
 		})
 	}
-	t.Run("another client takes a place every two seconds", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			q := &quota{rules: rules{size: 60, window: time.Minute, latency: 50 * time.Millisecond}}
-			stop := make(chan struct{})
-			var wg sync.WaitGroup
-			others := 0
-			wg.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					case <-time.After(2 * time.Second):
-						q.mu.Lock()
-						if len(q.counted) > 0 && len(q.counted) < q.size {
-							q.counted = append(q.counted, time.Now())
-							others++
-						}
-						q.mu.Unlock()
-					}
+	for name, silent := range map[string]bool{"another client takes half": false, "another client takes half, without headers": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := &quota{rules: rules{size: 60, window: time.Minute, latency: 50 * time.Millisecond, silent: silent, shared: true}}
+				took := use(t, q, 150, 4)
+				if floor := 240.0; seconds(took) > 1.05*floor || q.refused > 10 {
+					t.Errorf("took %.1f s, %d refused: at %v", seconds(took), q.refused, q.late)
 				}
 			})
-			took := use(t, q, 150, 4)
-			close(stop)
-			wg.Wait()
-			if floor := 240.0; seconds(took) > floor || q.refused > 40 {
-				t.Errorf("took %.1f s, %d refused, others took %d: at %v", seconds(took), q.refused, others, q.late)
-			}
 		})
-	})
+	}
 }
 
 func TestAfterARefusalOneRequestGoesFirst(t *testing.T) {
@@ -385,14 +374,40 @@ func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {
 
 func TestTheCapHolds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		took := use(t, scripted(func(*http.Request) (*http.Response, error) {
-			return reply(201, `{"id":"x"}`), nil
-		}), 101, 8, func(cfg *apiclient.Config) { cfg.MaxPerMinute = 50 })
-		if took < 119*time.Second || took > 121*time.Second {
-			t.Errorf("101 requests at 50 a minute took %s", took)
-		}
-	})
+	for name, tt := range map[string]struct {
+		from, until time.Duration // of a time in which all is refused
+		least, most float64       // seconds
+	}{
+		"by itself":     {0, 0, 119, 121},
+		"after a pause": {10 * time.Second, 40 * time.Second, 149, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var sent []time.Duration
+				start := time.Now()
+				took := use(t, scripted(func(*http.Request) (*http.Response, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					now := time.Since(start)
+					sent = append(sent, now)
+					if now >= tt.from && now < tt.until {
+						return reply(429, ``, "Retry-After", strconv.Itoa(int((tt.until-now).Seconds()+1))), nil
+					}
+					return reply(201, `{"id":"x"}`), nil
+				}), 101, 16, func(cfg *apiclient.Config) { cfg.MaxPerMinute = 50 })
+				if got := seconds(took); got < tt.least || got > tt.most {
+					t.Errorf("101 requests at 50 a minute took %s", took)
+				}
+				for i := range sent {
+					if i >= 50 && sent[i]-sent[i-50] < time.Minute-time.Microsecond {
+						t.Fatalf("51 requests within %s", sent[i]-sent[i-50])
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestParseRate(t *testing.T) {

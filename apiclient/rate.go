@@ -47,25 +47,42 @@ func (c *Client) admit(ctx context.Context, call *call, maxWait time.Duration) (
 	if c.running.Err() != nil {
 		return nil, c.failure(call, NotDone, fmt.Errorf("%w: %w", context.Canceled, ErrStopped))
 	}
-	if c.cap != nil {
-		turn := c.cap.Reserve()
-		delay := turn.Delay()
-		if delay >= notWorthTelling && c.limit.tellWorth(delay) {
-			c.notify(Event{Type: Waiting, Wait: delay})
-		}
-		if !sleep(ctx, delay) {
-			turn.Cancel()
+	for {
+		if !c.turn(ctx) {
 			return nil, c.failure(call, NotDone, contextError(ctx))
 		}
+		if s := c.limit.try(); s != nil {
+			return s, nil
+		}
+		s, pause, err := c.limit.acquire(ctx, maxWait)
+		if errors.Is(err, errPause) {
+			e := c.failure(call, NotDone, err)
+			e.Status, e.RetryAfter = 429, pause
+			return nil, e
+		}
+		if err != nil {
+			return nil, c.failure(call, NotDone, contextError(ctx))
+		}
+		if c.cap == nil {
+			return s, nil
+		}
+		s.giveBack() // the turn was for an earlier time: those who waited take new ones
 	}
-	s, pause, err := c.limit.acquire(ctx, maxWait)
-	if errors.Is(err, errPause) {
-		e := c.failure(call, NotDone, err)
-		e.Status, e.RetryAfter = 429, pause
-		return nil, e
+}
+
+// turn waits for the configured cap; it reports false if the context ended first.
+func (c *Client) turn(ctx context.Context) bool {
+	if c.cap == nil {
+		return true
 	}
-	if err != nil {
-		return nil, c.failure(call, NotDone, contextError(ctx))
+	turn := c.cap.Reserve()
+	delay := turn.Delay()
+	if delay >= notWorthTelling && c.limit.tellWorth(delay) {
+		c.notify(Event{Type: Waiting, Wait: delay})
 	}
-	return s, nil
+	if !sleep(ctx, delay) {
+		turn.Cancel()
+		return false
+	}
+	return true
 }

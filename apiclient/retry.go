@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		}
 		if err == nil {
 			a.attempts, a.redirected = r.attempts+1, r.redirected
+			if !call.op.Writes() {
+				c.notify(Event{Type: Answered})
+			}
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
@@ -46,6 +50,9 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		}
 		wait, again := r.next(ctx, err)
 		if !again {
+			if err.unreachable() {
+				c.Stop() // the next request would only wait as long for the same
+			}
 			return nil, err
 		}
 		if wait >= 0 {
@@ -116,16 +123,20 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	}
 	r.failures++
 	wait = max(r.delay(), err.RetryAfter)
-	if r.failures > r.c.retries || wait > r.left() {
+	if r.failures > r.c.retries && !r.outage(err) || wait > r.left() {
 		return 0, false
 	}
 	return wait, true
 }
 
+// outage reports whether the service, or the way to it, is gone that was there
+// before. It is waited for as long as there is time.
+func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.wasHeard() }
+
 // transient reports whether the same request may succeed later, and may be sent again.
 func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
-		return !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
+		return r.outage(err) || !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
 	}
 	if !r.repeatable() {
 		return false
@@ -196,8 +207,22 @@ func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	err = c.clean(err)
-	return &brokenError{text: err.Error(), cause: err}
+	text := err.Error()
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		text = "cannot connect to " + c.base.Scheme + "://" + c.base.Host + ": " + dialFailure(op.Err)
+	}
+	return &brokenError{text: c.clean(errors.New(text)).Error(), cause: c.clean(err)}
+}
+
+// dialFailure is the reason alone: the system call and the name server tell users nothing.
+func dialFailure(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return call.Err.Error()
+	}
+	return err.Error()
 }
 
 // clean takes the secret out of an error that could quote it.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"syscall"
 	"testing"
 	"testing/iotest"
@@ -122,7 +123,7 @@ func TestARetrySucceeds(t *testing.T) {
 		if took := time.Since(start); took < 20*time.Second || took > 25*time.Second {
 			t.Errorf("took %s", took)
 		}
-		if len(events) != 3 || events[1].Wait != 20*time.Second || events[1].Attempt != 2 || events[0].Err == nil || events[0].Method != "GET" {
+		if len(events) != 4 || events[3].Type != apiclient.Answered || events[1].Wait != 20*time.Second || events[1].Attempt != 2 || events[0].Err == nil || events[0].Method != "GET" {
 			t.Errorf("events %+v", events)
 		}
 	})
@@ -147,6 +148,83 @@ func TestTheWorstFateStays(t *testing.T) {
 				})
 				if e := failure(t, c, documented(t, 5)); e.Fate != apiclient.Unknown {
 					t.Errorf("%s: %v", e.Fate, e)
+				}
+			})
+		})
+	}
+}
+
+func TestAServiceThatCannotBeReachedIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing listens": {os.NewSyscallError("connect", syscall.ECONNREFUSED), "connection refused"},
+		"no such host":    {&net.DNSError{Err: "no such host", Name: "plane.example.com", Server: "10.0.0.1:53", IsNotFound: true}, "no such host"},
+		"it takes long":   {os.ErrDeadlineExceeded, "i/o timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := offline(t, func(*http.Request) (*http.Response, error) {
+					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: tt.err}
+				})
+				start := time.Now()
+				e := failure(t, c, documented(t, 1))
+				want := "POST …/projects/9bc9cae1-b034-451c-8022-d59b61045d73/work-items/: cannot connect to https://plane.example.com: " + tt.want +
+					"; is the base URL right, and does the service run?"
+				if e.Error() != want || e.Fate != apiclient.NotDone {
+					t.Errorf("got  %v\nwant %s", e, want)
+				}
+				if took := time.Since(start); took > 30*time.Second {
+					t.Errorf("it took %s to say so", took)
+				}
+			})
+		})
+	}
+}
+
+func TestAnOutageIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	noHost := &net.DNSError{Err: "no such host", IsNotFound: true}
+	for name, tt := range map[string]struct {
+		lasts time.Duration
+		err   error
+		most  time.Duration
+	}{
+		"that ends":                        {4 * time.Minute, dialFails(), 5 * time.Minute},
+		"that ends, without a name server": {4 * time.Minute, noHost, 5 * time.Minute},
+		"that does not end":                {time.Hour, dialFails(), 6 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begins := time.Now().Add(time.Second)
+				c := offline(t, func(*http.Request) (*http.Response, error) {
+					pass(100 * time.Millisecond)
+					if since := time.Since(begins); since > 0 && since < tt.lasts {
+						return nil, tt.err
+					}
+					return reply(201, `{"id":"x"}`), nil
+				})
+				start := time.Now()
+				done, failed, stopped := 0, 0, 0
+				for range 100 {
+					switch _, err := c.Do(t.Context(), request(documented(t, 1))); {
+					case err == nil:
+						done++
+					case errors.Is(err, apiclient.ErrStopped):
+						stopped++
+					default:
+						failed++
+					}
+				}
+				if ends := tt.lasts < time.Hour; ends && done != 100 || !ends && (failed != 1 || done+stopped != 99) {
+					t.Errorf("%d done, %d failed, %d not sent", done, failed, stopped)
+				}
+				if took := time.Since(start); took > tt.most {
+					t.Errorf("took %s", took)
 				}
 			})
 		})

@@ -10,7 +10,7 @@ var ErrStopped = errors.New("no further request is made")
 
 // Stop ends the client's work gently: no request is sent any more, not even one
 // that waits for its turn or for another try; those under way finish. It may be
-// called more than once.
+// called more than once. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
 // untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.

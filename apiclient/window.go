@@ -57,3 +57,17 @@ func (l *limiter) prove(s *slot, left int) {
 	}
 	l.guess, l.trial = 0, nil
 }
+
+// deduce draws the window's length from a row of refusals that did not tell when
+// it would be over: between the last of them and the first request that was let
+// through, the oldest counted one left the window.
+func (l *limiter) deduce(sent time.Time) {
+	if l.oldest.IsZero() {
+		return
+	}
+	least, most := l.refusedAt.Sub(l.oldest), sent.Sub(l.oldest)
+	l.window, l.confirmed, l.oldest = most, true, time.Time{}
+	if least < usualWindow && usualWindow <= most {
+		l.window = usualWindow
+	}
+}

@@ -33,8 +33,11 @@ type source struct {
 func sources(names []string, stdin io.Reader, found *findings) []*source {
 	var list []*source
 	var infos []fs.FileInfo
-	add := func(name string) {
+	add := func(name string, chosen bool) {
 		info, err := os.Stat(name)
+		if err == nil && !chosen && !info.Mode().IsRegular() {
+			err = errors.New("it is not a regular file") // to open a pipe would wait
+		}
 		if err != nil {
 			found.add(unreadable(name, err))
 			return
@@ -66,7 +69,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if !info.IsDir() {
-			add(name)
+			add(name, true)
 			continue
 		}
 		inside, err := manifestsIn(name)
@@ -81,7 +84,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			}})
 		}
 		for _, file := range inside {
-			add(file)
+			add(file, false)
 		}
 	}
 	return list

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -25,7 +26,12 @@ func System() Process {
 }
 
 // Main runs the command line and returns the exit code.
-func Main(p Process) int {
+func Main(p Process) (code int) {
+	defer func() {
+		if bug := recover(); bug != nil { // the runtime's exit code for it would say that changes are pending
+			code = finish(p, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
+		}
+	}()
 	if p.Getenv("GOGC") == "" {
 		// Most of the memory of a run is what YAML was decoded to, most of it
 		// garbage soon. Collecting earlier costs little time, on the other core, and
@@ -59,6 +65,7 @@ Try it without an account:
 		Commands: []*cli.Command{
 			validateCommand(p), planCommand(p), applyCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
 		},
+		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c)

@@ -62,8 +62,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
-	waits := &waits{}
-	conn, err := connect(ctx, o.service, wanted.Workspace, out, waits.tell)
+	ctx, release := untilSignal(ctx)
+	defer release()
+	conn, err := connect(ctx, o.service, wanted.Workspace, out)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,8 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	file, err := state.Open(ctx, path, state.Options{
-		BaseURL: conn.name, Workspace: conn.workspace, LockTimeout: o.lockTimeout, Command: "planform apply",
+		BaseURL: conn.name, Workspace: conn.workspace, Command: "planform apply",
+		LockTimeout: o.lockTimeout, Waiting: out.lockedBy(o.lockTimeout),
 	})
 	if err != nil {
 		return err
@@ -88,15 +90,18 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
-	if agreed, err := o.agreed(p, plan, out); err != nil || !agreed {
+	if agreed, err := o.agreed(ctx, p, plan, out); err != nil || !agreed {
 		return err
 	}
-	result := execute(ctx, conn, plan, file, o, out, waits)
-	if err := file.Save(); err != nil {
-		out.view.Error(err, "nothing is lost: the journal beside the state file holds what was done, and the next run reads it first")
+	release() // from here on a signal does not end what is under way
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	result := execute(ctx, conn, plan, file, o, out)
+	if err := file.Save(); err != nil && result.Stopped == nil {
 		result.Stopped = err
 	}
-	if !out.json && plan.Empty() {
+	if !out.json && plan.Empty() && result.Stopped == nil {
 		return verdict(plan, result, o)
 	}
 	if err := out.view.Result(plan, result); err != nil {
@@ -106,19 +111,33 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 }
 
 // agreed asks whether to go ahead, where there is anybody to ask and anything to do.
-func (o applyOptions) agreed(p Process, plan *planner.Plan, out output) (bool, error) {
+func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan, out output) (bool, error) {
 	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
 		return true, nil
 	}
-	yes, err := out.view.Confirm(fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace))
-	if err == nil && !yes {
-		out.view.Notef("nothing was done")
+	type answer struct {
+		yes bool
+		err error
 	}
-	return yes, err
+	answers := make(chan answer, 1)
+	go func() { // a read of the terminal cannot be cancelled
+		yes, err := out.view.Confirm(fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace))
+		answers <- answer{yes, err}
+	}()
+	select {
+	case a := <-answers:
+		if a.err == nil && !a.yes {
+			out.view.Notef("nothing was done")
+		}
+		return a.yes, a.err
+	case <-ctx.Done():
+		out.view.Notef("") // the cursor still stands behind the question
+		return false, context.Cause(ctx)
+	}
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, o applyOptions, out output, waits *waits) executor.Result {
+func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, o applyOptions, out output) executor.Result {
 	// What was decoded is gone by now and little is added: collecting seldom leaves the cores to the requests.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	ctx, cancel := context.WithCancel(ctx)
@@ -131,9 +150,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	}, cancel)
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
-	waits.follow(progress)
-	defer waits.follow(nil)
-	defer progress.Done()
+	defer conn.watch.follow(progress, false)()
 	return executor.Run(ctx, plan, remote.NewService(conn.client, plan), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
@@ -146,9 +163,9 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 func verdict(plan *planner.Plan, r executor.Result, o applyOptions) error {
 	switch {
 	case r.Stopped != nil:
-		return r.Stopped
+		return shown{r.Stopped}
 	case r.Interrupted:
-		return errInterrupted
+		return shown{errInterrupted}
 	}
 	for _, s := range r.Steps {
 		if s.Status == executor.Failed || s.Status == executor.Unknown || s.Status == executor.Blocked || len(s.Missing) > 0 {

@@ -72,7 +72,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 		}
 		dir = wanted.Dir
 	}
-	conn, err := connect(ctx, o.service, in.Workspace, out, nil)
+	conn, err := connect(ctx, o.service, in.Workspace, out)
 	var wrong usageError
 	switch {
 	case errors.As(err, &wrong):

@@ -45,7 +45,7 @@ Links, comments and relations take one request for each work item, and are read 
 			if err != nil {
 				return err
 			}
-			o := exportOptions{dir: c.String("to"), projects: c.StringSlice("project"), only: c.StringSlice("only"), with: c.StringSlice("with"), force: c.Bool("force")}
+			o := exportOptions{dir: c.String("to"), projects: words(c, "project"), only: words(c, "only"), with: words(c, "with"), force: c.Bool("force")}
 			switch {
 			case o.dir == "":
 				return usageError{text: "it is not said where to write", hint: "planform export --to DIR"}
@@ -83,8 +83,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.vacant(); err != nil {
 		return err
 	}
-	waits := &waits{}
-	conn, err := connect(ctx, o.service, o.service.workspace, out, waits.tell)
+	conn, err := connect(ctx, o.service, o.service.workspace, out)
 	if err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.vacant(inside(o.dir, path)); err != nil {
 		return err
 	}
-	found, err := o.read(ctx, conn, out, waits)
+	found, err := o.read(ctx, conn, out)
 	if err != nil {
 		return exportHint(err)
 	}
@@ -150,11 +149,9 @@ func inside(dir, path string) string {
 }
 
 // read reads the service and shows how far it is.
-func (o exportOptions) read(ctx context.Context, conn *connection, out output, waits *waits) (*export.Export, error) {
+func (o exportOptions) read(ctx context.Context, conn *connection, out output) (*export.Export, error) {
 	progress := out.view.Reading()
-	defer progress.Done()
-	waits.follow(progress)
-	defer waits.follow(nil)
+	defer conn.watch.follow(progress, false)()
 	observed := planner.Observed{}
 	api, err := conn.chooseAPI(ctx, o.service.api, observed)
 	if err != nil {

@@ -162,11 +162,14 @@ func needed(param, positional string) string {
 }
 
 func runGet(ctx context.Context, o getOptions, out output) error {
-	conn, err := connect(ctx, o.service, o.service.workspace, out, nil)
+	ctx, release := untilSignal(ctx)
+	defer release()
+	conn, err := connect(ctx, o.service, o.service.workspace, out)
 	if err != nil {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
+	defer conn.watch.read(out)()
 	params, err := conn.lookUp(ctx, o.given)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/remote"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
@@ -78,7 +79,9 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, o.service, wanted.Workspace, out, nil)
+	ctx, release := untilSignal(ctx)
+	defer release()
+	conn, err := connect(ctx, o.service, wanted.Workspace, out)
 	if err != nil {
 		return err
 	}
@@ -124,17 +127,23 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 	return state.DefaultPath(wanted.Dir, conn.name, conn.workspace)
 }
 
+// plan reads with a progress line.
+func (c *connection) plan(ctx context.Context, in planner.Input, api string, out output) (*planner.Plan, diag.List, error) {
+	defer c.watch.read(out)()
+	var err error
+	if in.API, err = c.chooseAPI(ctx, api, in.Observed); err != nil {
+		return nil, nil, err
+	}
+	return remote.Plan(ctx, c.client, in)
+}
+
 // makePlan reads what the service holds and compares.
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
 		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName,
 	}
-	var err error
-	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {
-		return nil, err
-	}
-	plan, findings, err := remote.Plan(ctx, conn.client, in)
+	plan, findings, err := conn.plan(ctx, in, o.service.api, out)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,9 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	if baseURL == "" || workspace == "" {
 		return o, usageError{text: "it is not clear whose state is meant", hint: "give --sandbox, or --base-url and --workspace, or set PLANE_BASE_URL and PLANE_WORKSPACE_SLUG"}
 	}
-	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, LockTimeout: c.Duration("lock-timeout"), Command: "planform state " + c.Command.Name}
+	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, Command: "planform state " + c.Command.Name}
+	o.open.LockTimeout = c.Duration("lock-timeout")
+	o.open.Waiting = out.lockedBy(o.open.LockTimeout)
 	o.path = c.String("state")
 	var err error
 	if o.path == "" {
@@ -209,6 +211,8 @@ func newRecordJSON(r planner.Record) recordJSON {
 
 // edit opens the state, lets change change it, and saves it.
 func edit(ctx context.Context, o stateOptions, change func(*state.File) error) error {
+	ctx, release := untilSignal(ctx)
+	defer release()
 	f, err := state.Open(ctx, o.path, o.open)
 	if err != nil {
 		return err

@@ -75,19 +75,21 @@ type connection struct {
 	client    *apiclient.Client
 	name      string // base URL as plans and state files give it
 	workspace string
+	watch     *watch // what the client tells
 	close     func() error
 }
 
 // connect opens the client, and the sandbox if it is asked for.
-func connect(ctx context.Context, o connectionOptions, workspace string, out output, notify func(apiclient.Event)) (*connection, error) {
+func connect(ctx context.Context, o connectionOptions, workspace string, out output) (*connection, error) {
+	watch := &watch{}
 	config := apiclient.Config{
 		BaseURL: o.baseURL, Workspace: workspace, Version: version().Number, InsecureHTTP: o.insecureHTTP, MaxPerMinute: o.perMinute,
-		Timeout: o.timeout, Log: out.log, Notify: notify,
+		Timeout: o.timeout, Log: out.log, Notify: watch.tell,
 	}
 	if o.impatient {
 		config.Retries, config.MaxElapsed = -1, time.Second
 	}
-	conn := &connection{name: o.baseURL, workspace: workspace, close: func() error { return nil }}
+	conn := &connection{name: o.baseURL, workspace: workspace, watch: watch, close: func() error { return nil }}
 	if o.sandbox {
 		answers := sandbox.Observed
 		if o.api == "documented" {

@@ -60,6 +60,11 @@ func (e unwell) Error() string {
 
 func (e unwell) Is(target error) bool { return e.denied && target == errCredentials }
 
+// shown is an error that somebody has told of already.
+type shown struct{ error }
+
+func (e shown) Unwrap() error { return e.error }
+
 var (
 	// errCredentials: there is none, or it is not usable.
 	errCredentials = errors.New("no credential")
@@ -69,7 +74,7 @@ var (
 	errSteps = errors.New("some steps failed")
 	// errDenied: what was exported is not all, for want of permission.
 	errDenied = errors.New("the export is not complete: the credential may not read all of it")
-	// errInterrupted: a signal ended the run.
+	// errInterrupted: a signal ended the run. If that is not [shown], nothing was changed.
 	errInterrupted = errors.New("interrupted")
 	// errShown: the findings have been shown.
 	errShown = errors.New("there are errors")
@@ -82,9 +87,16 @@ func finish(p Process, err error) int {
 	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errShown):
 		return code
 	}
+	if _, ok := errors.AsType[shown](err); ok {
+		return code
+	}
 	v := view.New(view.NewOptions(p.Streams, false, false, p.Getenv))
 	if findings, ok := errors.AsType[diag.ListError](err); ok {
 		v.Diagnostics(findings.List)
+		return code
+	}
+	if code == exitInterrupted {
+		v.Notef("interrupted; nothing was changed")
 		return code
 	}
 	v.Error(err, hint(err))

@@ -5,10 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -63,6 +66,17 @@ func concat(lists ...[]cli.Flag) []cli.Flag {
 	return all
 }
 
+// words are the values of a flag that is repeated, or takes several with commas between.
+func words(c *cli.Context, flag string) []string {
+	var all []string
+	for _, value := range c.StringSlice(flag) {
+		for word := range strings.SplitSeq(value, ",") {
+			all = append(all, strings.TrimSpace(word))
+		}
+	}
+	return all
+}
+
 // files are the manifests that a command line names.
 func files(c *cli.Context) ([]string, error) {
 	names := c.StringSlice("file")
@@ -71,6 +85,9 @@ func files(c *cli.Context) ([]string, error) {
 	}
 	return names, nil
 }
+
+// usualRate is the service's own, in requests a minute: no higher one makes a plan faster.
+const usualRate = 60
 
 // output is how a command shows things.
 type output struct {
@@ -89,7 +106,11 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	default:
 		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
 	}
-	o.view = view.New(view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv))
+	opts := view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv)
+	if perMinute, err := apiclient.ParseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
+		opts.PerMinute = max(1, int(min(perMinute, usualRate)))
+	}
+	o.view = view.New(opts)
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
 		return o, usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", c.String("log-level"))}
@@ -100,6 +121,11 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	}
 	o.log = slog.New(handler)
 	return o, nil
+}
+
+// lockedBy is told whom a command waits for that wants the state's lock.
+func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
+	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
 }
 
 func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {

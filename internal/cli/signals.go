@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -12,53 +13,91 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// onSignals calls first at the first signal that asks to end and second at the
-// next; after that signals work as if nobody listened. release ends the listening.
-func onSignals(first, second func()) (release func()) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+// onSignals calls one act after another as signals come that ask to end; after
+// the last, signals work as if nobody listened. release ends the listening; a
+// signal that came before it is not lost.
+func onSignals(acts ...func()) (release func()) {
+	signals := make(chan os.Signal, len(acts))
+	// What nohup or a shell made the program ignore stays ignored.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for _, act := range []func(){first, second} {
+		for _, act := range acts {
 			select {
 			case <-signals:
 				act()
+				continue
 			case <-done:
-				return
 			}
+			select {
+			case <-signals:
+				act()
+			default:
+			}
+			return
 		}
 		signal.Stop(signals)
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(done)
 		<-ended
+	})
+}
+
+// untilSignal is ctx for what changes nothing: the first signal cancels it, the
+// next one ends the process.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, onSignals(func() { cancel(errInterrupted) })
+}
+
+// watch passes on what the client tells to the progress line of the moment.
+type watch struct {
+	mu      sync.Mutex
+	to      *view.Progress
+	reading bool
+}
+
+// read shows the reads from now on until done is called.
+func (w *watch) read(out output) (done func()) { return w.follow(out.view.Reading(), true) }
+
+// follow shows waits in p until done is called, which ends p.
+func (w *watch) follow(p *view.Progress, reading bool) (done func()) {
+	w.set(p, reading)
+	return func() {
+		w.set(nil, false)
+		p.Done()
 	}
 }
 
-// waits passes on what holds the client back to the progress line of the moment.
-type waits struct {
-	mu sync.Mutex
-	to *view.Progress
-}
-
-func (w *waits) follow(p *view.Progress) {
+func (w *watch) set(p *view.Progress, reading bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.to = p
+	w.to, w.reading = p, reading
 }
 
-func (w *waits) tell(e apiclient.Event) {
+func (w *watch) tell(e apiclient.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.to == nil:
 	case e.Type == apiclient.Retrying:
-		w.to.Waiting(e.Wait, "another try: "+e.Err.Error())
-	default:
+		why := e.Err
+		if failed, ok := errors.AsType[*apiclient.Error](why); ok && failed.Status == 0 {
+			why = failed.Err // no answer came, whatever the request was
+		}
+		w.to.Waiting(e.Wait, "another try: "+why.Error())
+	case e.Type == apiclient.Waiting:
 		w.to.Waiting(e.Wait, "the rate limit")
+	case w.reading:
+		w.to.Read()
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,5 +142,19 @@ func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 	}
 	if _, writes := s.sent(before); writes != 3 { // the new item, its link, its membership
 		t.Errorf("%d write requests, want the 3 of the rest:\n%s", writes, r.out)
+	}
+}
+
+func TestWhatEndsARunIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+		if r.Method == http.MethodGet {
+			return sandbox.Fault{}
+		}
+		return sandbox.Fault{Before: sandbox.Break{Status: http.StatusUnauthorized}}
+	}})
+	r := s.run(t, "apply", "-f", s.write(t, "m.yaml", items(3)), "--parallelism", "1")
+	if told := strings.Count(r.err, "error: the run was stopped: "); r.code != 4 || told != 1 {
+		t.Errorf("exit %d, want 4; told %d times:\n%s", r.code, told, r.err)
 	}
 }

@@ -57,7 +57,11 @@ func (h Holder) String() string {
 
 func (e *LockedError) Error() string {
 	if e.Reason != "" {
-		return fmt.Sprintf("the state %s cannot be locked: %s", e.Path, e.Reason)
+		text := fmt.Sprintf("the state %s cannot be locked: %s", e.Path, e.Reason)
+		if e.Holder != (Holder{}) {
+			text += "; the last to hold it was " + e.Holder.String()
+		}
+		return text
 	}
 	text := fmt.Sprintf("the state %s is locked by %s", e.Path, e.Holder)
 	if e.Waited > 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -33,10 +34,16 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if err := os.MkdirAll(filepath.Dir(p.state), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
 	}
+	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
+		return nil, lockFailure(p, errNotRegular) // to open a pipe would wait
+	}
 	// Others may see that it is locked; the folder says who gets that far.
 	l := flock.New(p.lock, flock.SetPermissions(0o644))
 	got, err := l.TryLock()
 	if err == nil && !got && opts.LockTimeout > 0 {
+		if opts.Waiting != nil {
+			opts.Waiting(readHolder(p.holder))
+		}
 		wait, cancel := context.WithTimeout(ctx, opts.LockTimeout)
 		got, err = l.TryLockContext(wait, lockPoll)
 		cancel()
@@ -83,7 +90,10 @@ func (l *lock) release() error {
 
 // lockFailure says why a lock could not even be tried.
 func lockFailure(p paths, err error) error {
-	if !errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, errNotRegular):
+		return fmt.Errorf("the state %s cannot be locked: %s is in the way: %w; remove it, or choose another place with --state", p.state, p.lock, err)
+	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("the state %s cannot be locked: %w; its folder must be writable and its disk must know locks: choose another place with --state",
 			p.state, err)
 	}
@@ -107,22 +117,28 @@ func holder(opts Options) Holder {
 	return h
 }
 
-// writeHolder is a courtesy to the next in line: the lock holds without it.
+// writeHolder is a courtesy to the next in line: the lock holds without it. The
+// file is made anew, so that a link which somebody put there is not followed.
 func writeHolder(path string, h Holder) {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return
 	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil { //nolint:gosec // others may see who holds the lock
-		_ = os.Remove(path) // rather no name than a former one's
+	_ = os.Remove(path)                                                   // rather no name than a former one's
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may see who holds the lock
+	if err != nil {
+		return
+	}
+	if err := errors.Join(writeAll(f, append(text, '\n')), f.Close()); err != nil {
+		_ = os.Remove(path)
 	}
 }
 
 // readHolder reads what it can: that the state is locked is certain without it.
 func readHolder(path string) Holder {
 	var h Holder
-	info, err := os.Stat(path)
-	if err != nil || info.Size() > 1<<16 {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
 		return h
 	}
 	text, err := os.ReadFile(path) //nolint:gosec // it stands beside the state file, where the user chose

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +46,8 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 	// Whoever waits gets the lock when the holder is killed, and what it left.
 	opts := testOptions()
 	opts.LockTimeout = time.Minute
+	told := make(chan Holder, 1)
+	opts.Waiting = func(h Holder) { told <- h }
 	type opened struct {
 		f   *File
 		err error
@@ -54,6 +57,9 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 		f, err := Open(t.Context(), path, opts)
 		waiting <- opened{f, err}
 	}()
+	if h := <-told; h != locked.Holder {
+		t.Errorf("whoever waits is told of %v", h)
+	}
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	got := <-waiting
@@ -156,12 +162,14 @@ func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 	p := beside(path)
 	must(t, os.MkdirAll(strings.TrimSuffix(path, "x.state.json"), 0o700))
 	denied := &os.PathError{Op: "open", Path: p.lock, Err: os.ErrPermission}
-	if err := lockFailure(p, denied); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "is not writable") {
-		t.Errorf("no lock file can be made: %v", err)
+	for _, refused := range []error{denied, &os.PathError{Op: "open", Path: p.lock, Err: syscall.EROFS}} {
+		if err := lockFailure(p, refused); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "is not writable") {
+			t.Errorf("no lock file can be made: %v", err)
+		}
 	}
 	writeFile(t, p.lock, "")
 	writeFile(t, p.holder, `{"user":"ada"}`)
-	if err := lockFailure(p, denied); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "belongs to another user") {
+	if err := lockFailure(p, denied); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "belongs to another user") || !strings.HasSuffix(err.Error(), "hold it was ada") {
 		t.Errorf("the lock file cannot be opened: %v", err)
 	}
 	if err := lockFailure(p, errors.ErrUnsupported); errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "--state") {

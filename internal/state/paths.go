@@ -118,7 +118,7 @@ func beside(path string) paths {
 }
 
 func unreadable(path string, err error) error {
-	return fmt.Errorf("the state file %s cannot be read: %w; make it readable, or name another one with --state", path, cause(err))
+	return fmt.Errorf("the state file %s cannot be read: %w; put the right one there or make it readable, or name another one with --state", path, cause(err))
 }
 
 // cause drops operation and path of a file error where the message names the file anyway.

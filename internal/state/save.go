@@ -80,7 +80,7 @@ func (f *File) replace() error {
 }
 
 func (f *File) unsaved(err error) error {
-	return f.stop("the state "+f.paths.state+" cannot be saved (what was done is in its journal; remove the cause and run again)", err)
+	return f.stop("the state "+f.paths.state+" cannot be saved", fmt.Errorf("%w; what was done is in its journal, which the next run reads first", cause(err)))
 }
 
 func (f *File) write(c *content) error {

@@ -24,6 +24,7 @@ type Options struct {
 	BaseURL     string // of the service
 	Workspace   string
 	LockTimeout time.Duration    // how long a lock that somebody holds is waited for; 0 = not at all
+	Waiting     func(Holder)     // told once if the lock is waited for; nil = nobody
 	Command     string           // what others are told who wait, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
 
@@ -256,7 +257,7 @@ type found struct {
 func load(p paths, opts Options) (*found, error) {
 	journalText, _, err := read(p.journal)
 	if err != nil {
-		return nil, fmt.Errorf("the journal %s cannot be read: %w; make it readable: it tells what was sent", p.journal, cause(err))
+		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it tells what was sent", p.journal, cause(err))
 	}
 	j, err := parseJournal(p.journal, journalText)
 	if err != nil {
@@ -289,14 +290,26 @@ func load(p paths, opts Options) (*found, error) {
 	return f, f.fold(p, j, opts)
 }
 
+var (
+	errNotRegular = errors.New("it is not a regular file")
+	errTooLarge   = errors.New("it has more than a gigabyte, which no state has")
+)
+
+// largest is the size of a state that is read: several times that of a million things.
+const largest = 1 << 30
+
 // read returns nil info if there is no such file.
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file") // to open a pipe would wait
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errNotRegular // to open a pipe would wait
+	case info.Size() > largest:
+		err = errTooLarge
 	}
 	if err != nil {
 		return nil, nil, err

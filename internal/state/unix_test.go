@@ -103,3 +103,52 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestWhatIsNoRegularFileIsRefusedWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(path string) error{
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device":    func(path string) error { return os.Symlink("/dev/zero", path) },
+	} {
+		for _, suffix := range []string{"", ".journal", ".lock"} {
+			path := statePath(t)
+			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must(t, put(path+suffix))
+			_, err := Open(t.Context(), path, testOptions())
+			if err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a directory") {
+				t.Errorf("a %s as %q: %v", name, "state"+suffix, err)
+			}
+		}
+	}
+}
+
+// A repository may bring links to anywhere.
+func TestALinkInPlaceOfTheHolderIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	precious := filepath.Join(t.TempDir(), "precious")
+	writeFile(t, precious, "text")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.Symlink(precious, path+".lock.json"))
+	f := open(t, path)
+	if h := readHolder(f.paths.holder); h.PID != os.Getpid() {
+		t.Errorf("the holder is %v", h)
+	}
+	must(t, f.Close())
+	if text := readFile(t, precious); text != "text" {
+		t.Errorf("what the link led to holds %q", text)
+	}
+}
+
+func TestAStateBeyondAllMeasureIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{"", ".journal"} {
+		path := statePath(t)
+		writeFile(t, path+suffix, "")
+		must(t, os.Truncate(path+suffix, 20<<30)) // without a block on disk
+		if _, err := Read(path, testOptions()); err == nil || !strings.Contains(err.Error(), "more than a gigabyte") {
+			t.Errorf("%q: %v", "state"+suffix, err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// terminal is a pseudo terminal: what a person sees and types into, and what a program does.
+func terminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminal can be made:", err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	var number, locked uint32
+	for call, arg := range map[uintptr]*uint32{syscall.TIOCSPTLCK: &locked, syscall.TIOCGPTN: &number} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, person.Fd(), call, uintptr(unsafe.Pointer(arg))); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	return person, program
+}
+
+// sees reads from the terminal until text is there.
+func sees(t *testing.T, person *os.File, text string) {
+	t.Helper()
+	var seen strings.Builder
+	for b := make([]byte, 1024); !strings.Contains(seen.String(), text); {
+		n, err := person.Read(b)
+		if err != nil {
+			t.Fatalf("%v instead of %q:\n%s", err, text, &seen)
+		}
+		seen.Write(b[:n])
+	}
+}
+
+// onTerminal starts planform on a terminal of its own.
+func onTerminal(t *testing.T, s *service, args ...string) (*exec.Cmd, *os.File) {
+	t.Helper()
+	person, inside := terminal(t)
+	p := command(t, s, args...)
+	p.Stdin, p.Stderr = inside, inside
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p, person
+}
+
+func TestASignalAtThePromptChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, signal := range endings() {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandbox.Options{})
+			p, person := onTerminal(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
+			sees(t, person, "goes ahead: ")
+			if err := p.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			sees(t, person, "interrupted; nothing was changed")
+			_ = p.Wait() // the exit code tells
+			untouched(t, s, p.ProcessState.ExitCode(), "interrupted; nothing was changed\n")
+		})
+	}
+}
+
+// On a disk that carries no locks from one machine to another.
+func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", items(3))
+	p, person := onTerminal(t, s, "apply", "-f", manifest)
+	sees(t, person, "goes ahead: ")
+	if err := os.Remove(s.stateFile(t) + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, "apply", "-f", manifest)
+	before := len(s.Log())
+	if _, err := person.WriteString("yes\n"); err != nil {
+		t.Fatal(err)
+	}
+	sees(t, person, "another run took it away")
+	_ = p.Wait() // the exit code tells
+	if code := p.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit %d, want 1", code)
+	}
+	if _, writes := s.sent(before); writes != 0 {
+		t.Errorf("%d write requests after another run took the state", writes)
+	}
+	if r := s.must(t, "apply", "-f", manifest); !strings.HasPrefix(r.out, "No changes") {
+		t.Errorf("the state of the other run is not what it was:\n%s", r.out)
+	}
+}

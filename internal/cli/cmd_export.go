@@ -195,8 +195,22 @@ func saveState(ctx context.Context, path string, conn *connection, records []pla
 	if err != nil {
 		return err
 	}
+	// What stands under another address in an older state is the same thing: known twice, it would be taken for one that
+	// nobody wants any more.
+	type thing struct{ kind, part, id string }
+	of := func(r planner.Record) thing {
+		_, part, _ := strings.Cut(string(r.Address), "#")
+		return thing{r.Address.Kind(), part, r.ID}
+	}
+	now := make(map[thing]resource.Address, len(records))
 	for _, r := range records {
+		now[of(r)] = r.Address
 		file.Put(r)
+	}
+	for address, r := range file.Prior() {
+		if at, known := now[of(r)]; known && at != address {
+			file.Remove(address)
+		}
 	}
 	return errors.Join(file.Save(), file.Close())
 }

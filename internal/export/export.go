@@ -28,7 +28,8 @@ type Export struct {
 	checker   *schema.Checker
 	names     fileNames
 	lost      map[loss][]string // what could not be written, by where
-	said      map[edge]bool     // members that a manifest names already, from the other side
+	rosters   map[resource.Address]*planner.Record
+	said      map[edge]bool // members that a manifest names already, from the other side
 }
 
 // File is one file, its name with slashes.
@@ -71,7 +72,7 @@ func (e *Export) compose() error {
 	if e.checker, err = schema.New(); err != nil {
 		return err
 	}
-	e.lost, e.said = map[loss][]string{}, map[edge]bool{}
+	e.lost, e.said, e.rosters = map[loss][]string{}, map[edge]bool{}, map[resource.Address]*planner.Record{}
 	project := resource.Must("project")
 	e.names.take("workspace.yaml") // no project gets it
 	for _, p := range e.root.exports(project) {
@@ -86,6 +87,10 @@ func (e *Export) compose() error {
 	}
 	e.file("workspace.yaml", "What the workspace "+e.workspace+" has outside its projects.", e.document(rest...))
 	e.tellLost()
+	for _, r := range e.rosters {
+		slices.Sort(r.Members)
+		e.Records = append(e.Records, *r)
+	}
 	slices.SortFunc(e.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
 	return nil
 }
@@ -148,7 +153,6 @@ func (e *Export) object(t *thing) manifest.Map {
 	for _, k := range inOrder(resource.Children(t.kind.Name)) {
 		fields = append(fields, e.section(t, k)...)
 	}
-	e.recordMembers(t)
 	return fields
 }
 
@@ -165,26 +169,6 @@ func (e *Export) count(section string) {
 // record takes down what the state is to know of a thing.
 func (e *Export) record(t *thing, values map[string]string) {
 	e.Records = append(e.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
-}
-
-// recordMembers takes down who is in a container.
-func (e *Export) recordMembers(t *thing) {
-	for _, m := range resource.Memberships() {
-		ms := m.Membership
-		if ms.Container != t.kind.Name {
-			continue
-		}
-		var ids []string
-		for _, row := range t.inside[m] {
-			if id, _ := row[ms.Row].(string); id != "" {
-				ids = append(ids, resource.NormalID(id))
-			}
-		}
-		slices.Sort(ids)
-		if len(ids) > 0 {
-			e.Records = append(e.Records, planner.Record{Address: t.address.Members(ms.Member+"s", 1), ID: t.row.ID(), Members: slices.Compact(ids)})
-		}
-	}
 }
 
 // lose notes that something of a thing cannot be written.

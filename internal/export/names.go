@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
 )
 
 // references writes a field that names other things.
@@ -14,42 +15,60 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 	w.field = f
 	var ids []string
 	via, member := resource.Via(t.kind.Name, f.Name)
-	if member && (f.NoWire || t.kind.Carried(f, resource.Full)) {
+	if member = member && (f.NoWire || t.kind.Carried(f, resource.Full)); member {
 		ids = slices.Compact(slices.Sorted(slices.Values(t.named[f])))
 		ids = slices.DeleteFunc(ids, func(id string) bool { return e.saidBefore(via.Membership, via.Name, t.row.ID(), id) })
 	} else if shown, known := f.Observed(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown
 	}
-	if len(ids) == 0 {
+	names := make([]name, len(ids))
+	for i, id := range ids {
+		names[i] = name{e.nameOf(t, f, id), id}
+	}
+	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.text, b.text) })
+	if len(names) > 1 && f.Type == resource.Ref {
+		e.lose(t, "second "+f.Path(), "a manifest gives one")
+		names = names[:1]
+	}
+	if len(names) == 0 {
 		return w, false
 	}
-	if f.Type == resource.RefSet {
-		texts := make([]string, len(ids))
-		for i, id := range ids {
-			texts[i] = e.nameOf(t, f, id)
-		}
-		slices.Sort(texts)
-		list, instance := make([]any, len(texts)), make([]any, len(texts))
-		for i, text := range texts {
-			list[i], instance[i] = text, text
-		}
-		w.value, w.instance = list, instance
-		return w, true
-	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = e.nameOf(t, f, id)
-	}
-	slices.Sort(texts)
-	if len(texts) > 1 {
-		e.lose(t, "second "+f.Path(), "a manifest gives one")
-	}
-	if f.Ref == t.kind.Name && e.above(t, f, ids[0]) {
+	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.above(t, f, names[0].id) {
 		e.lose(t, f.Path(), "it leads back to the same "+spoken(t.kind.Name))
 		return w, false
 	}
-	w.value, w.instance = texts[0], texts[0]
+	list, instance := make([]any, len(names)), make([]any, len(names))
+	for i, n := range names {
+		list[i], instance[i] = n.text, n.text
+		if member {
+			e.joins(via.Membership, t, n.id)
+		}
+	}
+	if w.value, w.instance = list, instance; f.Type == resource.Ref {
+		w.value, w.instance = names[0].text, names[0].text
+	}
 	return w, true
+}
+
+// name is a text that names a thing of the service.
+type name struct{ text, id string }
+
+// joins takes down who belongs to what, as far as the manifest says it.
+func (e *Export) joins(m *resource.Membership, t *thing, id string) {
+	container, member := t, id
+	if m.On == m.Member && m.Member != m.Container {
+		container, member = e.all[serviceID{resource.Must(m.Container), id}], t.row.ID()
+	}
+	if container == nil || !container.exported {
+		return
+	}
+	at := container.address.Members(m.Plural(), 1)
+	r, ok := e.rosters[at]
+	if !ok {
+		r = &planner.Record{Address: at, ID: container.row.ID()}
+		e.rosters[at] = r
+	}
+	r.Members = append(r.Members, member)
 }
 
 // saidBefore reports whether the other side of a membership that has two names

@@ -228,7 +228,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
 		}
 		for _, row := range l.rows {
-			t := &thing{kind: l.kind, row: row, in: l.of, named: map[*resource.Field][]string{}, inside: map[*resource.Kind][]resource.Row{}}
+			t := &thing{kind: l.kind, row: row, in: l.of, named: map[*resource.Field][]string{}}
 			t.exported = r.exported[l.kind] && row.ID() != ""
 			t.identify(pattern)
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
@@ -356,7 +356,6 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 	}
 	for _, l := range lists {
 		m := l.kind.Membership
-		l.of.inside[l.kind] = l.rows
 		field, _ := resource.Must(m.On).Field(m.Field)
 		for _, row := range l.rows {
 			id, _ := row[m.Row].(string)

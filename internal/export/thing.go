@@ -16,10 +16,9 @@ type thing struct {
 	kind   *resource.Kind
 	row    resource.Row
 	in     *thing
-	things map[*resource.Kind][]*thing       // that live in it
-	byID   map[serviceID]*thing              // the same
-	named  map[*resource.Field][]string      // IDs that a field declares as members, by the member lists
-	inside map[*resource.Kind][]resource.Row // members, by membership, of a container
+	things map[*resource.Kind][]*thing  // that live in it
+	byID   map[serviceID]*thing         // the same
+	named  map[*resource.Field][]string // IDs that a field declares as members, by the member lists
 
 	indexes map[*resource.Kind]*index // of what lives in it; made when first needed
 

@@ -67,6 +67,15 @@ type Membership struct {
 	Exclusive bool // a member is in one container at most: adding it to another moves it
 }
 
+// Plural names the members, as in add 3 work items; where they are of the
+// container's own kind, by the field, as in add 3 blocking.
+func (m *Membership) Plural() string {
+	if m.Member == m.Container {
+		return m.Field
+	}
+	return m.Member + "s"
+}
+
 // Field returns the field of that name.
 func (k *Kind) Field(name string) (*Field, bool) {
 	for i := range k.Fields {

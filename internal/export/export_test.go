@@ -117,8 +117,8 @@ func (s *service) export(o export.Options) (dir string, e *export.Export) {
 	return dir, e
 }
 
-// plan plans the manifests of a folder against the service.
-func (s *service) plan(dir string, records []planner.Record) *planner.Plan {
+// plan plans the manifests of a folder against the service; trust is to read nothing again that the records know.
+func (s *service) plan(dir string, records []planner.Record, trust bool) *planner.Plan {
 	s.t.Helper()
 	m, found := manifest.Load(context.Background(), []string{dir}, manifest.Options{})
 	if len(found) > 0 {
@@ -129,7 +129,7 @@ func (s *service) plan(dir string, records []planner.Record) *planner.Plan {
 		prior[r.Address] = r
 	}
 	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{
-		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, Thorough: true,
+		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, Thorough: true, Trust: trust,
 	})
 	if err != nil || len(found) > 0 {
 		s.t.Fatal(err, found)
@@ -140,11 +140,14 @@ func (s *service) plan(dir string, records []planner.Record) *planner.Plan {
 // hold makes sure that the export, applied, changes nothing: with its state, and without it.
 func (s *service) hold(dir string, e *export.Export) {
 	s.t.Helper()
-	plan := s.plan(dir, e.Records)
+	plan := s.plan(dir, e.Records, false)
 	for _, step := range plan.Steps {
 		s.t.Errorf("with the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
 	}
-	for _, step := range s.plan(dir, nil).Steps {
+	for _, step := range s.plan(dir, e.Records, true).Steps {
+		s.t.Errorf("by the state alone: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+	}
+	for _, step := range s.plan(dir, nil, false).Steps {
 		if step.Action != planner.Adopt || step.Operation != nil {
 			s.t.Errorf("without the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
 		}
@@ -325,7 +328,7 @@ func TestManyItemsTakeARequestForEachPage(t *testing.T) {
 		t.Errorf("%d requests, want %d: one more for the links of each item", got, want)
 	}
 	dir, e := s.export(export.Options{})
-	if plan := s.plan(dir, e.Records); len(plan.Steps) > 0 {
+	if plan := s.plan(dir, e.Records, false); len(plan.Steps) > 0 {
 		t.Errorf("%d steps", len(plan.Steps))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -188,9 +187,6 @@ func exportHint(err error) error {
 
 // saveState writes down what every exported thing is on the service.
 func saveState(ctx context.Context, path string, conn *connection, records []planner.Record) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of the user's
-		return err
-	}
 	file, err := state.Open(ctx, path, state.Options{BaseURL: conn.name, Workspace: conn.workspace, Command: "planform export"})
 	if err != nil {
 		return err

@@ -51,6 +51,31 @@ func TestWhatIsGone(t *testing.T) {
 			steps:    []string{"create cycle/web/a"},
 			findings: []string{"warning gone: cycle/web/a was deleted or archived on the service since the last apply and is created again"},
 		},
+		"is not made again where somebody archived it": {
+			api: full,
+			have: func(s *service) {
+				s.have("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
+			},
+			prior: []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("cycle/web/a", "name=A").put("work_item/web/pay", "id="+uuid(9, 1), "cycle=@cycle/web/a")
+			},
+			findings: []string{"warning archived: cycle/web/a is archived on the service; it is left as it is, and so is who belongs to it"},
+		},
+		"nor where the state is lost and it bears planform's mark": {
+			api: full,
+			have: func(s *service) {
+				s.have("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
+			},
+			want:     func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
+			findings: []string{"warning archived: module/web/a is archived on the service; it is left as it is, and so is who belongs to it"},
+		},
+		"what somebody archived of the same name is another thing": {
+			api:   full,
+			have:  func(s *service) { s.have("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z") },
+			want:  func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
+			steps: []string{"create module/web/a"},
+		},
 		"is made again with its identifier": {
 			api:      full,
 			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP") },

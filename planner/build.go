@@ -268,6 +268,10 @@ func (b *builder) taken() []int {
 // keep brings a thing that exists to what the manifest wants.
 func (b *builder) keep(i int) {
 	f := &b.facts[i]
+	if f.archived() {
+		b.rest(i)
+		return
+	}
 	d := b.difference(i)
 	b.know(i)
 	open := f.prior != nil && f.prior.Open != nil
@@ -336,6 +340,9 @@ func (b *builder) know(i int) {
 
 // members plans the batches that bring a container's missing members in.
 func (b *builder) members(r *roster) {
+	if r.object != none && b.facts[r.object].archived() {
+		return // see rest
+	}
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
 		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
 	})

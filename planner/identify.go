@@ -50,7 +50,7 @@ func (s *Survey) identify(i int) {
 		f.id, f.identifier = f.prior.ID, cmp.Or(o.Identifier, f.prior.Identifier)
 		s.refresh(o, f)
 	default:
-		s.recognise(o, f)
+		s.recognise(o, f, "")
 	}
 	if f.standing == there && f.row != nil {
 		s.confirm(o, f)
@@ -209,8 +209,8 @@ func (s *Survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
 	return true
 }
 
-// recognise looks for a thing of which neither the manifest nor the state knows the ID.
-func (s *Survey) recognise(o *resource.Object, f *fact) {
+// recognise looks for a thing of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
+func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 	t := f.traits
 	if !t.recognises() {
 		switch {
@@ -244,6 +244,9 @@ func (s *Survey) recognise(o *resource.Object, f *fact) {
 			s.adopt(o, f, hits, "its "+field.Name)
 			return
 		}
+	}
+	if s.shelved(o, f, was) {
+		return
 	}
 	f.standing = absent
 	if t.create == nil {

@@ -101,9 +101,10 @@ func (s *Survey) vanished(o *resource.Object, f *fact) {
 		s.hint(o, "not-found", string(o.Address)+" is not on the service any more, and planform cannot create it again", "take it out of the manifest, or give the id of another one")
 		f.standing = broken
 	default:
+		was := f.id
 		f.forget()
 		f.id, f.identifier = "", ""
-		s.recognise(o, f)
+		s.recognise(o, f, was)
 		f.gone = f.standing == absent
 	}
 }

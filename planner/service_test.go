@@ -125,7 +125,8 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	}
 	var rows []resource.Row
 	switch r.Operation.Verb {
-	case resource.List:
+	case resource.List, resource.ListArchived:
+		_, shelf := k.Op(resource.ListArchived, s.in.API)
 		parent := ""
 		if k.Parent != "" {
 			if parent = params[resource.Must(k.Parent).Param]; s.find(parent) == nil {
@@ -133,7 +134,8 @@ func (s *service) answer(r planner.Read) planner.Answer {
 			}
 		}
 		for _, t := range s.things {
-			if t.kind == k && t.parent == parent {
+			away := shelf && t.row["archived_at"] != nil
+			if t.kind == k && t.parent == parent && away == (r.Operation.Verb == resource.ListArchived) {
 				rows = append(rows, t.row)
 			}
 		}

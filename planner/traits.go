@@ -24,9 +24,10 @@ type traits struct {
 	get        *resource.Operation
 	find       *resource.Operation
 	self       *resource.Operation
-	through    *traits // kind whose one thing stands in the list's path; nil = none
-	marked     bool    // things carry planform's mark
-	named      bool    // other things live in one or refer to one
+	archived   *resource.Operation // lists what the list leaves out
+	through    *traits             // kind whose one thing stands in the list's path; nil = none
+	marked     bool                // things carry planform's mark
+	named      bool                // other things live in one or refer to one
 }
 
 // refTraits is a field that names things.
@@ -46,6 +47,7 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 		t.get, _ = k.Op(resource.Get, in.API)
 		t.find, _ = k.Op(resource.Find, in.API)
 		t.self, _ = k.Op(resource.Self, in.API)
+		t.archived, _ = k.Op(resource.ListArchived, in.API)
 		if k.Identifier != nil {
 			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
 		}

@@ -1,10 +1,13 @@
 package remote_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 )
 
 // TestWhoIsInAProjectAlready: who creates a project, and who leads it, is in it from the start.
@@ -59,5 +62,29 @@ projects:
 	}
 	if again.writes > 0 || !again.plan.Empty() || reads != 1 {
 		t.Errorf("%d writes, %d reads of relations, %+v", again.writes, reads, again.plan.Summary)
+	}
+}
+
+// TestWhatPeopleArchivedIsNotMadeAgain: the service shows it in another list only.
+func TestWhatPeopleArchivedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - {key: web, identifier: WEB, modules: [{name: Tide tables}], work_items: [{name: A, module: tide-tables}]}`
+	s.apply(t, applying{manifest: manifest})
+	var id any
+	for _, row := range s.Rows("module") {
+		if row["name"] == "Tide tables" {
+			id = row["id"]
+		}
+	}
+	s.somebody(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandbox.ProjectWeb, id), "")
+	for _, when := range []string{"at once", "after losing the state"} {
+		a := s.apply(t, applying{manifest: manifest})
+		if sum := a.plan.Summary; a.writes > 0 || sum.Create+sum.Update+sum.AddMembers > 0 {
+			t.Errorf("%s: %d writes, %+v", when, a.writes, sum)
+		}
+		s.dir = t.TempDir()
 	}
 }

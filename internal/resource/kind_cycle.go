@@ -20,6 +20,10 @@ func init() {
 		Operations: append([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Echo: []string{"project_id"}},
 			{Verb: Archive, Method: "POST", Path: path + "{cycle_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
+			{
+				Verb: ListArchived, Method: "GET", Path: workspace + "projects/{project_id}/archived-cycles/", Success: 200, Scope: scope + ":read",
+				Query: []string{"per_page", "cursor"}, Again: true,
+			},
 			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-cycles/{cycle_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
 		}, crud(path, "cycle_id", scope, "lgud")...),
 	})

@@ -20,6 +20,10 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{Verb: Archive, Method: "POST", Path: path + "{module_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
+			{
+				Verb: ListArchived, Method: "GET", Path: workspace + "projects/{project_id}/archived-modules/", Success: 200, Scope: scope + ":read",
+				Query: []string{"per_page", "cursor"}, Again: true,
+			},
 			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-modules/{module_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
 		}, crud(path, "module_id", scope, "lgcud")...),
 	})

@@ -9,8 +9,8 @@ import (
 type Verb int
 
 // The verbs. List reads all things within the parent; Find reads one by its
-// readable identifier, Get by its ID, Self the one that the credential belongs to;
-// the member verbs belong to memberships.
+// readable identifier, Get by its ID, Self the one that the credential belongs to,
+// ListArchived what Archive took out of List; the member verbs belong to memberships.
 const (
 	Create Verb = iota
 	Update
@@ -24,6 +24,7 @@ const (
 	Self
 	Archive
 	Unarchive
+	ListArchived
 )
 
 // Operation is one call that the service offers on a kind.

@@ -77,7 +77,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle}
 	switch op.Verb {
-	case resource.List, resource.ListMembers, resource.AddMembers:
+	case resource.List, resource.ListArchived, resource.ListMembers, resource.AddMembers:
 		call.limit = maxMany
 	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers,
 		resource.Self, resource.Archive, resource.Unarchive:

@@ -69,17 +69,19 @@ func (b *builder) build() {
 	b.await()
 	steps, err := b.number()
 	if err == nil {
-		steps, err = order(steps)
+		steps, err = order(b.prune(steps))
 	}
 	if err != nil {
 		b.circle(err)
 		return
 	}
 	b.plan.Steps = steps
+	b.correct()
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
 	b.doubled()
+	b.pruneNotices()
 }
 
 // step adds a step about a thing.
@@ -285,6 +287,7 @@ func (b *builder) keep(i int) {
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
+			step.Made = f.adopted == byMark || f.adopted == byNumber // nobody else gives marks, or made what this planform announced
 		}
 		step.changes = d.changes
 		f.step = step

@@ -230,7 +230,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact) {
 	}
 	if t.marked && len(l.marks()) > 0 {
 		if hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]; len(hits) > 0 {
-			s.adopt(o, f, hits, "its mark")
+			s.adopt(o, f, hits, byMark)
 			return
 		}
 	}

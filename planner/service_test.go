@@ -181,6 +181,14 @@ func (s *service) identifier(t *thing) string {
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
 func (s *service) apply(plan *planner.Plan) {
 	s.t.Helper()
+	for _, c := range plan.Corrections {
+		delete(s.in.Prior, c.From)
+	}
+	for _, c := range plan.Corrections {
+		if c.To != "" {
+			s.in.Prior[c.To] = c.Record
+		}
+	}
 	done := make([]bool, len(plan.Steps))
 	ids := map[resource.Address]string{}
 	for address, r := range plan.Known {
@@ -201,6 +209,8 @@ func (s *service) apply(plan *planner.Plan) {
 			s.write(plan, step, ids)
 		case planner.AddMembers:
 			s.join(step, ids)
+		case planner.Delete:
+			s.remove(step)
 		case planner.NotPossible:
 		default:
 			s.t.Fatalf("%s: %s", step.Address, step.Action)
@@ -238,12 +248,53 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
+	record.Made = s.in.Prior[o.Address].Made || step.Action == planner.Create || step.Made
+	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sends(plan.API) {
 		want, _ := v.Wanted(resolve)
 		record.Values[v.Field.Name] = resource.Digest(want)
 	}
 	s.in.Prior[o.Address] = record
+}
+
+// remove deletes a thing, and all that is in it or below it, as the service does.
+func (s *service) remove(step *planner.Step) {
+	s.t.Helper()
+	if step.Operation != nil {
+		path, missing := step.Operation.Expand(step.Params)
+		if missing != "" || s.find(step.ID) == nil {
+			s.t.Fatalf("%s: nothing is at %s", step.Address, path)
+		}
+		s.drop(step.ID)
+	} else if s.find(step.ID) != nil {
+		s.t.Fatalf("%s is still there", step.Address)
+	}
+	delete(s.in.Prior, step.Address)
+	for address, r := range s.in.Prior {
+		if strings.HasPrefix(string(address), string(step.Address)+"#") {
+			delete(s.in.Prior, address)
+			continue
+		}
+		if r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == step.ID }); len(r.Members) == 0 && r.ID == "" {
+			delete(s.in.Prior, address)
+			continue
+		}
+		s.in.Prior[address] = r
+	}
+}
+
+func (s *service) drop(id string) {
+	delete(s.byID, id)
+	s.things = slices.DeleteFunc(s.things, func(t *thing) bool { return t.row.ID() == id })
+	for key, list := range s.members {
+		s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
+	}
+	for _, t := range slices.Clone(s.things) {
+		if above, _ := t.row["parent"].(string); t.parent == id || above == id {
+			s.drop(t.row.ID())
+		}
+	}
 }
 
 func (s *service) create(o *resource.Object, ids map[resource.Address]string) string {

@@ -7,6 +7,12 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// By what a thing was recognised that planform itself made.
+const (
+	byMark   = "its mark"
+	byNumber = "its number and name"
+)
+
 // standing is where a wanted thing stands.
 type standing int8
 
@@ -59,7 +65,9 @@ type Survey struct {
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
-	costly   map[*resource.Kind]int // things that are not read again, by kind, see findCostly
+	// What the state knows and the manifest does not have any more, parents first.
+	leftovers []*leftover
+	costly    map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
 	spoken map[serviceID]string // names by ID
 	open   map[nameKey]int      // creates without an outcome, by the name that was sent
@@ -97,6 +105,7 @@ func Look(in Input) *Survey {
 	s.lookUpNames()
 	s.findCircles()
 	s.gatherRosters()
+	s.findLeftovers()
 	return s
 }
 

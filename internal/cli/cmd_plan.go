@@ -39,6 +39,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
+		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -51,6 +52,7 @@ type planOptions struct {
 	trust       bool
 	thorough    bool
 	adoptByName bool
+	prune       bool
 	service     connectionOptions
 }
 
@@ -69,7 +71,7 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), service: service,
+		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), service: service,
 	}, out, err
 }
 
@@ -128,7 +130,7 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName,
+		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune,
 	}
 	var err error
 	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {

@@ -194,13 +194,15 @@ type recordJSON struct {
 	Address    resource.Address  `json:"address"`
 	ID         string            `json:"id,omitempty"`
 	Identifier string            `json:"identifier,omitempty"`
+	Made       bool              `json:"made,omitempty"`
+	Protect    bool              `json:"protect,omitempty"`
 	Values     map[string]string `json:"values,omitempty"`
 	Members    []string          `json:"members,omitempty"`
 	Open       string            `json:"open,omitempty"`
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Values: r.Values, Members: r.Members}
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Values: r.Values, Members: r.Members}
 	if r.Open != nil {
 		j.Open = r.Open.Action.String()
 	}

@@ -27,6 +27,12 @@ type jsonStep struct {
 	Reason   *string       `json:"reason,omitempty"`
 }
 
+type jsonCorrection struct {
+	From string  `json:"from"`
+	To   *string `json:"to"`
+	Why  string  `json:"why"`
+}
+
 type jsonChange struct {
 	Path     string `json:"path"`
 	Before   any    `json:"before"`
@@ -48,6 +54,11 @@ func (p *printer) jsonPlan(plan *planner.Plan) {
 	})
 	p.str(`  "steps": `)
 	p.list(len(plan.Steps), func(i int) any { return step(plan, plan.Steps[i]) })
+	p.str(",\n" + `  "corrections": `)
+	p.list(len(plan.Corrections), func(i int) any {
+		c := &plan.Corrections[i]
+		return jsonCorrection{From: string(c.From), To: known(string(c.To)), Why: c.Why}
+	})
 	p.str(",\n" + `  "notices": `)
 	p.list(len(plan.Notices), func(i int) any { return diagnostic(&plan.Notices[i]) })
 	p.str("\n}\n")

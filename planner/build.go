@@ -76,6 +76,7 @@ func (b *builder) build() {
 		return
 	}
 	b.plan.Steps = steps
+	b.failOnDrift()
 	b.correct()
 	b.count()
 	b.plan.Dialects = b.dialects()
@@ -278,8 +279,11 @@ func (b *builder) keep(i int) {
 	if mark != nil {
 		d.changes = append(d.changes, *mark)
 	}
+	b.drifted(i, &d)
 	if len(d.send) == 0 && !adopting && mark == nil && len(d.stuck) == 0 {
-		b.plan.Summary.Unchanged++
+		if len(d.kept) == 0 {
+			b.plan.Summary.Unchanged++
+		}
 		return
 	}
 	if len(d.send) > 0 || mark != nil || adopting {

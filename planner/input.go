@@ -18,6 +18,8 @@ type Input struct {
 	Thorough bool
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool
+	// OnDrift says what becomes of fields that somebody changed on the service.
+	OnDrift OnDrift
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
 }

@@ -54,6 +54,8 @@ type Plan struct {
 	Names map[Name]string
 	// Dialects holds, by kind, the field names that the service was seen to use.
 	Dialects map[string]resource.Dialect
+	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
+	Drift []Drift
 	// Corrections are what apply changes in the state before the first step.
 	Corrections []Correction
 	// Made counts the things that the state says planform made.
@@ -74,6 +76,7 @@ type Summary struct {
 	Create, Update, Adopt, Delete int
 	AddMembers, RemoveMembers     int // members, not requests
 	Unchanged                     int // things that are as the manifest wants them
+	Kept                          int // fields that are left as somebody changed them
 	Blocked                       int // steps that are not possible
 	Requests                      int // write requests that the steps make if nothing goes wrong
 	Reads                         int // read requests that were made for the plan
@@ -150,6 +153,8 @@ type Change struct {
 	Before *string // nil: there is none, or it is not known
 	After  *string // nil: the field is cleared
 	Origin Origin
+	By     string // FromDrift: who changed it on the service, where that is known
+	At     string // FromDrift: when, as RFC 3339
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
 }

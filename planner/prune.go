@@ -260,7 +260,7 @@ func (p *pruner) look(l *leftover) fate {
 	t := l.traits
 	if t.list != nil {
 		path, _ := t.list.Expand(l.params)
-		_, have := p.in.Observed[Read{t.list, path}]
+		_, have := p.in.Observed[Read{Operation: t.list, Path: path}]
 		// Where things of a kind are written in one another, the list tells what else is in this one.
 		if have || t.get == nil || p.listed[path] > 2 || t.kind.Nests != "" {
 			rows, answer := p.list(t, path)
@@ -280,7 +280,7 @@ func (p *pruner) look(l *leftover) fate {
 		return l.refuse("no read shows whether it is there")
 	}
 	path, _ := t.get.Expand(l.params)
-	switch answer, answered := p.ask(Read{t.get, path}); {
+	switch answer, answered := p.ask(Read{Operation: t.get, Path: path}); {
 	case !answered:
 		return waits
 	case answer.Lacking:
@@ -294,7 +294,7 @@ func (p *pruner) look(l *leftover) fate {
 
 // list returns the records of a list by their IDs; no answer = it has to be read.
 func (p *pruner) list(t *traits, path string) (map[string]resource.Row, *Answer) {
-	answer, answered := p.ask(Read{t.list, path})
+	answer, answered := p.ask(Read{Operation: t.list, Path: path})
 	if !answered {
 		return nil, nil
 	}
@@ -316,7 +316,7 @@ func (p *pruner) empty(l *leftover) {
 	k := l.traits.kind
 	if field, nests := k.Field(k.Nests); nests && l.traits.list != nil {
 		path, _ := l.traits.list.Expand(l.params)
-		for _, row := range p.in.Observed[Read{l.traits.list, path}].Rows {
+		for _, row := range p.in.Observed[Read{Operation: l.traits.list, Path: path}].Rows {
 			if above, _ := field.Observed(row); above == l.record.ID && !p.leaves(k, row, field) {
 				l.fate = l.refuse(p.called(k, row) + " is below it, and stays")
 				return

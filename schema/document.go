@@ -193,11 +193,12 @@ func group(k *resource.Kind, name string) object {
 
 // lifecycle describes what an object says of its own coming and going.
 func lifecycle() object {
-	key := object{{"type", textTypes(false)}, {"pattern", notBlank}}
 	return object{
 		{Previously, object{
 			{"description", "Key that it had before, or a list of them: what the state knows under it, and all that lives in it, is taken over."},
-			{"anyOf", []any{key, object{{"type", "array"}, {"items", key}}}},
+			{"type", append(textTypes(false), "array")},
+			{"pattern", notBlank},
+			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
 		}},
 		{Protect, object{
 			{"description", "Whether it is never to be deleted, also after it was taken out of the manifest. Without it, what was said last holds."},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +40,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
+		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
@@ -53,6 +55,7 @@ type planOptions struct {
 	thorough    bool
 	adoptByName bool
 	prune       bool
+	onDrift     planner.OnDrift
 	service     connectionOptions
 }
 
@@ -68,11 +71,28 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	if err != nil {
 		return planOptions{}, output{}, err
 	}
+	drift, err := onDrift(c.String("on-drift"))
+	if err != nil {
+		return planOptions{}, output{}, err
+	}
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), service: service,
+		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, service: service,
 	}, out, err
+}
+
+func onDrift(word string) (planner.OnDrift, error) {
+	switch word {
+	case "overwrite":
+		return planner.Overwrite, nil
+	case "keep":
+		return planner.Keep, nil
+	case "fail":
+		return planner.Fail, nil
+	default:
+		return 0, usageError{text: fmt.Sprintf("--on-drift %q is none of overwrite, keep, fail", word)}
+	}
 }
 
 func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
@@ -130,7 +150,7 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune,
+		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift,
 	}
 	var err error
 	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {

@@ -14,7 +14,7 @@ func (v *View) Plan(p *planner.Plan) error {
 }
 
 func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
-	if plan.Empty() && plan.Summary.Blocked == 0 {
+	if plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0 {
 		p.noChanges(plan)
 		return
 	}
@@ -27,6 +27,7 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 	for _, a := range o.lacking {
 		p.absence(a)
 	}
+	p.kept(plan)
 	for i := range plan.Corrections {
 		p.correction(&plan.Corrections[i])
 	}
@@ -104,6 +105,7 @@ func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
 	part(s.Delete, " to delete")
 	part(corrections, " to correct in the state")
 	part(s.Blocked, " not possible")
+	part(s.Kept, " kept as changed on the service")
 	if separator != " " {
 		separator = "; "
 	}

@@ -291,7 +291,7 @@ func (b *builder) keep(i int) {
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
-			step.Made = f.adopted == byMark || f.adopted == byNumber // nobody else gives marks, or made what this planform announced
+			step.Made = open && f.prior.Open.Action == Create && (f.adopted == byMark || f.adopted == byNumber) // it was announced, and is none of another's
 		}
 		step.changes = d.changes
 		f.step = step

@@ -150,9 +150,8 @@ type pruner struct {
 func (p *pruner) place(l *leftover) {
 	r, k := &l.record, l.traits.kind
 	l.params = p.paramsOf(l)
-	if l.params != nil && l.traits.list != nil {
-		path, _ := l.traits.list.Expand(l.params)
-		p.listed[path]++
+	if r, ok := l.listRead(); ok {
+		p.listed[r.Path]++
 	}
 	_, wanted := p.owners[serviceID{k.Name, r.ID}]
 	switch {
@@ -166,7 +165,7 @@ func (p *pruner) place(l *leftover) {
 	switch {
 	case r.Protect:
 		p.hold(r.Address, string(r.Address)+", which is in it, is protected")
-	case l.fate == stays:
+	case l.fate == stays && len(k.Given) == 0: // each has some of those, whoever made it
 		p.hold(r.Address, "planform did not make "+string(r.Address)+", which is in it")
 	}
 }
@@ -258,12 +257,11 @@ func (p *pruner) unplaced(l *leftover) {
 // look makes sure that the service shows a thing still.
 func (p *pruner) look(l *leftover) fate {
 	t := l.traits
-	if t.list != nil {
-		path, _ := t.list.Expand(l.params)
-		_, have := p.in.Observed[Read{Operation: t.list, Path: path}]
-		// Where things of a kind are written in one another, the list tells what else is in this one.
-		if have || t.get == nil || p.listed[path] > 2 || t.kind.Nests != "" {
-			rows, answer := p.list(t, path)
+	if read, ok := l.listRead(); ok {
+		_, have := p.in.Observed[read]
+		// Where a thing can be below another of its kind, the list tells what is below this one.
+		if have || t.get == nil || p.listed[read.Path] > 2 || above(t.kind) != nil {
+			rows, answer := p.rowsOf(read)
 			switch {
 			case answer == nil:
 				return waits
@@ -292,32 +290,41 @@ func (p *pruner) look(l *leftover) fate {
 	}
 }
 
-// list returns the records of a list by their IDs; no answer = it has to be read.
-func (p *pruner) list(t *traits, path string) (map[string]resource.Row, *Answer) {
-	answer, answered := p.ask(Read{Operation: t.list, Path: path})
+// listRead is the read that lists a thing, where there is one.
+func (l *leftover) listRead() (Read, bool) {
+	if l.traits.list == nil || l.params == nil {
+		return Read{}, false
+	}
+	path, missing := l.traits.list.Expand(l.params)
+	return Read{l.traits.list, path, l.traits.fields}, missing == ""
+}
+
+// rowsOf returns the records of a list by their IDs; no answer = it has to be read.
+func (p *pruner) rowsOf(read Read) (map[string]resource.Row, *Answer) {
+	answer, answered := p.ask(read)
 	if !answered {
 		return nil, nil
 	}
-	rows := p.rows[path]
+	rows := p.rows[read.Path]
 	if rows == nil {
 		rows = make(map[string]resource.Row, len(answer.Rows))
 		for _, row := range answer.Rows {
 			rows[row.ID()] = row
 		}
-		p.rows[path] = rows
+		p.rows[read.Path] = rows
 	}
 	return rows, &answer
 }
 
 // empty makes sure that nothing would be deleted along with a thing that planform
-// did not make: what is written inside it, and in a thing of the workspace itself,
+// did not make: what is below it, and in a thing of the workspace itself,
 // such as a project, all that lives in it.
 func (p *pruner) empty(l *leftover) {
 	k := l.traits.kind
-	if field, nests := k.Field(k.Nests); nests && l.traits.list != nil {
-		path, _ := l.traits.list.Expand(l.params)
-		for _, row := range p.in.Observed[Read{Operation: l.traits.list, Path: path}].Rows {
-			if above, _ := field.Observed(row); above == l.record.ID && !p.leaves(k, row, field) {
+	if field := above(k); field != nil {
+		read, _ := l.listRead()
+		for _, row := range p.in.Observed[read].Rows {
+			if up, _ := field.Observed(row); up == l.record.ID && !p.leaves(k, row, field) {
 				l.fate = l.refuse(p.called(k, row) + " is below it, and stays")
 				return
 			}
@@ -335,7 +342,7 @@ func (p *pruner) empty(l *leftover) {
 		if missing != "" {
 			continue
 		}
-		rows, answer := p.list(t, path)
+		rows, answer := p.rowsOf(Read{t.list, path, t.fields})
 		if answer == nil {
 			l.fate = waits
 			continue

@@ -18,6 +18,10 @@ type Input struct {
 	Thorough bool
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool
+	// Targets are what may be deleted; Desired holds no more than them and what they need.
+	Targets Targets
+	// NoCreate names the kinds of which nothing is created.
+	NoCreate map[string]bool
 	// OnDrift says what becomes of fields that somebody changed on the service.
 	OnDrift OnDrift
 	// AdoptByName lets work items be recognised by their name.

@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -40,6 +46,8 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only what matches an `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what that needs; can be repeated"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; what is missing is reported"},
 		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
@@ -56,6 +64,8 @@ type planOptions struct {
 	adoptByName bool
 	prune       bool
 	onDrift     planner.OnDrift
+	targets     planner.Targets
+	noCreate    map[string]bool
 	service     connectionOptions
 }
 
@@ -75,10 +85,18 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	if err != nil {
 		return planOptions{}, output{}, err
 	}
+	noCreate, err := kinds(c.StringSlice("no-create"))
+	if err != nil {
+		return planOptions{}, output{}, err
+	}
+	var targets planner.Targets
+	for _, pattern := range c.StringSlice("target") {
+		targets = append(targets, planner.NewTarget(pattern))
+	}
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, service: service,
+		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, targets: targets, noCreate: noCreate, service: service,
 	}, out, err
 }
 
@@ -93,6 +111,24 @@ func onDrift(word string) (planner.OnDrift, error) {
 	default:
 		return 0, usageError{text: fmt.Sprintf("--on-drift %q is none of overwrite, keep, fail", word)}
 	}
+}
+
+// kinds are the kinds that a flag names.
+func kinds(names []string) (map[string]bool, error) {
+	all := map[string]bool{}
+	for _, name := range names {
+		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
+			var things []string
+			for _, k := range resource.Kinds() {
+				if k.Membership == nil && k.Section != "" {
+					things = append(things, k.Name)
+				}
+			}
+			return nil, usageError{text: "--no-create: there is no kind " + name, hint: cmp.Or(diag.DidYouMean(name, things), "the kinds are "+strings.Join(things, ", "))}
+		}
+		all[name] = true
+	}
+	return all, nil
 }
 
 func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
@@ -150,7 +186,16 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift,
+		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift, NoCreate: o.noCreate, Targets: o.targets,
+	}
+	var known []resource.Address
+	if o.prune {
+		known = slices.Collect(maps.Keys(prior))
+	}
+	var findings diag.List
+	if in.Desired, findings = planner.Select(wanted.Objects, o.targets, known); findings.HasErrors() {
+		out.view.Diagnostics(findings)
+		return nil, errShown
 	}
 	var err error
 	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {

@@ -1,7 +1,7 @@
 package planner
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/resource"
@@ -23,31 +23,54 @@ func (b *builder) correct() {
 			b.plan.Made++
 		}
 	}
+	all := map[resource.Address]*Correction{} // by the address now
+	at := func(a resource.Address) *Correction {
+		c := all[a]
+		if c == nil {
+			c = &Correction{From: a, To: a, Record: b.in.Prior[a]}
+			all[a] = c
+		}
+		return c
+	}
+	for now, was := range b.origin {
+		c := at(now)
+		if c.From = was; renamed(was, now) {
+			c.Why = "is " + string(now) + " from now on"
+		}
+	}
 	for i, o := range b.in.Desired {
 		if f := &b.facts[i]; f.prior != nil && f.standing == there && o.Protected(f.prior.Protect) != f.prior.Protect {
-			r := *f.prior
-			r.Protect = !r.Protect
-			b.plan.Corrections = append(b.plan.Corrections, Correction{From: o.Address, To: o.Address, Record: r, Why: protection(r)})
+			c := at(o.Address)
+			c.Record.Protect = !f.prior.Protect
+			c.Why = join(c.Why, protection(c.Record.Protect))
 		}
 	}
 	for _, l := range b.leftovers {
 		switch l.fate { //nolint:exhaustive // of the others the state is right
 		case isGone:
-			b.forget(l, "is not on the service any more")
+			c := at(l.record.Address)
+			c.To, c.Why = "", "is not on the service any more"
 		case isElsewhere:
-			b.forget(l, "is known under another address")
+			c := at(l.record.Address)
+			c.To, c.Why = "", "is known under another address"
 		}
 	}
-	slices.SortStableFunc(b.plan.Corrections, func(a, b Correction) int { return cmp.Compare(a.From, b.From) })
+	for _, a := range slices.Sorted(maps.Keys(all)) {
+		b.plan.Corrections = append(b.plan.Corrections, *all[a])
+	}
 }
 
-func (b *builder) forget(l *leftover, why string) {
-	b.plan.Corrections = append(b.plan.Corrections, Correction{From: l.record.Address, Why: why})
-}
-
-func protection(r Record) string {
-	if r.Protect {
+func protection(set bool) string {
+	if set {
 		return "is protected from now on"
 	}
 	return "is not protected any more"
+}
+
+// join puts two remarks side by side.
+func join(one, other string) string {
+	if one == "" {
+		return other
+	}
+	return one + ", and " + other
 }

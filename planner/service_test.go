@@ -245,6 +245,9 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 			s.t.Fatal(err)
 		}
 		maps.Copy(s.find(id).row, body)
+		if step.Mark {
+			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.MarkSource, resource.Mark(workspace, o.Address)
+		}
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}

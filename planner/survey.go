@@ -65,6 +65,8 @@ type Survey struct {
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
+	renames  bool                                  // some thing had another key before
+	origin   map[resource.Address]resource.Address // by the address now: the one under which the state has the record; see rename
 	// What the state knows and the manifest does not have any more, parents first.
 	leftovers []*leftover
 	costly    map[*resource.Kind]int // things that are not read again, by kind, see findCostly
@@ -97,6 +99,7 @@ func Look(in Input) *Survey {
 		in: in, kinds: newTraits(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
 		names: map[Name]string{}, found: map[nameKey]string{}, asked: map[Read]bool{},
 	}
+	s.rename()
 	s.enter()
 	for i := range s.facts {
 		s.identify(i)

@@ -278,7 +278,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		}
 		moved := 0
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
-			b, ok := movedTo(a, from, to)
+			b, ok := planner.Moved(a, from, to)
 			if !ok {
 				continue
 			}
@@ -291,25 +291,6 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		out.view.Notef("moved %s to %s, %d in all", from, to, moved)
 		return nil
 	})
-}
-
-// movedTo is the new address of a thing that is, belongs to, or lives in what was moved.
-func movedTo(a, from, to resource.Address) (resource.Address, bool) {
-	switch {
-	case a == from:
-		return to, true
-	case strings.HasPrefix(string(a), string(from)+"#"):
-		return to + a[len(from):], true
-	}
-	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
-		if k.Parent != from.Kind() {
-			continue
-		}
-		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
-			return resource.NewAddress(a.Kind(), to.Path(), rest), true
-		}
-	}
-	return a, false
 }
 
 func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) error {

@@ -296,7 +296,7 @@ func (l *leftover) listRead() (Read, bool) {
 		return Read{}, false
 	}
 	path, missing := l.traits.list.Expand(l.params)
-	return Read{l.traits.list, path, l.traits.fields}, missing == ""
+	return Read{Operation: l.traits.list, Path: path, Fields: l.traits.fields}, missing == ""
 }
 
 // rowsOf returns the records of a list by their IDs; no answer = it has to be read.
@@ -342,7 +342,7 @@ func (p *pruner) empty(l *leftover) {
 		if missing != "" {
 			continue
 		}
-		rows, answer := p.rowsOf(Read{t.list, path, t.fields})
+		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.fields})
 		if answer == nil {
 			l.fate = waits
 			continue

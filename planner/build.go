@@ -66,6 +66,7 @@ func (b *builder) build() {
 	for _, r := range b.rosters {
 		b.members(r)
 	}
+	b.leave()
 	b.await()
 	steps, err := b.number()
 	if err == nil {

@@ -3,6 +3,7 @@ package planner
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -54,6 +55,17 @@ func (b *builder) correct() {
 			c := at(l.record.Address)
 			c.To, c.Why = "", "is known under another address"
 		}
+	}
+	for _, d := range b.departures {
+		if len(d.lost) == 0 {
+			continue
+		}
+		c := at(d.record)
+		c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), func(id string) bool { return slices.Contains(d.lost, id) })
+		if len(c.Record.Members) == 0 && c.Record.Open == nil {
+			c.To = ""
+		}
+		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.lost))+" less than planform added")
 	}
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.Corrections = append(b.plan.Corrections, *all[a])

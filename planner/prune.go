@@ -83,12 +83,8 @@ func (s *Survey) countLeftovers() int {
 // findLeftovers decides what becomes of the things that the state knows and the
 // manifest does not have any more.
 func (s *Survey) findLeftovers() {
-	if !s.in.Prune {
+	if !s.in.Prune || len(s.reads) > 0 { // else it is not clear yet what the manifest has
 		return
-	}
-	places := make(map[resource.Address]int32, len(s.in.Desired))
-	for i, o := range s.in.Desired {
-		places[o.Address] = int32(i)
 	}
 	at := map[resource.Address]*leftover{}
 	bound := map[serviceID]int{} // records of one thing
@@ -100,7 +96,7 @@ func (s *Survey) findLeftovers() {
 		}
 		id := serviceID{address.Kind(), r.ID}
 		bound[id]++
-		_, wanted := places[address]
+		_, wanted := s.placeOf(address)
 		switch {
 		case wanted:
 		case !s.in.targeted(address):
@@ -119,7 +115,7 @@ func (s *Survey) findLeftovers() {
 		return cmp.Or(cmp.Compare(a.traits.rank, b.traits.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
 	p := &pruner{
-		Survey: s, at: at, places: places, bound: bound, made: made, holds: map[resource.Address]string{},
+		Survey: s, at: at, bound: bound, made: made, holds: map[resource.Address]string{},
 		listed: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	slices.Sort(kept)
@@ -138,7 +134,6 @@ func (s *Survey) findLeftovers() {
 type pruner struct {
 	*Survey
 	at     map[resource.Address]*leftover
-	places map[resource.Address]int32 // of wanted things: their facts
 	bound  map[serviceID]int
 	made   map[serviceID]*leftover     // that planform made and nothing protects
 	holds  map[resource.Address]string // what keeps a thing from being deleted
@@ -180,29 +175,49 @@ func (p *pruner) hold(a resource.Address, why string) {
 // paramsOf are the path parameters of a leftover's requests, nil where they are not known.
 func (p *pruner) paramsOf(l *leftover) map[string]string {
 	parent := ParentOf(l.record.Address)
-	params := map[string]string{"workspace_slug": p.in.Workspace}
-	if up := p.at[parent]; up != nil {
-		l.parent = up
-		if up.params == nil {
+	l.parent = p.at[parent]
+	params := p.paramsIn(parent)
+	if params != nil {
+		params[l.traits.kind.Param] = l.record.ID
+	}
+	return params
+}
+
+// paramsIn are the path parameters for what lives in a thing of the manifest or
+// of the state ("" = the workspace), nil where an ID is not known.
+func (s *Survey) paramsIn(parent resource.Address) map[string]string {
+	params := map[string]string{"workspace_slug": s.in.Workspace}
+	for ; parent != ""; parent = ParentOf(parent) {
+		id := s.idAt(parent)
+		if id == "" {
 			return nil
 		}
-		params = maps.Clone(up.params)
-	} else if i, ok := p.places[parent]; ok {
-		if f := &p.facts[i]; f.standing != there || f.id == "" {
-			return nil
+		params[resource.Must(parent.Kind()).Param] = id
+	}
+	return params
+}
+
+// idAt is the ID of a thing of the manifest, else of the state, or "".
+func (s *Survey) idAt(a resource.Address) string {
+	if i, wanted := s.placeOf(a); wanted {
+		if f := &s.facts[i]; f.standing == there && !f.moved {
+			return f.id
 		}
-		params = p.params(i)
-	} else if parent != "" { // a parent that is not targeted is in the state still
-		for a := parent; a != ""; a = ParentOf(a) {
-			id := p.in.Prior[a].ID
-			if id == "" {
-				return nil
-			}
-			params[resource.Must(a.Kind()).Param] = id
+		return ""
+	}
+	return s.in.Prior[a].ID
+}
+
+// placeOf is the fact of a thing of the manifest.
+func (s *Survey) placeOf(a resource.Address) (int32, bool) {
+	if s.places == nil {
+		s.places = make(map[resource.Address]int32, len(s.in.Desired))
+		for i, o := range s.in.Desired {
+			s.places[o.Address] = int32(i) //nolint:gosec // there are fewer things than 2^31
 		}
 	}
-	params[l.traits.kind.Param] = l.record.ID
-	return params
+	i, ok := s.places[a]
+	return i, ok
 }
 
 // decide decides what becomes of a leftover, after what it lives in.
@@ -243,7 +258,7 @@ func (l *leftover) refuse(why string) fate {
 // unplaced decides about a thing of which it is not known what it lives in now.
 func (p *pruner) unplaced(l *leftover) {
 	parent := ParentOf(l.record.Address)
-	i, wanted := p.places[parent]
+	i, wanted := p.placeOf(parent)
 	switch {
 	case wanted && p.facts[i].standing == pending:
 		l.fate = waits

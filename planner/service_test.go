@@ -209,6 +209,8 @@ func (s *service) apply(plan *planner.Plan) {
 			s.write(plan, step, ids)
 		case planner.AddMembers:
 			s.join(step, ids)
+		case planner.RemoveMembers:
+			s.leave(step)
 		case planner.Delete:
 			s.remove(step)
 		case planner.NotPossible:
@@ -336,7 +338,13 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 		if id == "" {
 			s.t.Fatalf("%s: %s is not there", step.Address, item.Text)
 		}
-		if step.Kind.Membership.On != step.Kind.Membership.Container { // a member leaves where it was
+		if step.Kind.Membership.Exclusive { // a member leaves where it was
+			for other, r := range s.in.Prior {
+				if at, isIn := slices.BinarySearch(r.Members, id); isIn && string(other) != address && other.Kind() == step.Address.Kind() && strings.Contains(string(other), "#") {
+					r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
+					s.keepRoster(r)
+				}
+			}
 			for key, list := range s.members {
 				if strings.HasPrefix(key, step.Kind.Name+" ") {
 					s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
@@ -350,6 +358,34 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 	slices.Sort(record.Members)
 	record.Address = resource.Address(address)
 	s.in.Prior[record.Address] = record
+}
+
+// leave takes members out, each of whom must be in.
+func (s *service) leave(step *planner.Step) {
+	s.t.Helper()
+	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
+		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
+	}
+	key := step.Kind.Name + " " + step.Params[resource.Must(step.Kind.Membership.Container).Param]
+	address, _, _ := strings.Cut(string(step.Address), ".")
+	record := s.in.Prior[resource.Address(address)]
+	for _, m := range step.Members.Items {
+		if !slices.Contains(s.members[key], m.ID) {
+			s.t.Fatalf("%s: %s is not in it", step.Address, m.ID)
+		}
+		out := func(id string) bool { return id == m.ID }
+		s.members[key] = slices.DeleteFunc(s.members[key], out)
+		record.Members = slices.DeleteFunc(slices.Clone(record.Members), out)
+	}
+	record.Address = resource.Address(address)
+	s.keepRoster(record)
+}
+
+// keepRoster keeps a record of members, unless there are none.
+func (s *service) keepRoster(r planner.Record) {
+	if s.in.Prior[r.Address] = r; len(r.Members) == 0 {
+		delete(s.in.Prior, r.Address)
+	}
 }
 
 // sign is a plan in short: a line for each step.

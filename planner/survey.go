@@ -68,12 +68,14 @@ type Survey struct {
 	renames  bool                                  // some thing had another key before
 	origin   map[resource.Address]resource.Address // by the address now: the one under which the state has the record; see rename
 	// What the state knows and the manifest does not have any more, parents first.
-	leftovers []*leftover
-	costly    map[*resource.Kind]int // things that are not read again, by kind, see findCostly
+	leftovers  []*leftover
+	departures []*departure
+	costly     map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken map[serviceID]string // names by ID
-	open   map[nameKey]int      // creates without an outcome, by the name that was sent
-	claims map[string]bool      // IDs that the state has
+	spoken map[serviceID]string       // names by ID
+	open   map[nameKey]int            // creates without an outcome, by the name that was sent
+	places map[resource.Address]int32 // facts by address
+	claims map[string]bool            // IDs that the state has
 }
 
 // naming is a field of a wanted thing that names others.
@@ -109,6 +111,7 @@ func Look(in Input) *Survey {
 	s.findCircles()
 	s.gatherRosters()
 	s.findLeftovers()
+	s.findDepartures()
 	return s
 }
 

@@ -3,9 +3,12 @@ package remote
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -17,6 +20,40 @@ func (s *Service) remove(ctx context.Context, step *planner.Step) (executor.Outc
 		return executor.Outcome{}, failure(step, err)
 	}
 	return executor.Outcome{ID: step.ID}, nil
+}
+
+// removeMembers takes members out of a container: one that stands in the path or
+// in the body, or a list of them.
+func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
+	ids := make([]string, len(step.Members.Items))
+	for i := range step.Members.Items {
+		ids[i] = step.Members.Items[i].ID
+	}
+	req := apiclient.Request{Operation: step.Operation, Params: maps.Clone(step.Params)}
+	if m := step.Kind.Membership; step.Operation.TakesOne(step.Kind) && len(step.Operation.Body) == 0 {
+		req.Params[resource.Must(m.Member).Param] = ids[0]
+	} else {
+		req.Body = m.IDs(step.Operation, ids)
+	}
+	_, err := s.client.Do(ctx, req)
+	if err != nil && !(gone(err) && s.left(ctx, step, ids)) {
+		return executor.Outcome{}, failure(step, err)
+	}
+	return executor.Outcome{Members: ids}, nil
+}
+
+// left reports whether none of the members is in the container, once the service
+// said that something of the request is not there. One that is asked for alone is what it speaks of.
+func (s *Service) left(ctx context.Context, step *planner.Step, ids []string) bool {
+	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
+	if len(ids) == 1 || !ok {
+		return len(ids) == 1
+	}
+	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: step.Params})
+	return err == nil && !slices.ContainsFunc(rows, func(row resource.Row) bool {
+		id, _ := row[step.Kind.Membership.Row].(string)
+		return slices.Contains(ids, resource.NormalID(id))
+	})
 }
 
 // gone reports whether the service says that what a request is about is not

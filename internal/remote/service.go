@@ -75,6 +75,8 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 		return executor.Outcome{ID: step.ID}, nil
 	case step.Action == planner.Delete:
 		return s.remove(ctx, step)
+	case step.Action == planner.RemoveMembers:
+		return s.removeMembers(ctx, step)
 	}
 	if step.Operation == nil && step.ID != "" {
 		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(s.wanted(step, ids))}, nil

@@ -80,10 +80,15 @@ func (m *memory) carryOut(l line, e *entry) {
 	case planner.Delete:
 		m.dropRosters(e.Address)
 		m.restart(e.Address)
-		m.leave(e.ID)
+		m.leave(e.ID, func(resource.Address) bool { return true })
 		e.Record = planner.Record{Address: e.Address, Open: l.open}
 	case planner.AddMembers:
 		e.Members = slices.Concat(e.Members, l.members)
+		if moves(e.Address) {
+			for _, id := range l.members {
+				m.leave(id, func(other resource.Address) bool { return other != e.Address && sameSort(other, e.Address) })
+			}
+		}
 	case planner.RemoveMembers:
 		e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(id string) bool { return slices.Contains(l.members, id) })
 	case planner.NotPossible:
@@ -170,8 +175,21 @@ func (m *memory) gatherRosters() {
 	}
 }
 
-// leave takes a thing that is no more out of the members of every container.
-func (m *memory) leave(id string) {
+// moves reports whether members of a record have left the containers of the same sort that they were in.
+func moves(roster resource.Address) bool {
+	container, ok := containerOf(roster)
+	return ok && slices.ContainsFunc(resource.Memberships(), func(k *resource.Kind) bool {
+		return k.Membership.Exclusive && k.Membership.Container == container.Kind() && strings.HasSuffix(string(roster), "#"+k.Membership.Member+"s")
+	})
+}
+
+// sameSort reports whether two records are of members of the same membership.
+func sameSort(one, other resource.Address) bool {
+	return one.Kind() == other.Kind() && one[strings.LastIndexByte(string(one), '#'):] == other[strings.LastIndexByte(string(other), '#'):]
+}
+
+// leave takes a thing out of the members of containers.
+func (m *memory) leave(id string, of func(roster resource.Address) bool) {
 	if id == "" {
 		return
 	}
@@ -180,7 +198,7 @@ func (m *memory) leave(id string) {
 		for _, address := range addresses {
 			e := m.entries[address]
 			at, member := slices.BinarySearch(e.Members, id)
-			if !member {
+			if !member || !of(address) {
 				continue
 			}
 			e.Members = slices.Delete(slices.Clone(e.Members), at, at+1)

@@ -213,7 +213,7 @@ func (s *Survey) placeOf(a resource.Address) (int32, bool) {
 	if s.places == nil {
 		s.places = make(map[resource.Address]int32, len(s.in.Desired))
 		for i, o := range s.in.Desired {
-			s.places[o.Address] = int32(i) //nolint:gosec // there are fewer things than 2^31
+			s.places[o.Address] = int32(i)
 		}
 	}
 	i, ok := s.places[a]

@@ -52,6 +52,7 @@ var (
 type Outcome struct {
 	ID         string
 	Identifier string            // readable identifier, where the answer gives one
+	Made       bool              // planform itself made the thing, as far as is certain
 	Values     map[string]string // by field: digest of the canonical value that was applied; for the journal, a Result does without
 	Members    []string          // of a membership step: IDs that were added
 	Warnings   diag.List         // where the answer contradicts the request

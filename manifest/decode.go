@@ -147,6 +147,13 @@ func (d *decoder) properties(it *item) {
 			o.ID = resource.NormalID(d.plain(name, p.given, value))
 		case isIdentifier:
 			o.Identifier = d.plain(name, p.given, value)
+		case isPreviously:
+			o.Previously = d.former(name, p.given, value)
+		case isProtect:
+			o.Protect = d.flag(name, p.given, value)
+		case isCreate:
+			create := d.flag(name, p.given, value)
+			o.NoCreate = create != nil && !*create
 		}
 	}
 }

@@ -332,6 +332,10 @@ func (p *properties) named(d *diag.Diagnostic, v schema.Violation, n *node) {
 	case schema.Workspace:
 		d.Code, d.Summary = "bad-workspace", "a workspace is not "+given
 		d.Hint = "take the slug as the workspace's web address shows it: letters, digits, - and _"
+	case schema.Protect, schema.Create:
+		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is true or false, not "+given, "write true or false without quotes"
+	case schema.Previously:
+		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is a key or a list of keys, not "+given, "write previously: [OLD-KEY]"
 	default:
 		d.Code, d.Summary = "bad-value", v.Property+" cannot be "+given
 	}

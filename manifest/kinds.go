@@ -45,6 +45,9 @@ const (
 	isKey
 	isID
 	isIdentifier
+	isPreviously
+	isProtect
+	isCreate
 	isField
 	isSection
 	isGroup
@@ -82,7 +85,10 @@ func newKindSet() *kindSet {
 }
 
 func (k *kindInfo) describe(s *kindSet) {
-	k.props = map[string]prop{schema.Key: {what: isKey}, schema.ObjectID: {what: isID}}
+	k.props = map[string]prop{
+		schema.Key: {what: isKey}, schema.ObjectID: {what: isID},
+		schema.Previously: {what: isPreviously}, schema.Protect: {what: isProtect}, schema.Create: {what: isCreate},
+	}
 	if k.Identifier != nil {
 		k.props[schema.Identifier] = prop{what: isIdentifier}
 	}

@@ -86,6 +86,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	r.assemble()
 	r.resolve()
 	r.cycles()
+	r.former()
 	failed := r.found.hasErrors()
 	list := r.found.diagnostics()
 	if failed || ctx.Err() != nil {

@@ -188,6 +188,7 @@ func (r *reader) join(first, i int32) {
 	to, from := r.items[first].object, r.items[i].object
 	r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
 	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
+	r.joinLifecycle(i, to, from)
 	for n := range from.Values {
 		v := &from.Values[n]
 		have, ok := to.Value(v.Field.Name)

@@ -66,20 +66,24 @@ func (b *builder) build() {
 	for _, r := range b.rosters {
 		b.members(r)
 	}
+	b.leave()
 	b.await()
 	steps, err := b.number()
 	if err == nil {
-		steps, err = order(steps)
+		steps, err = order(b.prune(steps))
 	}
 	if err != nil {
 		b.circle(err)
 		return
 	}
 	b.plan.Steps = steps
+	b.failOnDrift()
+	b.correct()
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
 	b.doubled()
+	b.pruneNotices()
 }
 
 // step adds a step about a thing.
@@ -280,8 +284,11 @@ func (b *builder) keep(i int) {
 	if mark != nil {
 		d.changes = append(d.changes, *mark)
 	}
+	b.drifted(i, &d)
 	if len(d.send) == 0 && !adopting && mark == nil && len(d.stuck) == 0 {
-		b.plan.Summary.Unchanged++
+		if len(d.kept) == 0 {
+			b.plan.Summary.Unchanged++
+		}
 		return
 	}
 	if len(d.send) > 0 || mark != nil || adopting {
@@ -289,6 +296,7 @@ func (b *builder) keep(i int) {
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
+			step.Made = open && f.prior.Open.Action == Create && (f.adopted == byMark || f.adopted == byNumber) // it was announced, and is none of another's
 		}
 		step.changes = d.changes
 		f.step = step

@@ -13,6 +13,7 @@ type difference struct {
 	send    []*resource.Value
 	changes []Change // that sending makes
 	stuck   []Change // that cannot be made
+	kept    []Change // that are not made, since somebody made the field what it is
 	causes  []string // why, beside each of stuck
 	lacking string   // kind of which this edition has nothing, if that is why
 }
@@ -39,6 +40,10 @@ func (b *builder) difference(i int) (d difference) {
 		c, compared, differs := b.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
 		if !differs {
+			continue
+		}
+		if c.Origin == FromDrift && b.in.OnDrift == Keep {
+			d.kept = append(d.kept, c)
 			continue
 		}
 		cause := b.cause(v, f.traits)

@@ -229,8 +229,14 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 		return
 	}
 	if t.marked && len(l.marks()) > 0 {
-		if hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]; len(hits) > 0 {
-			s.adopt(o, f, hits, "its mark")
+		hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]
+		if len(hits) == 0 && s.renames {
+			for _, a := range formerly(o) {
+				hits = append(hits, l.marks()[resource.Mark(s.in.Workspace, a)]...)
+			}
+		}
+		if len(hits) > 0 {
+			s.adopt(o, f, hits, byMark)
 			return
 		}
 	}

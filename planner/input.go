@@ -16,6 +16,14 @@ type Input struct {
 	Trust bool
 	// Thorough makes also the reads that refresh one thing each, however many they are.
 	Thorough bool
+	// Prune deletes what an earlier apply made and the manifest no longer has.
+	Prune bool
+	// Targets are what may be deleted; Desired holds no more than them and what they need.
+	Targets Targets
+	// NoCreate names the kinds of which nothing is created.
+	NoCreate map[string]bool
+	// OnDrift says what becomes of fields that somebody changed on the service.
+	OnDrift OnDrift
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
 }
@@ -30,6 +38,11 @@ type Record struct {
 	Identifier string            // readable identifier, such as WEB-7
 	Values     map[string]string // by field: digest of the canonical value last applied
 	Members    []string          // for a membership: IDs that were added, sorted
+	// Made is set where planform made the thing. What it only found, or was told of,
+	// it never deletes; nor what a state file from before this was kept knows.
+	Made bool
+	// Protect is set where the manifest said so last: the thing is never deleted.
+	Protect bool
 	// Open is set where a request was sent, or may have been, and its outcome is not known.
 	Open *Intent
 }

@@ -227,11 +227,14 @@ func (r *roster) address() resource.Address {
 
 // plural names the members, as in add 3 work items; where they are of the
 // container's own kind, by the field, as in add 3 blocking.
-func (r *roster) plural() string {
-	if m := r.kind.Membership; m.Member == m.Container {
+func (r *roster) plural() string { return pluralOf(r.kind) }
+
+func pluralOf(membership *resource.Kind) string {
+	m := membership.Membership
+	if m.Member == m.Container {
 		return m.Field
 	}
-	return r.kind.Membership.Member + "s"
+	return m.Member + "s"
 }
 
 // memberID is the service's ID of a member, or "".

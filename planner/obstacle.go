@@ -9,7 +9,7 @@ const unjudged int32 = -2
 func (b *builder) findObstacles() {
 	for i := range b.facts {
 		switch f := &b.facts[i]; {
-		case f.standing == lacking, f.standing == unknown, f.standing == absent && f.traits.create == nil:
+		case f.standing == lacking, f.standing == unknown, f.standing == absent && (f.traits.create == nil || b.forbidden(i)):
 			b.roots = make([]int32, len(b.facts))
 			for k := range b.roots {
 				b.roots[k] = unjudged
@@ -43,7 +43,7 @@ func (b *builder) findRoot(i int32) int32 {
 			return root
 		}
 	}
-	if f.standing != absent || f.traits.create == nil {
+	if f.standing != absent || f.traits.create == nil || b.forbidden(int(i)) {
 		return i
 	}
 	for k := range o.Values {
@@ -82,6 +82,9 @@ func (b *builder) obstacle(i int, root int32) string {
 		why = "a former run may have created it, and no read can tell; look on the service, then say what you found: " +
 			"planform state resolve " + string(o.Address) + " --id ID, or --absent"
 	case absent, pending, there, broken:
+		if why = b.forbids(int(root)); why != "" {
+			break
+		}
 		why = "the " + b.in.API.String() + " operations cannot create " + a(o.Kind)
 	}
 	if root == int32(i) { //nolint:gosec // there are fewer things than 2^31
@@ -91,4 +94,21 @@ func (b *builder) obstacle(i int, root int32) string {
 		return "it lives in " + string(o.Address) + ": " + why
 	}
 	return "it needs " + string(o.Address) + ": " + why
+}
+
+// forbidden reports whether a thing is not to be created though it could be.
+func (b *builder) forbidden(i int) bool { return b.forbids(i) != "" }
+
+// forbids says who does not want a thing created, or "".
+func (b *builder) forbids(i int) string {
+	switch o := b.in.Desired[i]; {
+	case b.given(i): // nobody creates it
+		return ""
+	case o.NoCreate:
+		return "it is not on the service, and the manifest says create: false"
+	case b.in.NoCreate[o.Kind.Name]:
+		return "it is not on the service, and --no-create " + o.Kind.Name + " is given"
+	default:
+		return ""
+	}
 }

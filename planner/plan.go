@@ -54,6 +54,12 @@ type Plan struct {
 	Names map[Name]string
 	// Dialects holds, by kind, the field names that the service was seen to use.
 	Dialects map[string]resource.Dialect
+	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
+	Drift []Drift
+	// Corrections are what apply changes in the state before the first step.
+	Corrections []Correction
+	// Made counts the things that the state says planform made.
+	Made int
 	// Notices are warnings that belong to the plan: what could not be refreshed and why.
 	Notices diag.List
 }
@@ -70,6 +76,7 @@ type Summary struct {
 	Create, Update, Adopt, Delete int
 	AddMembers, RemoveMembers     int // members, not requests
 	Unchanged                     int // things that are as the manifest wants them
+	Kept                          int // fields that are left as somebody changed them
 	Blocked                       int // steps that are not possible
 	Requests                      int // write requests that the steps make if nothing goes wrong
 	Reads                         int // read requests that were made for the plan
@@ -78,7 +85,7 @@ type Summary struct {
 // Empty reports whether the plan changes nothing, on the service or in the state.
 func (p *Plan) Empty() bool {
 	s := p.Summary
-	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0
+	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.Corrections) == 0
 }
 
 // Step is one thing to do: one write request at most.
@@ -87,16 +94,18 @@ type Step struct {
 	Address   resource.Address
 	Action    Action
 	Kind      *resource.Kind      // of the object, or the membership
-	Object    *resource.Object    // what the manifest wants; nil for a membership
+	Object    *resource.Object    // what the manifest wants; nil for a membership, and for what it does not have any more
 	ID        string              // the service's ID where it is known before the run
 	Operation *resource.Operation // what is sent; nil = no request
 	Values    []*resource.Value   // what a create or update sends
 	Mark      bool                // an update also sends planform's mark, as every create does
+	Params    map[string]string   // path parameters, of a Delete or RemoveMembers
+	Made      bool                // of an Adopt: planform itself made the thing
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
 	Position  diag.Position
-	Reason    string // why it is NotPossible, or by what an Adopt was found
+	Reason    string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
 	Lacking   string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
 
 	awaits  []*Step  // more of After
@@ -144,6 +153,8 @@ type Change struct {
 	Before *string // nil: there is none, or it is not known
 	After  *string // nil: the field is cleared
 	Origin Origin
+	By     string // FromDrift: who changed it on the service, where that is known
+	At     string // FromDrift: when, as RFC 3339
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
 }

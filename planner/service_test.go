@@ -183,6 +183,14 @@ func (s *service) identifier(t *thing) string {
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
 func (s *service) apply(plan *planner.Plan) {
 	s.t.Helper()
+	for _, c := range plan.Corrections {
+		delete(s.in.Prior, c.From)
+	}
+	for _, c := range plan.Corrections {
+		if c.To != "" {
+			s.in.Prior[c.To] = c.Record
+		}
+	}
 	done := make([]bool, len(plan.Steps))
 	ids := map[resource.Address]string{}
 	for address, r := range plan.Known {
@@ -203,6 +211,10 @@ func (s *service) apply(plan *planner.Plan) {
 			s.write(plan, step, ids)
 		case planner.AddMembers:
 			s.join(step, ids)
+		case planner.RemoveMembers:
+			s.leave(step)
+		case planner.Delete:
+			s.remove(step)
 		case planner.NotPossible:
 		default:
 			s.t.Fatalf("%s: %s", step.Address, step.Action)
@@ -237,15 +249,59 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 			s.t.Fatal(err)
 		}
 		maps.Copy(s.find(id).row, body)
+		if step.Mark {
+			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.MarkSource, resource.Mark(workspace, o.Address)
+		}
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
+	record.Made = s.in.Prior[o.Address].Made || step.Action == planner.Create || step.Made
+	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sends(plan.API) {
 		want, _ := v.Wanted(resolve)
 		record.Values[v.Field.Name] = resource.Digest(want)
 	}
 	s.in.Prior[o.Address] = record
+}
+
+// remove deletes a thing, and all that is in it or below it, as the service does.
+func (s *service) remove(step *planner.Step) {
+	s.t.Helper()
+	if step.Operation != nil {
+		path, missing := step.Operation.Expand(step.Params)
+		if missing != "" || s.find(step.ID) == nil {
+			s.t.Fatalf("%s: nothing is at %s", step.Address, path)
+		}
+		s.drop(step.ID)
+	} else if s.find(step.ID) != nil {
+		s.t.Fatalf("%s is still there", step.Address)
+	}
+	delete(s.in.Prior, step.Address)
+	for address, r := range s.in.Prior {
+		if strings.HasPrefix(string(address), string(step.Address)+"#") {
+			delete(s.in.Prior, address)
+			continue
+		}
+		if r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == step.ID }); len(r.Members) == 0 && r.ID == "" {
+			delete(s.in.Prior, address)
+			continue
+		}
+		s.in.Prior[address] = r
+	}
+}
+
+func (s *service) drop(id string) {
+	delete(s.byID, id)
+	s.things = slices.DeleteFunc(s.things, func(t *thing) bool { return t.row.ID() == id })
+	for key, list := range s.members {
+		s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
+	}
+	for _, t := range slices.Clone(s.things) {
+		if above, _ := t.row["parent"].(string); t.parent == id || above == id {
+			s.drop(t.row.ID())
+		}
+	}
 }
 
 func (s *service) create(o *resource.Object, ids map[resource.Address]string) string {
@@ -284,7 +340,13 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 		if id == "" {
 			s.t.Fatalf("%s: %s is not there", step.Address, item.Text)
 		}
-		if step.Kind.Membership.On != step.Kind.Membership.Container { // a member leaves where it was
+		if step.Kind.Membership.Exclusive { // a member leaves where it was
+			for other, r := range s.in.Prior {
+				if at, isIn := slices.BinarySearch(r.Members, id); isIn && string(other) != address && other.Kind() == step.Address.Kind() && strings.Contains(string(other), "#") {
+					r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
+					s.keepRoster(r)
+				}
+			}
 			for key, list := range s.members {
 				if strings.HasPrefix(key, step.Kind.Name+" ") {
 					s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
@@ -298,6 +360,34 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 	slices.Sort(record.Members)
 	record.Address = resource.Address(address)
 	s.in.Prior[record.Address] = record
+}
+
+// leave takes members out, each of whom must be in.
+func (s *service) leave(step *planner.Step) {
+	s.t.Helper()
+	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
+		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
+	}
+	key := step.Kind.Name + " " + step.Params[resource.Must(step.Kind.Membership.Container).Param]
+	address, _, _ := strings.Cut(string(step.Address), ".")
+	record := s.in.Prior[resource.Address(address)]
+	for _, m := range step.Members.Items {
+		if !slices.Contains(s.members[key], m.ID) {
+			s.t.Fatalf("%s: %s is not in it", step.Address, m.ID)
+		}
+		out := func(id string) bool { return id == m.ID }
+		s.members[key] = slices.DeleteFunc(s.members[key], out)
+		record.Members = slices.DeleteFunc(slices.Clone(record.Members), out)
+	}
+	record.Address = resource.Address(address)
+	s.keepRoster(record)
+}
+
+// keepRoster keeps a record of members, unless there are none.
+func (s *service) keepRoster(r planner.Record) {
+	if s.in.Prior[r.Address] = r; len(r.Members) == 0 {
+		delete(s.in.Prior, r.Address)
+	}
 }
 
 // sign is a plan in short: a line for each step.

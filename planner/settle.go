@@ -55,7 +55,7 @@ func (s *Survey) settle(o *resource.Object, f *fact) {
 	case len(hits) == 0:
 		f.standing = absent
 	default:
-		s.adopt(o, f, hits, "its number and name")
+		s.adopt(o, f, hits, byNumber)
 	}
 }
 

@@ -7,6 +7,12 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// By what a thing was recognised that planform itself made.
+const (
+	byMark   = "its mark"
+	byNumber = "its number and name"
+)
+
 // standing is where a wanted thing stands.
 type standing int8
 
@@ -59,11 +65,17 @@ type Survey struct {
 	reads    []Read
 	asked    map[Read]bool
 	diags    diag.List
-	costly   map[*resource.Kind]int // things that are not read again, by kind, see findCostly
+	renames  bool                                  // some thing had another key before
+	origin   map[resource.Address]resource.Address // by the address now: the one under which the state has the record; see rename
+	// What the state knows and the manifest does not have any more, parents first.
+	leftovers  []*leftover
+	departures []*departure
+	costly     map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken map[serviceID]string // names by ID
-	open   map[nameKey]int      // creates without an outcome, by the name that was sent
-	claims map[string]bool      // IDs that the state has
+	spoken map[serviceID]string       // names by ID
+	open   map[nameKey]int            // creates without an outcome, by the name that was sent
+	places map[resource.Address]int32 // facts by address
+	claims map[string]bool            // IDs that the state has
 }
 
 // naming is a field of a wanted thing that names others.
@@ -89,6 +101,7 @@ func Look(in Input) *Survey {
 		in: in, kinds: newTraits(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
 		names: map[Name]string{}, found: map[nameKey]string{}, asked: map[Read]bool{},
 	}
+	s.rename()
 	s.enter()
 	for i := range s.facts {
 		s.identify(i)
@@ -97,6 +110,8 @@ func Look(in Input) *Survey {
 	s.lookUpNames()
 	s.findCircles()
 	s.gatherRosters()
+	s.findLeftovers()
+	s.findDepartures()
 	return s
 }
 

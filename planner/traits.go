@@ -85,14 +85,15 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 	}
 	for _, t := range all {
 		if t.list != nil && slices.Contains(t.list.Query, "fields") {
-			t.fields = t.needed(written)
+			t.fields = t.needed(written, in.Prune)
 		}
 	}
 	return all
 }
 
-// needed are the fields of a record that planning looks at: what it is, and what some manifest says of it.
-func (t *traits) needed(written map[*resource.Field]bool) string {
+// needed are the fields of a record that planning looks at: what it is, what some
+// manifest says of it, and what it is below, where that may be deleted.
+func (t *traits) needed(written map[*resource.Field]bool, prune bool) string {
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
@@ -100,6 +101,9 @@ func (t *traits) needed(written map[*resource.Field]bool) string {
 	}
 	if k.Marks {
 		names = append(names, "external_source", "external_id")
+	}
+	if f := above(k); prune && f != nil {
+		names = append(names, f.Wire)
 	}
 	for i := range k.Fields {
 		if f := &k.Fields[i]; written[f] || slices.Contains(k.Natural, f.Name) {
@@ -158,3 +162,13 @@ func (t *traits) readSingly() bool {
 
 // single reports whether one thing can be read without its neighbours.
 func (t *traits) single() bool { return t.get != nil || t.find != nil }
+
+// above is the field by which a thing names another of its kind that it is below, or nil.
+func above(k *resource.Kind) *resource.Field {
+	for i := range k.Fields {
+		if f := &k.Fields[i]; f.Type == resource.Ref && f.Ref == k.Name {
+			return f
+		}
+	}
+	return nil
+}

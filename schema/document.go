@@ -32,6 +32,9 @@ const (
 	Key        = "key"
 	ObjectID   = "id"
 	Identifier = "identifier"
+	Previously = "previously"
+	Protect    = "protect"
+	Create     = "create"
 	Version    = "version"
 	Workspace  = "workspace"
 )
@@ -145,6 +148,7 @@ func properties(k *resource.Kind, whole bool) object {
 			{"pattern", k.Identifier.Pattern},
 		}})
 	}
+	ps = append(ps, lifecycle()...)
 	if !whole { // nobody reads these
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
@@ -185,6 +189,26 @@ func group(k *resource.Kind, name string) object {
 		}
 	}
 	return object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}}
+}
+
+// lifecycle describes what an object says of its own coming and going.
+func lifecycle() object {
+	return object{
+		{Previously, object{
+			{"description", "Key that it had before, or a list of them: what the state knows under it, and all that lives in it, is taken over."},
+			{"type", append(textTypes(false), "array")},
+			{"pattern", notBlank},
+			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
+		}},
+		{Protect, object{
+			{"description", "Whether it is never to be deleted, also after it was taken out of the manifest. Without it, what was said last holds."},
+			{"type", "boolean"},
+		}},
+		{Create, object{
+			{"description", "With false it is never created: if it is not there, it is reported, and only what needs it waits."},
+			{"type", "boolean"},
+		}},
+	}
 }
 
 func keyDefault(k *resource.Kind) string {

@@ -26,12 +26,13 @@ A run that ends early, however, can simply be started again: nothing is made twi
    planform apply -f manifests/ -f extra.yaml --yes --parallelism 8`,
 		Flags: concat(planFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; without a terminal, nothing is deleted unless it is given"},
+			&cli.IntFlag{Name: "max-deletes", Usage: "delete so many things at most; without it, apply refuses to delete more than 50 or than a quarter of what it made", DefaultText: "50, or a quarter"},
 			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of requests under way at once"},
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait for another planform to release the state"},
 		}, stateFlags(), connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
-			o := applyOptions{yes: c.Bool("yes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
+			o := applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
 			var out output
 			var err error
 			if o.planOptions, out, err = newPlanOptions(c, p); err != nil {
@@ -52,6 +53,8 @@ A run that ends early, however, can simply be started again: nothing is made twi
 type applyOptions struct {
 	planOptions
 	yes         bool
+	maxDeletes  int  // if limited
+	limited     bool // --max-deletes is given
 	parallelism int
 	lockTimeout time.Duration
 }
@@ -97,6 +100,12 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	if len(plan.Corrections) > 0 {
+		file.Correct(plan.Corrections)
+		if err := file.Save(); err != nil {
+			return err
+		}
+	}
 	result := execute(ctx, conn, plan, file, o, out)
 	if err := file.Save(); err != nil && result.Stopped == nil {
 		result.Stopped = err
@@ -112,6 +121,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 
 // agreed asks whether to go ahead, where there is anybody to ask and anything to do.
 func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan, out output) (bool, error) {
+	if err := o.guard(p, plan); err != nil {
+		return false, err
+	}
 	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
 		return true, nil
 	}

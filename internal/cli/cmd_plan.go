@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -40,6 +46,10 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only what matches an `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what that needs; can be repeated"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; what is missing is reported"},
+		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
+		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -52,6 +62,10 @@ type planOptions struct {
 	trust       bool
 	thorough    bool
 	adoptByName bool
+	prune       bool
+	onDrift     planner.OnDrift
+	targets     planner.Targets
+	noCreate    map[string]bool
 	service     connectionOptions
 }
 
@@ -67,11 +81,54 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	if err != nil {
 		return planOptions{}, output{}, err
 	}
+	drift, err := onDrift(c.String("on-drift"))
+	if err != nil {
+		return planOptions{}, output{}, err
+	}
+	noCreate, err := kinds(words(c, "no-create"))
+	if err != nil {
+		return planOptions{}, output{}, err
+	}
+	var targets planner.Targets
+	for _, pattern := range c.StringSlice("target") {
+		targets = append(targets, planner.NewTarget(pattern))
+	}
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), service: service,
+		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, targets: targets, noCreate: noCreate, service: service,
 	}, out, err
+}
+
+func onDrift(word string) (planner.OnDrift, error) {
+	switch word {
+	case "overwrite":
+		return planner.Overwrite, nil
+	case "keep":
+		return planner.Keep, nil
+	case "fail":
+		return planner.Fail, nil
+	default:
+		return 0, usageError{text: fmt.Sprintf("--on-drift %q is none of overwrite, keep, fail", word)}
+	}
+}
+
+// kinds are the kinds that a flag names.
+func kinds(names []string) (map[string]bool, error) {
+	all := map[string]bool{}
+	for _, name := range names {
+		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
+			var things []string
+			for _, k := range resource.Kinds() {
+				if k.Membership == nil && k.Section != "" {
+					things = append(things, k.Name)
+				}
+			}
+			return nil, usageError{text: "--no-create: there is no kind " + name, hint: cmp.Or(diag.DidYouMean(name, things), "the kinds are "+strings.Join(things, ", "))}
+		}
+		all[name] = true
+	}
+	return all, nil
 }
 
 func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
@@ -141,7 +198,16 @@ func (c *connection) plan(ctx context.Context, in planner.Input, api string, out
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName,
+		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift, NoCreate: o.noCreate, Targets: o.targets,
+	}
+	var known []resource.Address
+	if o.prune {
+		known = slices.Collect(maps.Keys(prior))
+	}
+	var findings diag.List
+	if in.Desired, findings = planner.Select(wanted.Objects, o.targets, known); findings.HasErrors() {
+		out.view.Diagnostics(findings)
+		return nil, errShown
 	}
 	plan, findings, err := conn.plan(ctx, in, o.service.api, out)
 	if err != nil {

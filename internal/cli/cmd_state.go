@@ -196,13 +196,15 @@ type recordJSON struct {
 	Address    resource.Address  `json:"address"`
 	ID         string            `json:"id,omitempty"`
 	Identifier string            `json:"identifier,omitempty"`
+	Made       bool              `json:"made,omitempty"`
+	Protect    bool              `json:"protect,omitempty"`
 	Values     map[string]string `json:"values,omitempty"`
 	Members    []string          `json:"members,omitempty"`
 	Open       string            `json:"open,omitempty"`
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Values: r.Values, Members: r.Members}
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Values: r.Values, Members: r.Members}
 	if r.Open != nil {
 		j.Open = r.Open.Action.String()
 	}
@@ -280,7 +282,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		}
 		moved := 0
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
-			b, ok := movedTo(a, from, to)
+			b, ok := planner.Moved(a, from, to)
 			if !ok {
 				continue
 			}
@@ -293,25 +295,6 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		out.view.Notef("moved %s to %s, %d in all", from, to, moved)
 		return nil
 	})
-}
-
-// movedTo is the new address of a thing that is, belongs to, or lives in what was moved.
-func movedTo(a, from, to resource.Address) (resource.Address, bool) {
-	switch {
-	case a == from:
-		return to, true
-	case strings.HasPrefix(string(a), string(from)+"#"):
-		return to + a[len(from):], true
-	}
-	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
-		if k.Parent != from.Kind() {
-			continue
-		}
-		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
-			return resource.NewAddress(a.Kind(), to.Path(), rest), true
-		}
-	}
-	return a, false
 }
 
 func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) error {

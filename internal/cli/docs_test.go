@@ -184,7 +184,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if _, via := resource.Via(k.Name, f.Name); !f.Documented && !via {
 		text += " Sent with the wider API only."
 	}
-	if f.Clear != resource.ClearNever {
+	if f.Clear != resource.ClearNever && !f.NoWire {
 		text += " `null` empties it."
 	}
 	return strings.ReplaceAll(text, "|", "\\|")

@@ -102,6 +102,7 @@ type applying struct {
 	killed   bool                                   // the state is not saved
 	workers  int                                    // 0 = 4
 	trust    bool                                   // the state is taken at its word
+	prune    bool
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -134,10 +135,15 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := remote.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust,
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust, Prune: a.prune,
 	})
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
+	}
+	if file.Correct(plan.Corrections); len(plan.Corrections) > 0 {
+		if err := file.Save(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	client, done := s.client(t, apiclient.Config{Timeout: a.timeout, Retries: a.retries})
 	defer done()

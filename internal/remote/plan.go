@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -32,12 +33,29 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input) (*pla
 		reads := survey.Reads()
 		if len(reads) == 0 {
 			plan, findings := survey.Build()
-			return plan, findings, nil
+			if plan != nil {
+				attribute(ctx, client, plan, in.Observed)
+			}
+			return plan, findings, ctx.Err()
 		}
 		if err := answer(ctx, client, reads, in.Observed); err != nil {
 			return nil, nil, err
 		}
 	}
+}
+
+// attribute finds out who changed on the service what is not as it was applied.
+// A plan is as good without: that it cannot be read is a notice.
+func attribute(ctx context.Context, client *apiclient.Client, plan *planner.Plan, observed planner.Observed) {
+	reads := slices.DeleteFunc(plan.Activities(), func(r planner.Read) bool {
+		_, have := observed[r]
+		return have
+	})
+	if err := answer(ctx, client, reads, observed); err != nil {
+		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "who changed things on the service is not known: " + err.Error()})
+	}
+	plan.Summary.Reads = len(observed)
+	plan.Attribute(observed)
 }
 
 // answer makes the reads and puts what the service says into observed. Several

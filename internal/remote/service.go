@@ -70,8 +70,16 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, and reads where its fate is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	switch {
+	case step.Action == planner.Delete && step.Operation == nil: // it went with what it lived in
+		return executor.Outcome{ID: step.ID}, nil
+	case step.Action == planner.Delete:
+		return s.remove(ctx, step)
+	case step.Action == planner.RemoveMembers:
+		return s.removeMembers(ctx, step)
+	}
 	if step.Operation == nil && step.ID != "" {
-		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Values: digests(s.wanted(step, ids))}, nil
+		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(s.wanted(step, ids))}, nil
 	}
 	params, err := s.params(step, ids)
 	if err != nil {
@@ -202,7 +210,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.wanted(step, ids)
 	warnings := s.contradictions(step, row, values, ids)
-	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Values: digests(values), Warnings: warnings}
+	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Made: step.Action == planner.Create, Values: digests(values), Warnings: warnings}
 }
 
 // send makes the request of a create or update in the dialect that the service speaks.
@@ -291,7 +299,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	values := s.wanted(step, ids)
 	warnings := s.contradictions(step, res.Row, values, ids)
 	return executor.Outcome{
-		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Values: digests(values), Warnings: warnings,
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(values), Warnings: warnings,
 	}, nil
 }
 

@@ -14,10 +14,13 @@ type Object struct {
 	Kind       *Kind
 	Address    Address
 	Key        string
-	Parent     *Object // what it lives in; nil = the workspace
-	ID         string  // the service's ID where the manifest gives it, in lower case
-	Identifier string  // the readable identifier where the manifest gives it
-	Values     []Value // in the order of the kind's fields
+	Parent     *Object  // what it lives in; nil = the workspace
+	ID         string   // the service's ID where the manifest gives it, in lower case
+	Identifier string   // the readable identifier where the manifest gives it
+	Previously []string // keys that the thing had before
+	Protect    *bool    // whether it is never to be deleted; nil = as it was said last
+	NoCreate   bool     // the thing is to be there already
+	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
 }
 
@@ -37,6 +40,15 @@ type Reference struct {
 	Target   *Object // the thing of the manifest that it names; nil = one of the service
 	ID       string  // the service's ID if the text is one, in lower case
 	Position diag.Position
+}
+
+// Protected reports whether the thing is never to be deleted, where the manifest
+// does not say with what it said last.
+func (o *Object) Protected(last bool) bool {
+	if o.Protect == nil {
+		return last
+	}
+	return *o.Protect
 }
 
 // Value returns what is given for the field of that name.

@@ -98,6 +98,12 @@ func (o *Operation) Expand(params map[string]string) (path, missing string) {
 	}
 }
 
+// TakesOne reports whether an operation of a membership takes one member at a time.
+func (o *Operation) TakesOne(membership *Kind) bool {
+	m := membership.Membership
+	return o.Single || m.Member != m.Container && strings.Contains(o.Path, "{"+Must(m.Member).Param+"}")
+}
+
 // String gives method and path template.
 func (o *Operation) String() string { return o.Method + " " + o.Path }
 

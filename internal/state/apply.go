@@ -60,13 +60,14 @@ func (m *memory) carryOut(l line, e *entry) {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.id != "" && e.ID != "" && l.id != e.ID {
 			// It is another thing now: what was known of the former one is void.
-			e.Identifier, e.Values = "", nil
+			e.Identifier, e.Values, e.Made = "", nil, false
 			m.dropRosters(e.Address)
 			m.restart(e.Address)
 		}
 		if l.id != "" {
 			e.ID = l.id
 		}
+		e.Made, e.Protect = e.Made || l.made, l.protect
 		if l.identifier != "" {
 			e.Identifier = l.identifier
 		}
@@ -79,9 +80,15 @@ func (m *memory) carryOut(l line, e *entry) {
 	case planner.Delete:
 		m.dropRosters(e.Address)
 		m.restart(e.Address)
+		m.leave(e.ID, func(resource.Address) bool { return true })
 		e.Record = planner.Record{Address: e.Address, Open: l.open}
 	case planner.AddMembers:
 		e.Members = slices.Concat(e.Members, l.members)
+		if moves(e.Address) {
+			for _, id := range l.members {
+				m.leave(id, func(other resource.Address) bool { return other != e.Address && sameSort(other, e.Address) })
+			}
+		}
 	case planner.RemoveMembers:
 		e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(id string) bool { return slices.Contains(l.members, id) })
 	case planner.NotPossible:
@@ -97,7 +104,7 @@ func (e *entry) empty() bool {
 // same reports whether two entries make the same line.
 func (e *entry) same(o *entry) bool {
 	openSame := e.Open == o.Open || e.Open != nil && o.Open != nil && *e.Open == *o.Open
-	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.applied == o.applied &&
+	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.Made == o.Made && e.Protect == o.Protect && e.applied == o.applied &&
 		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members)
 }
 
@@ -149,16 +156,57 @@ func containerOf(address resource.Address) (resource.Address, bool) {
 
 // dropRosters forgets the members of a container that is no more, or is another one now.
 func (m *memory) dropRosters(container resource.Address) {
-	if m.rosters == nil {
-		m.rosters = map[resource.Address][]resource.Address{}
-		for address := range m.entries {
-			if c, ok := containerOf(address); ok {
-				m.rosters[c] = append(m.rosters[c], address)
-			}
-		}
-	}
+	m.gatherRosters()
 	for _, address := range m.rosters[container] {
 		m.remove(address)
 	}
 	delete(m.rosters, container)
+}
+
+func (m *memory) gatherRosters() {
+	if m.rosters != nil {
+		return
+	}
+	m.rosters = map[resource.Address][]resource.Address{}
+	for address := range m.entries {
+		if c, ok := containerOf(address); ok {
+			m.rosters[c] = append(m.rosters[c], address)
+		}
+	}
+}
+
+// moves reports whether members of a record have left the containers of the same sort that they were in.
+func moves(roster resource.Address) bool {
+	container, ok := containerOf(roster)
+	return ok && slices.ContainsFunc(resource.Memberships(), func(k *resource.Kind) bool {
+		return k.Membership.Exclusive && k.Membership.Container == container.Kind() && strings.HasSuffix(string(roster), "#"+k.Membership.Member+"s")
+	})
+}
+
+// sameSort reports whether two records are of members of the same membership.
+func sameSort(one, other resource.Address) bool {
+	return one.Kind() == other.Kind() && one[strings.LastIndexByte(string(one), '#'):] == other[strings.LastIndexByte(string(other), '#'):]
+}
+
+// leave takes a thing out of the members of containers.
+func (m *memory) leave(id string, of func(roster resource.Address) bool) {
+	if id == "" {
+		return
+	}
+	m.gatherRosters()
+	for _, addresses := range m.rosters {
+		for _, address := range addresses {
+			e := m.entries[address]
+			at, member := slices.BinarySearch(e.Members, id)
+			if !member || !of(address) {
+				continue
+			}
+			e.Members = slices.Delete(slices.Clone(e.Members), at, at+1)
+			if e.Record = normalRecord(e.Record); e.empty() {
+				m.remove(address)
+			} else {
+				m.set(e)
+			}
+		}
+	}
 }

@@ -63,6 +63,8 @@ func appendEntry(b []byte, e *entry) []byte {
 	b = appendString(append(b, `{"address":`...), string(e.Address))
 	b = appendField(b, `,"id":`, e.ID)
 	b = appendField(b, `,"identifier":`, e.Identifier)
+	b = appendFlag(b, `,"made":true`, e.Made)
+	b = appendFlag(b, `,"protect":true`, e.Protect)
 	b = appendValues(b, e.Values)
 	b = appendMembers(b, e.Members)
 	if e.applied != 0 {
@@ -78,6 +80,14 @@ func appendField(b []byte, key, text string) []byte {
 		return b
 	}
 	return appendString(append(b, key...), text)
+}
+
+// appendFlag appends what is left out unless it is so.
+func appendFlag(b []byte, text string, set bool) []byte {
+	if !set {
+		return b
+	}
+	return append(b, text...)
 }
 
 func appendValues(b []byte, values map[string]string) []byte {
@@ -141,6 +151,8 @@ type objectJSON struct {
 	Address    resource.Address  `json:"address"`
 	ID         string            `json:"id"`
 	Identifier string            `json:"identifier"`
+	Made       bool              `json:"made"`
+	Protect    bool              `json:"protect"`
 	Values     map[string]string `json:"values"`
 	Members    []string          `json:"members"`
 	AppliedAt  string            `json:"applied_at"`
@@ -183,7 +195,7 @@ func (o *objectJSON) entry() (entry, error) {
 		return e, err
 	}
 	e = entry{applied: applied, Record: planner.Record{
-		Address: o.Address, ID: o.ID, Identifier: o.Identifier,
+		Address: o.Address, ID: o.ID, Identifier: o.Identifier, Made: o.Made, Protect: o.Protect,
 		Values: o.Values, Members: o.Members, Open: open,
 	}}
 	e.Record = normalRecord(e.Record)

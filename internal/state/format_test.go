@@ -74,7 +74,7 @@ func randomText(r *rand.Rand) string {
 func randomContent(r *rand.Rand) *content {
 	c := &content{Lineage: "l" + randomText(r), Serial: r.Uint64(), BaseURL: randomText(r), Workspace: randomText(r), Journal: randomText(r), entries: map[addr]entry{}}
 	for range r.IntN(20) {
-		e := entry{Record: planner.Record{Address: addr("k/" + randomText(r)), ID: randomText(r), Identifier: randomText(r)}}
+		e := entry{Record: planner.Record{Address: addr("k/" + randomText(r)), ID: randomText(r), Identifier: randomText(r), Made: r.IntN(2) == 0, Protect: r.IntN(3) == 0}}
 		if r.IntN(2) == 0 {
 			e.applied = 1 + r.Int64N(4e9)
 		}

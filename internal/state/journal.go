@@ -35,6 +35,7 @@ type line struct {
 	at     int64          // Unix seconds
 	// Of done:
 	id, identifier string
+	made, protect  bool
 	values         map[string]string
 	members        []string
 	// open is what is still not known of the same record once this line is
@@ -112,6 +113,8 @@ func appendLine(b []byte, l line, before uint32) ([]byte, uint32) {
 	}
 	b = appendField(b, `,"id":`, l.id)
 	b = appendField(b, `,"identifier":`, l.identifier)
+	b = appendFlag(b, `,"made":true`, l.made)
+	b = appendFlag(b, `,"protect":true`, l.protect)
 	b = appendValues(b, l.values)
 	b = appendMembers(b, l.members)
 	b = appendOpen(b, l.open)
@@ -237,6 +240,8 @@ func parseLine(body []byte) (line, error) {
 		After      int               `json:"after"`
 		ID         string            `json:"id"`
 		Identifier string            `json:"identifier"`
+		Made       bool              `json:"made"`
+		Protect    bool              `json:"protect"`
 		Values     map[string]string `json:"values"`
 		Members    []string          `json:"members"`
 		Open       *openJSON         `json:"open"`
@@ -248,7 +253,7 @@ func parseLine(body []byte) (line, error) {
 		return line{}, errors.New(reason(err))
 	}
 	l := line{
-		name: o.Name, after: o.After, id: o.ID, identifier: o.Identifier,
+		name: o.Name, after: o.After, id: o.ID, identifier: o.Identifier, made: o.Made, protect: o.Protect,
 		values: o.Values, members: o.Members,
 	}
 	for _, k := range []struct {

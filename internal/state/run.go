@@ -151,6 +151,10 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 	} else {
 		f.pop(step.Address, true)
 		l.id, l.identifier, l.values, l.members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
+		l.made = outcome.Made
+		if o := step.Object; o != nil {
+			l.protect = o.Protected(f.memory.entries[step.Address].Protect)
+		}
 		if l.id == "" && step.Members == nil {
 			l.id = step.ID
 		}

@@ -117,6 +117,40 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
 		},
+		"and is no member of anything": {
+			before: []planner.Record{done, {Address: cycle, Members: []string{"id-0", "id-1", "id-2"}}, {Address: "cycle/web/s2#work_items", Members: []string{"id-1"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, step(shop, planner.Delete))
+				settle(t, f, step(shop, planner.Delete), executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"id-0", "id-2"}}},
+		},
+		"what planform made stays made, until it is another thing": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				other := resource.Address("work_item/web/other")
+				for _, a := range []resource.Address{shop, other} {
+					intend(t, f, create(a))
+					settle(t, f, create(a), executor.Outcome{ID: "id-1", Made: true}, nil)
+				}
+				settle(t, f, step(shop, planner.Update), executor.Outcome{ID: "id-1"}, nil)
+				settle(t, f, step(other, planner.Update), executor.Outcome{ID: "id-3"}, nil)
+			},
+			want: []planner.Record{{Address: shop, ID: "id-1", Made: true}, {Address: "work_item/web/other", ID: "id-3"}},
+		},
+		"what the manifest protects stays protected while it says nothing else": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				yes, s := true, create(shop)
+				s.Object = &resource.Object{Kind: s.Kind, Address: shop, Protect: &yes}
+				settle(t, f, s, executor.Outcome{ID: "id-1", Made: true}, nil)
+				s = step(shop, planner.Update)
+				s.Object = &resource.Object{Kind: s.Kind, Address: shop}
+				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
+			},
+			want: []planner.Record{{Address: shop, ID: "id-1", Made: true, Protect: true}},
+		},
 		"a delete of unknown fate is open": {
 			before: []planner.Record{done},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, step(shop, planner.Delete)) },

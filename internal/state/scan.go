@@ -55,6 +55,8 @@ func (s *scanner) entry() entry {
 	e.Address = resource.Address(s.string())
 	e.ID = s.field(`,"id":`)
 	e.Identifier = s.field(`,"identifier":`)
+	e.Made = s.skip(`,"made":true`)
+	e.Protect = s.skip(`,"protect":true`)
 	if s.skip(`,"values":{`) {
 		e.Values = make(map[string]string, 8)
 		for more := true; more && !s.failed; more = s.skip(",") {

@@ -209,6 +209,20 @@ func (f *File) Remove(address resource.Address) {
 	f.memory.remove(address)
 }
 
+// Correct changes what a plan says that is known otherwise. It is on disk after Save.
+func (f *File) Correct(corrections []planner.Correction) {
+	for _, c := range corrections {
+		if c.From != c.To {
+			f.Remove(c.From)
+		}
+	}
+	for _, c := range corrections {
+		if c.To != "" {
+			f.Put(c.Record)
+		}
+	}
+}
+
 // now is 0, a time that is not known, where the clock is so wrong that what it
 // says could not be read again.
 func (f *File) now() int64 { return max(0, f.opts.Now().Unix()) }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/resource"
@@ -131,7 +132,7 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 	}
 	switch c.Origin {
 	case planner.FromDrift:
-		mark("(changed on the service since the last apply)")
+		mark("(changed on the service since the last apply" + blame(c) + ")")
 	case planner.NotRefreshed:
 		mark("(not refreshed)")
 	case planner.FromManifest:
@@ -143,6 +144,44 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 		mark("(cannot be changed once it exists)")
 	} else {
 		mark("(the service cannot change this)")
+	}
+}
+
+// blame says who changed a field on the service, and when, as far as that is known.
+func blame(c *planner.Change) string {
+	text := ""
+	if c.By != "" {
+		text += " by " + c.By
+	}
+	if at, err := time.Parse(time.RFC3339, c.At); err == nil {
+		text += at.UTC().Format(", 2006-01-02 15:04 UTC")
+	}
+	return text
+}
+
+// kept shows the fields that are left as somebody changed them on the service.
+func (p *printer) kept(plan *planner.Plan) {
+	var last *resource.Object
+	for _, d := range plan.Drift {
+		if !d.Kept {
+			continue
+		}
+		if d.Object != last {
+			p.head("=", p.dim, string(d.Object.Address))
+			p.nl()
+		}
+		last = d.Object
+		f, _ := d.Object.Kind.Field(d.Change.Path)
+		side := func(text *string) string {
+			if text == nil {
+				return "(none)"
+			}
+			return inline(f, *text)
+		}
+		p.label(d.Change.Path, max(labelColumn, width(d.Change.Path)+1)+1)
+		p.str(side(d.Change.Before) + "     ")
+		p.paint(p.dim, "(kept, changed on the service since the last apply"+Safe(blame(d.Change))+"; the manifest says "+side(d.Change.After)+")")
+		p.nl()
 	}
 }
 

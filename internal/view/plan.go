@@ -14,7 +14,7 @@ func (v *View) Plan(p *planner.Plan) error {
 }
 
 func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
-	if plan.Empty() && plan.Summary.Blocked == 0 {
+	if plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0 {
 		p.noChanges(plan)
 		return
 	}
@@ -27,7 +27,22 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 	for _, a := range o.lacking {
 		p.absence(a)
 	}
-	p.summary(&plan.Summary, perMinute)
+	p.kept(plan)
+	for i := range plan.Corrections {
+		p.correction(&plan.Corrections[i])
+	}
+	p.summary(&plan.Summary, len(plan.Corrections), perMinute)
+}
+
+// correction shows what changes in the state only.
+func (p *printer) correction(c *planner.Correction) {
+	if c.Why == "" {
+		return
+	}
+	p.head("*", p.dim, string(c.From))
+	p.str(": ")
+	p.safe(c.Why)
+	p.nl()
 }
 
 // absence says what an edition of the service lacks, and what is left out for that.
@@ -70,7 +85,7 @@ func (p *printer) noChanges(plan *planner.Plan) {
 	p.str(" " + count(s.Reads, "read") + ".\n")
 }
 
-func (p *printer) summary(s *planner.Summary, perMinute int) {
+func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
 	p.paint(p.bold, "Plan:")
 	separator := " "
 	part := func(n int, text string) {
@@ -88,7 +103,9 @@ func (p *printer) summary(s *planner.Summary, perMinute int) {
 	part(s.AddMembers, memberships(s.AddMembers))
 	part(s.RemoveMembers, memberships(s.RemoveMembers)+" to remove")
 	part(s.Delete, " to delete")
+	part(corrections, " to correct in the state")
 	part(s.Blocked, " not possible")
+	part(s.Kept, " kept as changed on the service")
 	if separator != " " {
 		separator = "; "
 	}
@@ -129,6 +146,10 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		if s.ID != "" {
 			p.str("  ")
 			p.paint(p.dim, "("+Safe(s.ID)+")")
+		}
+		if s.Reason != "" {
+			p.str("  ")
+			p.paint(p.dim, Safe(s.Reason))
 		}
 	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
 	}

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/planform/planform/planner"
 )
 
@@ -13,6 +15,7 @@ type jsonPlanSummary struct {
 	RemoveMembers int `json:"remove_members"`
 	Unchanged     int `json:"unchanged"`
 	Blocked       int `json:"blocked"`
+	Kept          int `json:"kept"`
 	Requests      int `json:"requests"`
 	Reads         int `json:"reads"`
 }
@@ -27,11 +30,25 @@ type jsonStep struct {
 	Reason   *string       `json:"reason,omitempty"`
 }
 
+type jsonKept struct {
+	Address  string        `json:"address"`
+	Change   *jsonChange   `json:"change"`
+	Position *jsonPosition `json:"position"`
+}
+
+type jsonCorrection struct {
+	From string  `json:"from"`
+	To   *string `json:"to"`
+	Why  string  `json:"why"`
+}
+
 type jsonChange struct {
 	Path     string `json:"path"`
 	Before   any    `json:"before"`
 	After    any    `json:"after"`
 	Origin   string `json:"origin"`
+	By       string `json:"by,omitempty"`
+	At       string `json:"at,omitempty"`
 	Possible *bool  `json:"possible,omitempty"`
 }
 
@@ -44,10 +61,21 @@ func (p *printer) jsonPlan(plan *planner.Plan) {
 	p.member("summary", jsonPlanSummary{
 		Create: s.Create, Update: s.Update, Adopt: s.Adopt, Delete: s.Delete,
 		AddMembers: s.AddMembers, RemoveMembers: s.RemoveMembers,
-		Unchanged: s.Unchanged, Blocked: s.Blocked, Requests: s.Requests, Reads: s.Reads,
+		Unchanged: s.Unchanged, Blocked: s.Blocked, Kept: s.Kept, Requests: s.Requests, Reads: s.Reads,
 	})
 	p.str(`  "steps": `)
 	p.list(len(plan.Steps), func(i int) any { return step(plan, plan.Steps[i]) })
+	p.str(",\n" + `  "kept": `)
+	kept := slices.DeleteFunc(slices.Clone(plan.Drift), func(d planner.Drift) bool { return !d.Kept })
+	p.list(len(kept), func(i int) any {
+		o := kept[i].Object
+		return jsonKept{string(o.Address), fieldChange(kept[i].Change), position(o.Position)}
+	})
+	p.str(",\n" + `  "corrections": `)
+	p.list(len(plan.Corrections), func(i int) any {
+		c := &plan.Corrections[i]
+		return jsonCorrection{From: string(c.From), To: known(string(c.To)), Why: c.Why}
+	})
 	p.str(",\n" + `  "notices": `)
 	p.list(len(plan.Notices), func(i int) any { return diagnostic(&plan.Notices[i]) })
 	p.str("\n}\n")
@@ -71,21 +99,24 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 	changes := s.Changes()
 	j.Changes = make([]jsonChange, len(changes))
 	for i := range changes {
-		c := &changes[i]
-		// A nil *string within an any would be null too, but not equal to nil.
-		k := jsonChange{Path: c.Path, Origin: string(c.Origin)}
-		if c.Before != nil {
-			k.Before = *c.Before
+		j.Changes[i] = *fieldChange(&changes[i])
+		if c := &changes[i]; !c.Possible {
+			j.Changes[i].Possible = &c.Possible
 		}
-		if c.After != nil {
-			k.After = *c.After
-		}
-		if !c.Possible {
-			k.Possible = &c.Possible
-		}
-		j.Changes[i] = k
 	}
 	return j
+}
+
+func fieldChange(c *planner.Change) *jsonChange {
+	// A nil *string within an any would be null too, but not equal to nil.
+	k := &jsonChange{Path: c.Path, Origin: string(c.Origin), By: c.By, At: c.At}
+	if c.Before != nil {
+		k.Before = *c.Before
+	}
+	if c.After != nil {
+		k.After = *c.After
+	}
+	return k
 }
 
 func membersChange(s *planner.Step) jsonChange {

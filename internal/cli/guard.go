@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/planform/planform/planner"
+)
+
+// Beyond these, deletions are taken for a mistake, such as half a manifest, until somebody says their number.
+const (
+	mostDeletes = 50
+	mostShare   = 4 // a quarter of what planform made
+)
+
+// guard keeps an apply from deleting what nobody meant to lose.
+func (o applyOptions) guard(p Process, plan *planner.Plan) error {
+	n := plan.Summary.Delete
+	switch {
+	case n == 0:
+		return nil
+	case o.limited && n > o.maxDeletes:
+		return hinted{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", objects(n), o.maxDeletes), o.howMany(n)}
+	case !o.limited && (n > mostDeletes || mostShare*n > plan.Made):
+		return hinted{fmt.Errorf("the plan deletes %s of %d that planform made; nothing was done", objects(n), plan.Made), o.howMany(n)}
+	case !o.yes && (!p.Streams.InTTY || !p.Streams.ErrTTY):
+		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", objects(n)), hint: "--yes deletes without asking"}
+	}
+	return nil
+}
+
+func (o applyOptions) howMany(n int) string {
+	return fmt.Sprintf("if that is what you want, say so: --max-deletes %d", n)
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}

@@ -1,0 +1,134 @@
+package remote_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// TestEveryKindGoes prunes a thing of each kind that a manifest lists, as far as
+// the service can delete one; and what its memberships added.
+func TestEveryKindGoes(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Kinds() {
+		if k.Section == "" {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			l := &life{t, s, k}
+			base := l.base()
+			with := l.text(base)
+			l.done("creating", s.apply(t, applying{manifest: with}))
+			there := len(s.Rows(k.Name))
+
+			bare := l.plain(k, "one")
+			left := s.apply(t, applying{manifest: l.text(bare), prune: true})
+			l.done("taking members out", left)
+			for _, step := range left.plan.Steps {
+				if step.Action != planner.RemoveMembers {
+					t.Errorf("%s %s: %s", step.Action, step.Address, step.Reason)
+				}
+			}
+			l.empty("members", l.text(bare))
+
+			gone := s.apply(t, applying{manifest: without(t, with), prune: true})
+			l.done("deleting", gone)
+			if _, offered := k.Op(resource.Delete, resource.Full); !offered {
+				if reasons := gone.reasons(); len(reasons) != 1 || gone.writes > 0 {
+					t.Error(reasons, gone.writes)
+				}
+				return
+			}
+			if n := len(s.Rows(k.Name)); gone.plan.Summary.Delete != 1 || n != there-1 {
+				t.Errorf("%d of %d are there: %+v %v", n, there, gone.plan.Summary, gone.reasons())
+			}
+			l.empty("the thing", without(t, with))
+		})
+	}
+}
+
+// empty wants a plan with pruning to have nothing to do.
+func (l *life) empty(what, manifest string) {
+	l.Helper()
+	if a := l.s.apply(l.T, applying{manifest: manifest, prune: true}); !a.plan.Empty() || a.writes > 0 {
+		for _, step := range a.plan.Steps {
+			l.Logf("%s %s", step.Action, step.Address)
+		}
+		l.Errorf("after %s went: %d writes, %+v, %v", what, a.writes, a.plan.Summary, a.plan.Corrections)
+	}
+}
+
+// without is a manifest without the thing that it is about.
+func without(t *testing.T, text string) string {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var strip func(v any) any
+	strip = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for name := range v {
+				v[name] = strip(v[name])
+			}
+		case []any:
+			v = slices.DeleteFunc(v, func(e any) bool {
+				o, ok := e.(map[string]any)
+				return ok && o["key"] == "one"
+			})
+			for i := range v {
+				v[i] = strip(v[i])
+			}
+			return v
+		}
+		return v
+	}
+	stripped, err := json.Marshal(strip(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(stripped)
+}
+
+// TestADeleteIsHarmlessToRepeat cuts answers off, and lets somebody be faster.
+func TestADeleteIsHarmlessToRepeat(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B, cycle: s}, {name: C, links: ["https://example.com/c"]}]}]}`
+	const bare = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B}]}]}`
+	for name, fault := range map[string]sandbox.Fault{
+		"the request is lost":                {Before: sandbox.Break{Cut: true}},
+		"the answer is lost":                 {After: sandbox.Break{Cut: true}},
+		"somebody else was faster":           {After: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
+		"the service is away for the moment": {Before: sandbox.Break{Status: http.StatusBadGateway}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			s.apply(t, applying{manifest: with})
+			first := map[string]bool{}
+			a := s.apply(t, applying{manifest: bare, prune: true, retries: 3, workers: 1, fault: func(r *http.Request, _ run) sandbox.Fault {
+				if r.Method != http.MethodDelete || first[r.URL.Path] {
+					return sandbox.Fault{}
+				}
+				first[r.URL.Path] = true
+				return fault
+			}})
+			if failed := a.failed(); len(failed) > 0 || len(first) != 2 {
+				t.Error(strings.Join(failed, "\n"), first)
+			}
+			if a.plan.Summary.Delete != 2 || a.plan.Summary.RemoveMembers != 1 {
+				t.Errorf("%+v", a.plan.Summary)
+			}
+			(&life{T: t, s: s}).empty("all of it", bare)
+		})
+	}
+}

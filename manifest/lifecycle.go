@@ -1,0 +1,90 @@
+package manifest
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// former takes the keys that an object had before: a text, or a list of texts.
+func (d *decoder) former(name string, property int, n *node) []string {
+	to := d.usable(name, n)
+	if to == nil {
+		return nil
+	}
+	if to.Kind != sequenceNode {
+		if key := d.plain(name, property, n); key != "" {
+			return []string{key}
+		}
+		return nil
+	}
+	keys, instance := make([]string, 0, len(to.Content)), make([]any, 0, len(to.Content))
+	for _, entry := range to.Content {
+		key, given, ok := d.text(name, entry)
+		if !ok {
+			return nil
+		}
+		keys, instance = append(keys, key), append(instance, given.Instance())
+	}
+	d.list = append(d.list, schema.Given{Property: property, Form: schema.Other, Value: instance})
+	return keys
+}
+
+// flag takes true or false.
+func (d *decoder) flag(name string, property int, n *node) *bool {
+	to := d.usable(name, n)
+	if to == nil {
+		return nil
+	}
+	value := boolean(to)
+	d.list = append(d.list, schema.Given{Property: property, Form: schema.Other, Value: value})
+	if set, ok := value.(bool); ok {
+		return &set
+	}
+	return nil
+}
+
+// joinLifecycle puts what a later document says of an object's coming and going to what an earlier one says.
+func (r *reader) joinLifecycle(i int32, to, from *resource.Object) {
+	for _, key := range from.Previously {
+		if !slices.Contains(to.Previously, key) {
+			to.Previously = append(to.Previously, key)
+		}
+	}
+	switch {
+	case to.Protect == nil:
+		to.Protect = from.Protect
+	case from.Protect != nil && *from.Protect != *to.Protect:
+		r.conflict(i, schema.Protect, strconv.FormatBool(*from.Protect), strconv.FormatBool(*to.Protect), from.Position, to.Position)
+	}
+	to.NoCreate = to.NoCreate || from.NoCreate
+}
+
+// former reports keys that are said to be given up and are in use.
+func (r *reader) former() {
+	for i := range r.items {
+		it := &r.items[i]
+		if it.into >= 0 {
+			continue
+		}
+		for _, key := range it.object.Previously {
+			first, used := r.index[objectKey{it.kind, it.parent, key}]
+			if !used {
+				continue
+			}
+			summary := "the manifest still has " + a(it.kind.label) + " with the key " + quote(key)
+			if first == int32(i) {
+				summary = quote(key) + " is the key that it has"
+			}
+			other := r.items[first].object
+			r.found.add(finding{Diagnostic: diag.Diagnostic{
+				Code: "still-there", Position: it.object.Position, Path: r.path(int32(i)) + "." + schema.Previously, Address: string(it.object.Address),
+				Summary: summary, Hint: "write a key there that nothing has any more",
+				Related: []diag.Related{{Position: other.Position, Note: "it is at"}},
+			}})
+		}
+	}
+}

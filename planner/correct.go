@@ -1,0 +1,88 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Correction is something that the state is to know otherwise, whatever the steps
+// bring. It takes no request.
+type Correction struct {
+	From   resource.Address
+	To     resource.Address // where the record is to be; "" = it is forgotten
+	Record Record           // as it is to be, unless it is forgotten
+	Why    string           // for people; "" = not worth a word
+}
+
+// correct gathers the corrections.
+func (b *builder) correct() {
+	for _, r := range b.in.Prior {
+		if r.Made {
+			b.plan.Made++
+		}
+	}
+	all := map[resource.Address]*Correction{} // by the address now
+	at := func(a resource.Address) *Correction {
+		c := all[a]
+		if c == nil {
+			c = &Correction{From: a, To: a, Record: b.in.Prior[a]}
+			all[a] = c
+		}
+		return c
+	}
+	for now, was := range b.origin {
+		c := at(now)
+		if c.From = was; renamed(was, now) {
+			c.Why = "is " + string(now) + " from now on"
+		}
+	}
+	for i, o := range b.in.Desired {
+		if f := &b.facts[i]; f.prior != nil && f.standing == there && o.Protected(f.prior.Protect) != f.prior.Protect {
+			c := at(o.Address)
+			c.Record.Protect = !f.prior.Protect
+			c.Why = join(c.Why, protection(c.Record.Protect))
+		}
+	}
+	for _, l := range b.leftovers {
+		switch l.fate { //nolint:exhaustive // of the others the state is right
+		case isGone:
+			c := at(l.record.Address)
+			c.To, c.Why = "", "is not on the service any more"
+		case isElsewhere:
+			c := at(l.record.Address)
+			c.To, c.Why = "", "is known under another address"
+		}
+	}
+	for _, d := range b.departures {
+		if len(d.lost) == 0 {
+			continue
+		}
+		c := at(d.record)
+		c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), func(id string) bool { return slices.Contains(d.lost, id) })
+		if len(c.Record.Members) == 0 && c.Record.Open == nil {
+			c.To = ""
+		}
+		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.lost))+" less than planform added")
+	}
+	for _, a := range slices.Sorted(maps.Keys(all)) {
+		b.plan.Corrections = append(b.plan.Corrections, *all[a])
+	}
+}
+
+func protection(set bool) string {
+	if set {
+		return "is protected from now on"
+	}
+	return "is not protected any more"
+}
+
+// join puts two remarks side by side.
+func join(one, other string) string {
+	if one == "" {
+		return other
+	}
+	return one + ", and " + other
+}

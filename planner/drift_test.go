@@ -1,0 +1,87 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// drifted is a work item of which somebody changed two fields.
+func drifted(s *service) {
+	s.have("work_item", web, uuid(9, 1), "name=Pay", "description_html=<p>New</p>", "priority=low", "start_date=2026-12-01")
+}
+
+func TestOnDrift(t *testing.T) {
+	t.Parallel()
+	prior := []planner.Record{known("work_item/web/pay", uuid(9, 1), "name=Pay", "description=<p>Old</p>", "priority=high", "start_date=2026-12-01")}
+	wants := func(w *wanted) {
+		w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "description=Old", "priority=high", "start_date=2026-12-24")
+	}
+	on := func(what planner.OnDrift) func(*planner.Input) { return func(in *planner.Input) { in.OnDrift = what } }
+	checkRules(t, map[string]rule{
+		"what somebody changed is overwritten": {
+			api: full, have: drifted, prior: prior, want: wants, steps: []string{"update work_item/web/pay description priority start_date"},
+		},
+		"or left as it is, while what the manifest changed is sent": {
+			api: full, have: drifted, prior: prior, want: wants, options: on(planner.Keep), steps: []string{"update work_item/web/pay start_date"},
+		},
+		"or an error for each field": {
+			api: full, have: drifted, prior: prior, want: wants, options: on(planner.Fail),
+			findings: []string{
+				`error drift: description of work_item/web/pay was changed on the service since the last apply: it is "New"; take it over into the manifest; or --on-drift overwrite, or keep`,
+				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; take it over into the manifest; or --on-drift overwrite, or keep`,
+			},
+		},
+		"what nobody applied did not drift": {
+			api: full, have: drifted, want: wants, options: on(planner.Fail),
+			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
+			steps: []string{"update work_item/web/pay description priority start_date"},
+		},
+	})
+}
+
+// TestWhoChangedWhat covers who and when: the last change of the very field counts.
+func TestWhoChangedWhat(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+	drifted(s)
+	s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "description=<p>Old</p>", "priority=high")
+	objects := want(t).put("project/web", "id="+web).put("work_item/web/pay", "description=Old", "priority=high").all()
+	for _, what := range []planner.OnDrift{planner.Overwrite, planner.Keep} {
+		s.in.OnDrift = what
+		plan := s.mustPlan(objects)
+		reads := plan.Activities()
+		if len(reads) != 2 {
+			t.Fatal(reads)
+		}
+		observed := planner.Observed{reads[1]: s.answer(reads[1])}
+		var log []resource.Row
+		if err := json.Unmarshal([]byte(`[
+			{"field": null, "created_at": "2026-11-01T10:00:00Z", "actor": "`+uuid(0xc, 1)+`"},
+			{"field": "priority", "created_at": "2026-11-20T10:00:00.25+01:00", "actor": "`+uuid(0xc, 1)+`"},
+			{"field": "priority", "created_at": "2026-11-02T10:00:00Z", "actor": "`+uuid(0xc, 2)+`"},
+			{"field": "description", "created_at": "2026-11-03T10:00:00Z", "actor": "`+uuid(0xc, 2)+`"},
+			{"field": "description", "created_at": "yesterday", "actor": "`+uuid(0xc, 1)+`"}
+		]`), &log); err != nil {
+			t.Fatal(err)
+		}
+		observed[reads[0]] = planner.Answer{Rows: log}
+		plan.Attribute(observed)
+		got := map[string]string{}
+		for _, d := range plan.Drift {
+			got[d.Change.Path] = d.Change.By + " " + d.Change.At
+		}
+		want := map[string]string{"priority": "ada 2026-11-20T09:00:00Z", "description": uuid(0xc, 2) + " 2026-11-03T10:00:00Z"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if what == planner.Overwrite && plan.Steps[0].Changes()[1].By != "ada" {
+			t.Errorf("%+v", plan.Steps[0].Changes())
+		}
+	}
+}

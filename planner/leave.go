@@ -1,0 +1,317 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// departure is the members that are to leave one container.
+type departure struct {
+	kind      *resource.Kind // the membership
+	container Container
+	record    resource.Address  // where the state keeps whom planform added
+	params    map[string]string // path parameters of its requests
+	ids       []string
+	lost      []string // whom planform added, and who is wanted no more and not in it any more
+	position  diag.Position
+	names     map[serviceID]resource.Address // of what the state or the manifest knows
+}
+
+// belonging is that a member is in a container of a membership, by their IDs.
+type belonging struct{ kind, container, member string }
+
+func (b belonging) compare(o belonging) int {
+	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
+}
+
+// leaver finds out who is to leave what.
+type leaver struct {
+	*Survey
+	wanted  map[belonging]bool
+	placed  map[belonging]bool          // without the container: it is wanted in some
+	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
+	out     map[belonging]diag.Position // without the container: the member is said to be in none
+	names   map[serviceID]resource.Address
+	going   map[serviceID]bool // things that are deleted
+	found   map[belonging]*departure
+}
+
+// findDepartures finds the members that are to leave: whom planform added and the
+// manifest wants no more, where that is to be pruned or an empty list says so,
+// and whatever is said to be in nothing.
+func (s *Survey) findDepartures() {
+	if len(s.reads) > 0 {
+		return // it is not clear yet what is wanted
+	}
+	l := &leaver{
+		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]bool{}, cleared: map[belonging]diag.Position{},
+		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, found: map[belonging]*departure{},
+	}
+	l.hear()
+	if !s.in.Prune && len(l.cleared)+len(l.out) == 0 {
+		return
+	}
+	l.gather()
+	for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
+		l.recorded(address)
+	}
+	for _, r := range s.rosters {
+		l.present(r)
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(l.found), belonging.compare) {
+		if d := l.found[at]; l.look(d) {
+			s.departures = append(s.departures, d)
+		}
+	}
+}
+
+// hear takes down which memberships the manifest says are none.
+func (l *leaver) hear() {
+	for _, n := range l.refs {
+		if n.t.via == nil || len(n.v.Refs) > 0 || l.facts[n.by].standing != there {
+			continue
+		}
+		if m := n.t.via.Membership; m.On == m.Container {
+			l.cleared[belonging{kind: n.t.via.Name, container: l.facts[n.by].id}] = n.v.Position
+		} else {
+			l.out[belonging{kind: n.t.via.Name, member: l.facts[n.by].id}] = n.v.Position
+		}
+	}
+}
+
+// gather takes down who is wanted where, and what is known by which address.
+func (l *leaver) gather() {
+	for _, r := range l.rosters {
+		for _, e := range r.entries {
+			id := l.memberID(r, e)
+			if id == "" {
+				continue
+			}
+			l.placed[belonging{kind: r.kind.Name, member: id}] = true
+			l.wanted[belonging{r.kind.Name, r.container.ID, id}] = true
+			if inverse := r.kind.Membership.Inverse; inverse != "" {
+				l.wanted[belonging{inverse, id, r.container.ID}] = true
+			}
+		}
+	}
+	for _, left := range l.leftovers {
+		if left.fate == goes || left.fate == goesAlong {
+			l.going[serviceID{left.traits.kind.Name, left.record.ID}] = true
+		}
+	}
+	l.names = map[serviceID]resource.Address{}
+	for address, r := range l.in.Prior {
+		id := serviceID{address.Kind(), r.ID}
+		if have, twice := l.names[id]; isThing(address) && r.ID != "" && (!twice || address < have) {
+			l.names[id] = address
+		}
+	}
+	for id, at := range l.owners {
+		l.names[id] = l.in.Desired[at].Address
+	}
+}
+
+// recorded looks at whom planform added to a container.
+func (l *leaver) recorded(address resource.Address) {
+	base, members, isRoster := strings.Cut(string(address), "#")
+	if !isRoster {
+		return
+	}
+	kind := membershipOf(resource.Address(base), members)
+	if kind == nil {
+		return
+	}
+	container, params := l.containerAt(resource.Address(base))
+	if container.ID == "" || l.going[serviceID{container.Address.Kind(), container.ID}] {
+		return
+	}
+	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}
+	for _, id := range l.in.Prior[address].Members {
+		if at, leaves := l.leaves(d, id); leaves {
+			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
+		}
+	}
+	if len(d.ids) > 0 {
+		l.found[belonging{kind: kind.Name, container: container.ID}] = d
+	}
+}
+
+// leaves reports whether a member that planform added is to leave, and where that is said.
+func (l *leaver) leaves(d *departure, id string) (diag.Position, bool) {
+	m := d.kind.Membership
+	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
+		return at, true
+	}
+	switch {
+	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.going[serviceID{m.Member, id}]:
+		return diag.Position{}, false
+	case m.Exclusive && l.placed[belonging{kind: d.kind.Name, member: id}]:
+		return diag.Position{}, false // it leaves by entering another one
+	}
+	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
+		return at, true
+	}
+	container, member := l.in.targeted(d.container.Address), l.in.targeted(l.names[serviceID{m.Member, id}])
+	switch {
+	case !l.in.Prune:
+		return diag.Position{}, false
+	case m.Inverse != "":
+		return diag.Position{}, container && member
+	case m.On == m.Container:
+		return diag.Position{}, container
+	default:
+		return diag.Position{}, member
+	}
+}
+
+// present looks for those who are said to be in nothing among the members that were read.
+func (l *leaver) present(r *roster) {
+	for _, id := range r.have {
+		at, out := l.out[belonging{kind: r.kind.Name, member: id}]
+		if !out {
+			continue
+		}
+		key := belonging{kind: r.kind.Name, container: r.container.ID}
+		d := l.found[key]
+		if d == nil {
+			container, params := l.containerAt(r.container.Address)
+			d = &departure{kind: r.kind, container: container, record: r.address(), params: params, position: at, names: l.names}
+			l.found[key] = d
+		}
+		if !slices.Contains(d.ids, id) {
+			d.ids = append(d.ids, id)
+		}
+	}
+}
+
+// containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
+func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) {
+	c := Container{Address: a, ID: s.idAt(a)}
+	if i, ok := s.placeOf(a); ok {
+		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
+	}
+	params := s.paramsIn(ParentOf(a))
+	if params == nil {
+		return Container{}, nil
+	}
+	if c.ID == "" && c.Object == nil { // the manifest named one of the service
+		c.ID = s.namedAt(a, params)
+	}
+	params[resource.Must(a.Kind()).Param] = c.ID
+	return c, params
+}
+
+// namedAt is the ID of a thing of the service under whose name or ID the state has its members.
+func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(a.Path(), ParentOf(a).Path()), "/")
+	if resource.IsID(text) {
+		return resource.NormalID(text)
+	}
+	t := s.kinds[resource.Must(a.Kind())]
+	if t.list == nil {
+		return ""
+	}
+	path, missing := t.list.Expand(params)
+	if missing != "" {
+		return ""
+	}
+	answer, _ := s.ask(Read{Operation: t.list, Path: path, Fields: t.fields})
+	id := ""
+	for _, row := range answer.Rows {
+		if !slices.ContainsFunc(naturals(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
+			continue
+		}
+		if id != "" {
+			return "" // two bear the name
+		}
+		id = row.ID()
+	}
+	return id
+}
+
+// look tells who is in the container still from who left it already. It reports
+// whether there is anything to do, as far as is known.
+func (l *leaver) look(d *departure) bool {
+	op, ok := d.kind.Op(resource.ListMembers, l.in.API)
+	if !ok {
+		return true
+	}
+	path, missing := op.Expand(d.params)
+	if missing != "" {
+		return false
+	}
+	answer, answered := l.ask(Read{Operation: op, Path: path})
+	if !answered || answer.Lacking {
+		return false
+	}
+	in := map[string]bool{}
+	for _, row := range answer.Rows {
+		id, _ := row[d.kind.Membership.Row].(string)
+		in[resource.NormalID(id)] = true
+	}
+	d.lost = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
+	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
+	return true
+}
+
+// membershipOf is the membership whose members a record is about, or nil.
+func membershipOf(container resource.Address, members string) *resource.Kind {
+	for _, k := range resource.Memberships() {
+		if k.Membership.Container == container.Kind() && pluralOf(k) == members {
+			return k
+		}
+	}
+	return nil
+}
+
+// leave plans the requests that take members out.
+func (b *builder) leave() {
+	taken := map[resource.Address]int{}
+	for _, d := range b.departures {
+		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
+		rank := resource.Rank(d.kind.Name)
+		for _, step := range b.steps[rank] { // an address is of one step
+			if step.Members.Container.Address == d.container.Address && step.Action != RemoveMembers {
+				taken[d.record]++
+			}
+		}
+		size := d.kind.Membership.Batch
+		switch {
+		case !ok:
+			size = len(d.ids)
+		case op.TakesOne(d.kind):
+			size = 1
+		}
+		for ids := range slices.Chunk(d.ids, max(1, size)) {
+			taken[d.record]++
+			step := &b.made.take(1)[0]
+			*step = Step{
+				Address: d.container.Address.Members(pluralOf(d.kind), taken[d.record]), Action: RemoveMembers, Kind: d.kind, ID: d.container.ID,
+				Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position,
+			}
+			for _, id := range ids {
+				step.Members.Items = append(step.Members.Items, b.departing(d, id))
+			}
+			b.steps[rank] = append(b.steps[rank], step)
+			if !ok {
+				step.Action, step.Reason = NotPossible, "the "+b.in.API.String()+" operations cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+a(resource.Must(d.kind.Membership.Container))
+				continue
+			}
+			b.plan.Summary.RemoveMembers += len(ids)
+		}
+	}
+}
+
+// departing is a member that is to leave, as people call it.
+func (b *builder) departing(d *departure, id string) Member {
+	kind := d.kind.Membership.Member
+	if address := d.names[serviceID{kind, id}]; address != "" {
+		return Member{ID: id, Address: address}
+	}
+	return Member{ID: id, Text: b.nameID(kind, id)}
+}

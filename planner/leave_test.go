@@ -1,0 +1,126 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func TestWhoLeaves(t *testing.T) {
+	t.Parallel()
+	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
+	m1, m2, quarter := uuid(0xd, 1), uuid(0xd, 2), uuid(6, 1)
+	have := func(s *service) {
+		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("module", web, m1, "name=Front").have("module", web, m2, "name=Back")
+		s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship").have("initiative", "", quarter, "name=Q1").have("project", "", shop, "identifier=SHOP")
+		s.members["cycle_work_item "+s1] = []string{pay, ship}
+		s.members["module_work_item "+m1] = []string{pay}
+		s.members["initiative_project "+quarter] = []string{web, shop}
+	}
+	roster := func(address resource.Address, members ...string) planner.Record {
+		return planner.Record{Address: address, Members: members}
+	}
+	split := func(fields string) []string {
+		return slices.DeleteFunc(strings.Split(fields, "|"), func(f string) bool { return f == "" })
+	}
+	wants := func(fields string, more ...func(*wanted)) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("cycle/web/s2", "id="+s2).put("module/web/m1", "id="+m1).put("module/web/m2", "id="+m2)
+			w.put("work_item/web/pay", append([]string{"id=" + pay}, split(fields)...)...)
+			for _, f := range more {
+				f(w)
+			}
+		}
+	}
+	initiative := func(fields string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("initiative/q1", append([]string{"id=" + quarter}, split(fields)...)...)
+		}
+	}
+	checkRules(t, map[string]rule{
+		"nobody leaves only because the manifest says nothing": {
+			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+		},
+		"unless it is to be pruned": {
+			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			steps: []string{"remove_members cycle/web/s1#work_items 1"},
+		},
+		"whom planform did not add stays then too": {
+			api: full, have: have, want: wants(""), options: pruning,
+		},
+		"who is said to be in none leaves, whoever added it": {
+			api: full, have: have, want: wants("cycle!", func(w *wanted) { w.put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1") }),
+			steps: []string{"remove_members cycle/web/s1#work_items 1"},
+		},
+		"as far as the state or a list that is read anyway tells": {
+			api: full, have: have, want: wants("cycle!"),
+		},
+		"each leaves by a request of its own where the service wants that": {
+			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay, ship)},
+			steps: []string{"remove_members cycle/web/s1#work_items 1", "remove_members cycle/web/s1#work_items.2 1"},
+		},
+		"who enters another cycle leaves the former by that": {
+			api: full, have: have, want: wants("cycle=@cycle/web/s2"), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			steps: []string{"add_members cycle/web/s2#work_items 1"},
+		},
+		"but not so a module": {
+			api: full, have: have, want: wants("module=@module/web/m2"), options: pruning, prior: []planner.Record{roster("module/web/m1#work_items", pay)},
+			steps: []string{"add_members module/web/m2#work_items 1", "remove_members module/web/m1#work_items 1"},
+		},
+		"a cycle that the manifest only names is found by its name": {
+			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
+			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay) },
+			steps: []string{"remove_members cycle/web/One#work_items 1"},
+		},
+		"an empty list takes out what planform added": {
+			api: full, have: have, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
+			steps: []string{"remove_members initiative/q1#projects 1"},
+		},
+		"a list that shrank only with pruning": {
+			api: full, have: have, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
+		},
+		"and then all in one request": {
+			api: full, have: have, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
+			steps: []string{"remove_members initiative/q1#projects 2"},
+		},
+		"who left already is only forgotten": {
+			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s2#work_items", pay)},
+		},
+		"who is deleted leaves by that": {
+			api: full, have: have, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
+			want: wants(""), steps: []string{"delete work_item/web/ship"},
+		},
+		"the documented operations take nobody out": {
+			api: documented, have: have, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			steps: []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot take work items out of a cycle"},
+		},
+		"only who is targeted leaves": {
+			api: full, have: have, prior: []planner.Record{known("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
+			want: wants(""), steps: []string{"remove_members cycle/web/s1#work_items 1"},
+			options: func(in *planner.Input) { in.Prune, in.Targets = true, targets("work_item/web/pay") },
+		},
+	})
+}
+
+// TestARelationThatTheOtherSideTellsStays covers what is said from both sides.
+func TestARelationThatTheOtherSideTellsStays(t *testing.T) {
+	t.Parallel()
+	a, b := uuid(9, 1), uuid(9, 2)
+	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}}
+	have := func(s *service) {
+		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B")
+		s.members["work_item_blocking "+a], s.members["work_item_blocked_by "+b] = []string{b}, []string{a}
+	}
+	wants := func(fields ...string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("work_item/web/a", "id="+a).put("work_item/web/b", append(fields, "id="+b)...)
+		}
+	}
+	checkRules(t, map[string]rule{
+		"it is said the other way round": {api: full, have: have, prior: []planner.Record{rel}, options: pruning, want: wants("blocked_by=@work_item/web/a")},
+		"nobody says it":                 {api: full, have: have, prior: []planner.Record{rel}, options: pruning, want: wants(), steps: []string{"remove_members work_item/web/a#blocking 1"}},
+	})
+}

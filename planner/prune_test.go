@@ -1,0 +1,230 @@
+package planner_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// made is a record of a thing that planform made.
+func made(address resource.Address, id string, values ...string) planner.Record {
+	r := known(address, id, values...)
+	r.Made = true
+	return r
+}
+
+func pruning(in *planner.Input) { in.Prune = true }
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	a, b, c := uuid(9, 1), uuid(9, 2), uuid(9, 3)
+	items := func(s *service) {
+		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C")
+		s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b")
+	}
+	project := func(w *wanted) { w.put("project/web", "id="+web) }
+	link := made("link/web/a/https://example.com/a/b", uuid(0xa, 1))
+	checkRules(t, map[string]rule{
+		"without the flag nothing goes, and the plan says how much is left over": {
+			api: full, have: items, want: project,
+			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
+			findings: []string{"warning left-over: 2 things that an earlier apply made are not in the manifest any more; --prune deletes what is left over"},
+		},
+		"what planform made and nobody wants goes, what is below before what is above": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
+			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
+		},
+		"what lives in it goes along": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
+			steps: []string{"delete work_item/web/b", "delete work_item/web/a", "delete link/web/a/https://example.com/a/b: with work_item/web/a"},
+		},
+		"what lives in something that stays goes by itself": {
+			api: full, have: items, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a, "name=A"), link},
+			steps: []string{"delete link/web/a/https://example.com/a/b"},
+		},
+		"what planform did not make stays": {
+			api: full, have: items, want: project, options: pruning,
+			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
+			steps:    []string{"delete work_item/web/c"},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+		},
+		"and keeps what it is in": {
+			api: full, have: items, want: func(*wanted) {}, options: pruning,
+			prior: []planner.Record{made("project/web", web), known("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
+			steps: []string{
+				"delete work_item/web/b",
+				"not_possible project/web: it would be deleted, but planform did not make work_item/web/a, which is in it",
+			},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+		},
+		"what somebody else put below it keeps it": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a)},
+			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`},
+		},
+		"unless the manifest moves that away": {
+			api: full, have: items, options: pruning,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!") },
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
+			steps: []string{"update work_item/web/b parent", "delete work_item/web/a"},
+		},
+		"what somebody else put into a customer keeps it": {
+			api: full, want: func(*wanted) {}, options: pruning,
+			have: func(s *service) {
+				s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
+			},
+			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
+			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not make the customer request "SSO", which is in it`},
+		},
+		"what is gone already is forgotten": {
+			api: full, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
+		},
+		"what the manifest has under another key is not deleted": {
+			api: full, have: items, options: pruning,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/other", "id="+c) },
+			prior: []planner.Record{made("work_item/web/c", c)},
+		},
+		"what has another address in the state is not deleted": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/c", c), made("work_item/web/d", c)},
+		},
+		"what is protected is an error": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Protect: true}},
+			findings: []string{
+				"error protected: work_item/web/c is protected, and the manifest does not have it any more; write it again; to let it go, set protect: false first and apply that",
+			},
+		},
+		"the documented operations delete nothing": {
+			api: documented, have: items, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/c", c)},
+			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item"},
+		},
+		"nor does the service delete everything": {
+			api: full, want: func(*wanted) {}, options: pruning,
+			have:  func(s *service) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
+			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
+			steps: []string{"not_possible page/handbook: it would be deleted, but the full operations cannot delete a page"},
+		},
+		"a request that is sent twice deletes nothing more": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Open: &planner.Intent{Action: planner.Delete}}},
+			steps: []string{"delete work_item/web/c"},
+		},
+		"what may have been made and has no ID is left to be settled": {
+			api: full, have: items, want: project, options: pruning,
+			prior:    []planner.Record{{Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}}},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+		},
+	})
+}
+
+func TestWhatIsGoneIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	s.in.Prune = true
+	s.in.Prior["work_item/web/a"] = made("work_item/web/a", uuid(9, 1))
+	objects := want(t).put("project/web", "id="+web).all()
+	plan := s.mustPlan(objects)
+	if len(plan.Corrections) != 1 || plan.Corrections[0].From != "work_item/web/a" || plan.Corrections[0].To != "" || plan.Empty() {
+		t.Fatalf("%+v", plan.Corrections)
+	}
+	s.apply(plan)
+	if _, ok := s.in.Prior["work_item/web/a"]; ok || !s.mustPlan(objects).Empty() {
+		t.Error("it is still known")
+	}
+}
+
+// TestAnAddressTellsWhatItsThingLivesIn covers keys with slashes in them.
+func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[resource.Address]resource.Address{
+		"project/web": "", "work_item/web/shop": "project/web", "link/web/shop/https://example.com/a/b": "work_item/web/shop",
+		"customer_request/globex/sso": "customer/globex", "nonsense/x/y": "", "work_item/web": "",
+	} {
+		if got := planner.ParentOf(address); got != want {
+			t.Errorf("%s lives in %q, not %q", address, got, want)
+		}
+	}
+}
+
+// TestAfterPruningThePlanIsEmpty is a property: whatever is taken out of a manifest goes, and nothing else.
+func TestAfterPruningThePlanIsEmpty(t *testing.T) {
+	t.Parallel()
+	eachRandom(t, func(t *testing.T, r *rand.Rand, s *service, documents [][]func(*wanted)) {
+		t.Helper()
+		if s.in.API == documented {
+			return // with them nothing can be deleted
+		}
+		objects := assemble(t, documents)
+		s.makeAll(objects)
+		s.in.Prune = true
+		less := thinOut(r, objects)
+		s.makeAll(less)
+		if plan := s.mustPlan(less); !plan.Empty() {
+			t.Fatal(strings.Join(lines(plan), "\n"), plan.Corrections)
+		}
+		want := map[string][]string{}
+		for _, o := range less {
+			for _, v := range o.Values {
+				via, ok := resource.Via(o.Kind.Name, v.Field.Name)
+				for i := range v.Refs {
+					container, member := o, v.Refs[i].Target
+					if ok && via.Membership.On == via.Membership.Member {
+						container, member = member, container
+					}
+					if ok && member != nil && container != nil {
+						key := via.Name + " " + s.in.Prior[container.Address].ID + container.ID
+						want[key] = append(want[key], cmp.Or(s.in.Prior[member.Address].ID, member.ID))
+					}
+				}
+			}
+		}
+		for key, list := range s.members {
+			slices.Sort(list)
+			if slices.Sort(want[key]); !slices.Equal(list, want[key]) {
+				t.Errorf("%s has %v, not %v", key, list, want[key])
+			}
+		}
+		for _, o := range objects {
+			if s.in.Prior[o.Address].ID != "" && s.find(s.in.Prior[o.Address].ID) == nil {
+				t.Errorf("%s is known and not there", o.Address)
+			}
+		}
+	})
+}
+
+// thinOut takes a quarter of what lives in something out of a manifest, with what lives in that.
+func thinOut(r *rand.Rand, objects []*resource.Object) []*resource.Object {
+	gone := map[*resource.Object]bool{}
+	var less []*resource.Object
+	for _, o := range objects {
+		gone[o] = gone[o.Parent] || o.Parent != nil && o.ID == "" && r.IntN(4) == 0
+		if !gone[o] {
+			less = append(less, o)
+		}
+	}
+	for _, o := range less {
+		o.Values = slices.DeleteFunc(o.Values, func(v resource.Value) bool { return v.Field.Name == "cycle" && r.IntN(4) == 0 })
+		for i := range o.Values {
+			v := &o.Values[i]
+			if v.Field.Name == "parent" && gone[v.Refs[0].Target] || v.Field.Name == "cycle" && r.IntN(4) == 0 {
+				v.Refs, v.Text, v.Null = nil, "", true
+			}
+			if v.Field.Name == "projects" && len(v.Refs) > 0 {
+				v.Refs = v.Refs[1:]
+			}
+		}
+	}
+	return less
+}

@@ -1,0 +1,149 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Moved is the address of a thing that is, belongs to, or lives in one that has
+// another address now. It reports whether it is another one.
+func Moved(a, from, to resource.Address) (resource.Address, bool) {
+	switch {
+	case a == from:
+		return to, true
+	case strings.HasPrefix(string(a), string(from)+"#"):
+		return to + a[len(from):], true
+	}
+	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
+		if k.Parent != from.Kind() {
+			continue
+		}
+		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
+			return resource.NewAddress(a.Kind(), to.Path(), rest), true
+		}
+	}
+	return a, false
+}
+
+// sibling is the address that a thing would have with another key.
+func sibling(o *resource.Object, key string) resource.Address {
+	if o.Parent == nil {
+		return resource.NewAddress(o.Kind.Name, key)
+	}
+	return o.Parent.Address.Child(o.Kind.Name, key)
+}
+
+// rename puts what the state knows of things under the addresses that they have
+// now, where the manifest says what key they had before.
+func (s *Survey) rename() {
+	renames := map[*resource.Kind][]*resource.Object{}
+	for _, o := range s.in.Desired {
+		if len(o.Previously) > 0 {
+			renames[o.Kind] = append(renames[o.Kind], o)
+		}
+	}
+	s.renames = len(renames) > 0
+	if !s.renames || len(s.in.Prior) == 0 {
+		return
+	}
+	prior, origin := s.in.Prior, map[resource.Address]resource.Address{}
+	for _, k := range byRank() { // parents first
+		if len(renames[k]) == 0 {
+			continue
+		}
+		known := map[resource.Address]bool{} // of the kind, or as what something lives in
+		for address := range prior {
+			known[within(address, k)] = true
+		}
+		to := map[resource.Address]resource.Address{}
+		for _, o := range renames[k] {
+			if known[o.Address] {
+				continue
+			}
+			for _, key := range o.Previously {
+				if from := sibling(o, key); known[from] {
+					to[from] = o.Address
+					break
+				}
+			}
+		}
+		if len(to) > 0 {
+			prior = relocated(prior, origin, k, to)
+		}
+	}
+	s.in.Prior, s.origin = prior, origin
+}
+
+// relocated is a state in which some things of a kind, and all that belongs to
+// them or lives in them, have other addresses.
+func relocated(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
+	moved := make(Prior, len(prior))
+	for address, r := range prior {
+		at := within(address, k)
+		if now, ok := to[at]; ok {
+			was := address
+			if before, again := origin[was]; again {
+				delete(origin, was)
+				was = before
+			}
+			address, _ = Moved(address, at, now)
+			origin[address], r.Address = was, address
+		}
+		moved[address] = r
+	}
+	return moved
+}
+
+// within is the thing of a kind that a record is of or is about, or that its thing lives in, or "".
+func within(a resource.Address, k *resource.Kind) resource.Address {
+	base, _, _ := strings.Cut(string(a), "#")
+	a = resource.Address(base)
+	for a != "" && a.Kind() != k.Name {
+		a = ParentOf(a)
+	}
+	return a
+}
+
+// byRank lists the kinds so that each comes after those it lives in.
+func byRank() []*resource.Kind {
+	kinds := make([]*resource.Kind, len(resource.Kinds()))
+	for _, k := range resource.Kinds() {
+		kinds[resource.Rank(k.Name)] = k
+	}
+	return kinds
+}
+
+// renamed reports whether it is the thing itself that has another key, and not what it lives in or belongs to.
+func renamed(was, now resource.Address) bool {
+	return isThing(now) && strings.TrimPrefix(was.Path(), ParentOf(was).Path()) != strings.TrimPrefix(now.Path(), ParentOf(now).Path())
+}
+
+// formerly lists the addresses that a thing had before, or that what it lives in had.
+func formerly(o *resource.Object) []resource.Address {
+	var all []resource.Address
+	for _, a := range addresses(o) {
+		if a != o.Address {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// addresses lists the address of a thing and those that it had before.
+func addresses(o *resource.Object) []resource.Address {
+	keys := append([]string{o.Key}, o.Previously...)
+	var all []resource.Address
+	if o.Parent == nil {
+		for _, key := range keys {
+			all = append(all, resource.NewAddress(o.Kind.Name, key))
+		}
+		return all
+	}
+	for _, parent := range addresses(o.Parent) {
+		for _, key := range keys {
+			all = append(all, parent.Child(o.Kind.Name, key))
+		}
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func targets(patterns ...string) planner.Targets {
+	var list planner.Targets
+	for _, p := range patterns {
+		list = append(list, planner.NewTarget(p))
+	}
+	return list
+}
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	w := want(t).put("project/web", "id="+web).put("project/ops", "id="+shop).put("cycle/web/s1", "name=S1").put("cycle/ops/s1", "name=S1")
+	w.put("work_item/web/shop", "name=Shop").put("work_item/web/paint", "name=Paint", "parent=@work_item/web/shop", "cycle=@cycle/web/s1")
+	w.put("link/web/paint/https://example.com/a/b", "url=https://example.com/a/b").put("initiative/q1", "name=Q1", "projects=@project/web")
+	objects := w.all()
+	for name, tt := range map[string]struct {
+		patterns []string
+		known    []resource.Address
+		want     []resource.Address
+		finding  string
+	}{
+		"no target is everything": {want: []resource.Address{
+			"project/web", "project/ops", "cycle/web/s1", "cycle/ops/s1", "work_item/web/shop", "work_item/web/paint", "link/web/paint/https://example.com/a/b", "initiative/q1",
+		}},
+		"what a thing lives in and names comes with it, and what that does": {
+			patterns: []string{"work_item/web/paint"}, want: []resource.Address{"project/web", "cycle/web/s1", "work_item/web/shop", "work_item/web/paint"},
+		},
+		"what lives in it does not": {patterns: []string{"project/web"}, want: []resource.Address{"project/web"}},
+		"a star stays within a key": {patterns: []string{"cycle/web/*"}, want: []resource.Address{"project/web", "cycle/web/s1"}},
+		"two go further": {
+			patterns: []string{"link/web/**"}, want: []resource.Address{"project/web", "cycle/web/s1", "work_item/web/shop", "work_item/web/paint", "link/web/paint/https://example.com/a/b"},
+		},
+		"a question mark is one character": {patterns: []string{"*/ops/s?"}, want: []resource.Address{"project/ops", "cycle/ops/s1"}},
+		"several are joined":               {patterns: []string{"project/ops", "work_item/*/shop"}, want: []resource.Address{"project/web", "project/ops", "work_item/web/shop"}},
+		"dots are dots":                    {patterns: []string{"project/w.b"}, finding: `no address of the manifest matches --target project/w.b; did you mean "project/web"?`},
+		"what is misspelt is an error":     {patterns: []string{"project/web", "work_item/web/pant"}, finding: `no address of the manifest matches --target work_item/web/pant; did you mean "work_item/web/paint"?`},
+		"a kind alone too":                 {patterns: []string{"cycle"}, finding: "no address of the manifest matches --target cycle; write cycle/** for all of them"},
+		"or a kind that is misspelt":       {patterns: []string{"cicle/*/s*"}, finding: `no address of the manifest matches --target cicle/*/s*; did you mean "cycle/*/s*"?`},
+		"what the state knows may be meant": {
+			patterns: []string{"work_item/web/old"}, known: []resource.Address{"work_item/web/old"}, want: []resource.Address{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			selected, found := planner.Select(objects, targets(tt.patterns...), tt.known)
+			if tt.finding != "" {
+				if len(found) != 1 || found[0].Summary+"; "+found[0].Hint != tt.finding {
+					t.Error(found)
+				}
+				return
+			}
+			got := []resource.Address{}
+			for _, o := range selected {
+				got = append(got, o.Address)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || len(found) > 0 {
+				t.Error(diff, found)
+			}
+		})
+	}
+}
+
+func TestNoCreate(t *testing.T) {
+	t.Parallel()
+	no := func(kinds ...string) func(*planner.Input) {
+		return func(in *planner.Input) {
+			in.NoCreate = map[string]bool{}
+			for _, k := range kinds {
+				in.NoCreate[k] = true
+			}
+		}
+	}
+	wants := func(w *wanted) {
+		w.put("project/web", "id="+web).put("label/web/new", "name=New").put("label/web/old", "name=Old")
+		w.put("work_item/web/a", "name=A", "labels=@label/web/new").put("work_item/web/b", "name=B", "labels=@label/web/old")
+	}
+	have := func(s *service) { s.have("label", web, uuid(4, 1), "name=Old") }
+	checkRules(t, map[string]rule{
+		"what is missing of the kind is said, and only what needs it waits": {
+			api: full, have: have, want: wants, options: no("label"),
+			steps: []string{
+				"not_possible label/web/new: it is not on the service, and --no-create label is given",
+				"adopt label/web/old: found by its name",
+				"not_possible work_item/web/a: it needs label/web/new: it is not on the service, and --no-create label is given",
+				"create work_item/web/b",
+			},
+		},
+		"an object can say so itself": {
+			api: full, have: have,
+			want: func(w *wanted) { wants(w); w.byName["label/web/new"].NoCreate = true },
+			steps: []string{
+				"not_possible label/web/new: it is not on the service, and the manifest says create: false",
+				"adopt label/web/old: found by its name",
+				"not_possible work_item/web/a: it needs label/web/new: it is not on the service, and the manifest says create: false",
+				"create work_item/web/b",
+			},
+		},
+		"what lives in it is not made either": {
+			api: full, options: no("work_item"),
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("link/web/a/l", "url=https://example.com")
+			},
+			steps: []string{
+				"not_possible work_item/web/a: it is not on the service, and --no-create work_item is given",
+				"not_possible link/web/a/l: it lives in work_item/web/a: it is not on the service, and --no-create work_item is given",
+			},
+		},
+	})
+}
+
+// TestOnlyTargetsAreDeleted covers pruning with targets.
+func TestOnlyTargetsAreDeleted(t *testing.T) {
+	t.Parallel()
+	a, b := uuid(9, 1), uuid(9, 2)
+	only := func(pattern string) func(*planner.Input) {
+		return func(in *planner.Input) { in.Prune, in.Targets = true, targets(pattern) }
+	}
+	prior := []planner.Record{made("project/web", web), made("work_item/web/a", a), made("work_item/web/b", b)}
+	have := func(s *service) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
+	checkRules(t, map[string]rule{
+		"and nothing besides": {
+			api: full, have: have, prior: prior, options: only("work_item/web/b"), want: func(*wanted) {}, steps: []string{"delete work_item/web/b"},
+		},
+		"nor what something that is not one is in": {
+			api: full, have: have, prior: prior, options: only("project/*"), want: func(*wanted) {},
+			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a, which is in it, is not targeted"},
+		},
+		"and what is meant by nothing is not counted": {
+			api: full, have: have, prior: prior, want: func(*wanted) {},
+			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+		},
+	})
+}

@@ -50,6 +50,7 @@ type builder struct {
 
 	entrances map[entrance]*Step
 	amongs    map[string]bool
+	shelving  []*Step // that archive things or bring them back
 }
 
 func (b *builder) build() {
@@ -68,6 +69,7 @@ func (b *builder) build() {
 	}
 	b.leave()
 	b.await()
+	b.putLast()
 	steps, err := b.number()
 	if err == nil {
 		steps, err = order(b.prune(steps))
@@ -139,6 +141,7 @@ func (b *builder) create(i int) {
 	if len(late) > 0 && f.traits.update != nil {
 		b.complement(i, late)
 	}
+	b.shelve(i)
 	var d difference
 	lacks.add(b.Survey, &d)
 	b.stick(i, &d)
@@ -272,10 +275,11 @@ func (b *builder) taken() []int {
 // keep brings a thing that exists to what the manifest wants.
 func (b *builder) keep(i int) {
 	f := &b.facts[i]
-	if f.archived() {
+	if b.rests(int32(i)) { //nolint:gosec // there are fewer things than 2^31
 		b.rest(i)
 		return
 	}
+	b.shelve(i)
 	d := b.difference(i)
 	b.know(i)
 	open := f.prior != nil && f.prior.Open != nil
@@ -348,7 +352,7 @@ func (b *builder) know(i int) {
 
 // members plans the batches that bring a container's missing members in.
 func (b *builder) members(r *roster) {
-	if r.object != none && b.facts[r.object].archived() {
+	if r.object != none && b.rests(r.object) {
 		return // see rest
 	}
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {

@@ -34,7 +34,7 @@ func (b *builder) difference(i int) (d difference) {
 	lacks.add(b.Survey, &d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.NoWire || f.traits.carried(v.Field) || lacks.has(v) {
+		if v.Field.NoWire || v.Field.Shelf || f.traits.carried(v.Field) || lacks.has(v) {
 			continue
 		}
 		c, compared, differs := b.compare(v, f, resolve)

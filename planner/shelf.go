@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -13,8 +11,8 @@ func (f *fact) archived() bool {
 }
 
 // shelved looks for a thing that would be created among those of its kind that
-// somebody archived: one that planform made is never made again. was is the ID
-// that the thing had, or "".
+// are archived: what planform made is never made again, and where the manifest
+// speaks of archiving, a name means what is archived, too. was is the ID that the thing had, or "".
 func (s *Survey) shelved(o *resource.Object, f *fact, was string) bool {
 	t := f.traits
 	if t.archived == nil || !t.marked {
@@ -27,17 +25,94 @@ func (s *Survey) shelved(o *resource.Object, f *fact, was string) bool {
 		return true
 	}
 	mark := resource.Mark(s.in.Workspace, o.Address)
-	at := slices.IndexFunc(a.Rows, func(row resource.Row) bool { return row.ID() == was || row.Marked(mark) })
-	if at >= 0 {
-		f.standing, f.row, f.id = there, a.Rows[at], a.Rows[at].ID()
+	for _, row := range a.Rows {
+		if row.ID() == was || row.Marked(mark) {
+			f.standing, f.row, f.id = there, row, row.ID()
+			return true
+		}
 	}
-	return at >= 0
+	if _, _, given := wantsArchived(o); !given {
+		return false
+	}
+	l := &listing{rows: a.Rows}
+	for _, field := range t.natural {
+		v, written := o.Value(field.Name)
+		if !written {
+			continue
+		}
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		if hits := l.field(field)[want]; len(hits) > 0 {
+			s.adopt(o, f, hits, "its "+field.Name)
+			return true
+		}
+	}
+	return false
 }
 
-// rest leaves a thing as it is that somebody archived, and says so.
+// wantsArchived is what the manifest says of a thing's being archived; given is false where it says nothing.
+func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Field.Shelf {
+			return v, v.Text == "true", true
+		}
+	}
+	return nil, false, false
+}
+
+// rests reports whether a thing is archived and stays so: it is left as it is.
+func (b *builder) rests(i int32) bool {
+	_, want, given := wantsArchived(b.in.Desired[i])
+	return b.facts[i].archived() && (want || !given)
+}
+
+// rest takes down that a thing is left as it is, and says so where the manifest does not.
 func (b *builder) rest(i int) {
 	o := b.in.Desired[i]
 	b.know(i)
 	b.plan.Summary.Unchanged++
-	b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it is left as it is, and so is who belongs to it"))
+	if _, _, given := wantsArchived(o); !given {
+		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it is left as it is, and so is who belongs to it"))
+	}
+}
+
+// shelve adds the step that archives a thing, or brings it back.
+func (b *builder) shelve(i int) {
+	o, f := b.in.Desired[i], &b.facts[i]
+	v, want, given := wantsArchived(o)
+	verb := resource.Archive
+	switch isNew := f.standing == absent; {
+	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+		return
+	case !want:
+		verb = resource.Unarchive
+	}
+	op, ok := o.Kind.Op(verb, b.in.API)
+	if !ok {
+		return
+	}
+	step := b.step(i, Update)
+	step.Operation, step.Values = op, []*resource.Value{v}
+	if f.standing == absent {
+		step.Needs = []int{i}
+	}
+	b.willChange(step)
+	b.shelving = append(b.shelving, step)
+}
+
+// putLast lets things be archived after, and be brought back before, whatever else is done to them.
+func (b *builder) putLast() {
+	for _, shelving := range b.shelving {
+		for _, list := range b.steps {
+			for _, s := range list {
+				about := s.Object == shelving.Object || s.Members != nil && s.Members.Container.Object == shelving.Object
+				switch {
+				case s == shelving || !about || s.Action == NotPossible:
+				case shelving.Operation.Verb == resource.Archive:
+					shelving.awaits = append(shelving.awaits, s)
+				default:
+					s.awaits = append(s.awaits, shelving)
+				}
+			}
+		}
+	}
 }

@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/planner"
 )
 
@@ -22,7 +24,13 @@ func TestEveryKind(t *testing.T) {
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			var later atomic.Bool
+			s := newServiceOf(t, resource.Full, sandbox.Options{Now: func() time.Time {
+				if later.Load() {
+					return time.Now().AddDate(100, 0, 0) // then every cycle is over
+				}
+				return time.Now()
+			}})
 			l := &life{t, s, k}
 			base := l.base()
 
@@ -44,6 +52,9 @@ func TestEveryKind(t *testing.T) {
 				t.Errorf("after losing the state: %d writes, %+v", adopted.writes, sum)
 			}
 			l.unchanged("after adopting", base)
+
+			later.Store(true)
+			l.shelve(base)
 			// Pruning takes it away again: see the tests of pruning.
 		})
 	}
@@ -66,7 +77,7 @@ func (l *life) base() thing {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, changes := l.second(f)
-		if f.Unread || f.Wire != "" && sent[f.Wire] || !changes && !f.Required && l.offers(resource.Update) {
+		if f.Unread || f.Shelf || f.Wire != "" && sent[f.Wire] || !changes && !f.Required && l.offers(resource.Update) {
 			continue
 		}
 		sent[f.Wire] = true
@@ -196,7 +207,7 @@ func (l *life) changeable() []*resource.Field {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, via := resource.Via(l.k.Name, f.Name)
-		if !f.Immutable && !f.Unread && f.Type != resource.File && (via || l.offers(resource.Update)) {
+		if !f.Immutable && !f.Unread && !f.Shelf && f.Type != resource.File && (via || l.offers(resource.Update)) {
 			fields = append(fields, f)
 		}
 	}
@@ -232,6 +243,24 @@ func (l *life) change(f *resource.Field, base thing) thing {
 		l.Errorf("%s: the plan does not say that somebody changed it", f.Path())
 	}
 	return base
+}
+
+// shelve archives the thing, loses the state, and brings it back.
+func (l *life) shelve(base thing) {
+	l.Helper()
+	i := slices.IndexFunc(l.k.Fields, func(f resource.Field) bool { return f.Shelf })
+	if i < 0 {
+		return
+	}
+	f := &l.k.Fields[i]
+	away, back := maps.Clone(base), maps.Clone(base)
+	l.set(away, f, true)
+	l.set(back, f, false)
+	l.once(f, away)
+	l.s.dir = l.TempDir()
+	l.unchanged("archived, and the state lost", away)
+	l.once(f, back)
+	l.unchanged("brought back, without a word of it", base)
 }
 
 // once applies a change, which takes one write and no second one.

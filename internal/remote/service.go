@@ -94,6 +94,9 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 	case planner.Create:
 		return s.create(ctx, step, params, ids)
 	case planner.Update:
+		if v := step.Operation.Verb; v == resource.Archive || v == resource.Unarchive {
+			return s.shelve(ctx, step, params)
+		}
 		return s.update(ctx, step, params, ids)
 	case planner.Adopt:
 		if step.ID == "" {

@@ -56,6 +56,9 @@ func (f *Field) Observed(row Row) (canonical string, known bool) {
 	if !ok || f.Unread {
 		return "", false
 	}
+	if f.Shelf {
+		return strconv.FormatBool(raw != nil && raw != ""), true
+	}
 	switch raw := raw.(type) {
 	case nil:
 		return "", true

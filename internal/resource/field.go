@@ -75,6 +75,9 @@ type Field struct {
 	Among string
 	// Late is set where a create does not take the field: an update right after it does.
 	Late bool
+	// Shelf is set on the field that says whether a thing is archived: Archive and
+	// Unarchive make it so, and answers show since when it is.
+	Shelf bool
 	// Coded is set where the service gives the values of an Enum the numbers of their places.
 	Coded bool
 	// Unread is set where answers never show the field, so that it is compared with the state only.

@@ -16,6 +16,7 @@ func init() {
 			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
 			{Name: "owned_by", Type: Ref, Ref: "member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Echo: []string{"project_id"}},

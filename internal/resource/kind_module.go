@@ -17,6 +17,7 @@ func init() {
 			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the module is archived. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: append([]Operation{
 			{Verb: Archive, Method: "POST", Path: path + "{module_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},

@@ -86,6 +86,8 @@ func TestEveryFieldIsWhole(t *testing.T) {
 			anchored(t, f.Pattern)
 			anchored(t, f.Plain)
 			switch {
+			case f.Shelf && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive, resource.ListArchived)):
+				t.Errorf("%s cannot be made true", f.Name)
 			case f.Most > 0 && f.Type != resource.Number:
 				t.Errorf("%s is no number", f.Name)
 			case f.Coded && f.Type != resource.Enum:
@@ -118,6 +120,13 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				t.Errorf("%s is neither sent nor a membership", f.Name)
 			}
 		}
+	})
+}
+
+func offers(k *resource.Kind, verbs ...resource.Verb) bool {
+	return !slices.ContainsFunc(verbs, func(v resource.Verb) bool {
+		_, ok := k.Op(v, resource.Full)
+		return !ok
 	})
 }
 

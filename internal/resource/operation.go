@@ -120,7 +120,7 @@ const (
 func (a API) Offers(o *Operation) bool { return a == Full || o.Documented() }
 
 // Sends reports whether the field may be sent in a body.
-func (a API) Sends(f *Field) bool { return f.Wire != "" && (a == Full || f.Documented) }
+func (a API) Sends(f *Field) bool { return f.Wire != "" && !f.Shelf && (a == Full || f.Documented) }
 
 // String gives the word of the --api flag.
 func (a API) String() string {

@@ -45,6 +45,9 @@ func TestEveryKind(t *testing.T) {
 				base = l.change(f, base)
 			}
 
+			l.prune()
+			l.done("creating it again", s.apply(t, applying{manifest: l.text(base)}))
+
 			s.dir = t.TempDir() // the state is lost
 			adopted := s.apply(t, applying{manifest: l.text(base)})
 			l.done("adopting", adopted)
@@ -55,7 +58,6 @@ func TestEveryKind(t *testing.T) {
 
 			later.Store(true)
 			l.shelve(base)
-			// Pruning takes it away again: see the tests of pruning.
 		})
 	}
 }
@@ -245,6 +247,40 @@ func (l *life) change(f *resource.Field, base thing) thing {
 	return base
 }
 
+// place is a thing of a kind that others are put into.
+func (l *life) place(places map[string]thing, kind string) thing {
+	if in, ok := places[kind]; ok {
+		return in
+	}
+	k := resource.Must(kind)
+	in := l.plain(k, "around")
+	if k.Identifier != nil && k.Identifier.Wire != "" { // one that the sandbox has, with all that is in it
+		in["identifier"] = l.s.Rows(k.Name)[0][k.Identifier.Wire]
+		delete(in, "name")
+	}
+	places[kind] = in
+	l.put(places, k, in)
+	return in
+}
+
+// prune takes the thing out of the manifest, and with that away.
+func (l *life) prune() {
+	l.Helper()
+	before := len(l.s.Rows(l.k.Name))
+	a := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true})
+	l.done("pruning", a)
+	gone := 0
+	if l.offers(resource.Delete) {
+		gone = 1
+	}
+	if left := len(l.s.Rows(l.k.Name)); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
+		l.Errorf("pruned: %d writes, %+v, %d were there and %d are", a.writes, a.plan.Summary, before, left)
+	}
+	if again := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true}); again.writes > 0 {
+		l.Errorf("pruned again: %d writes", again.writes)
+	}
+}
+
 // shelve archives the thing, loses the state, and brings it back.
 func (l *life) shelve(base thing) {
 	l.Helper()
@@ -299,7 +335,10 @@ func (l *life) done(what string, a applied) {
 // text is the manifest that holds the thing, what it lives in and what its fields name.
 func (l *life) text(o thing) string {
 	places := map[string]thing{"": {"version": json.RawMessage("1")}}
-	l.put(places, l.k, o)
+	l.place(places, l.k.Parent)
+	if o != nil {
+		l.put(places, l.k, o)
+	}
 	for i := range l.k.Fields {
 		to, ok := resource.Lookup(l.k.Fields[i].Ref)
 		if !ok || to.Section == "" {
@@ -318,17 +357,7 @@ func (l *life) text(o thing) string {
 
 // put puts a thing into what it lives in, which is made if it is not there.
 func (l *life) put(places map[string]thing, k *resource.Kind, o thing) {
-	in, ok := places[k.Parent]
-	if !ok {
-		parent := resource.Must(k.Parent)
-		in = l.plain(parent, "around")
-		if parent.Identifier != nil && parent.Identifier.Wire != "" { // one that the sandbox has, with all that is in it
-			in["identifier"] = l.s.Rows(parent.Name)[0][parent.Identifier.Wire]
-			delete(in, "name")
-		}
-		places[k.Parent] = in
-		l.put(places, parent, in)
-	}
+	in := l.place(places, k.Parent)
 	list, _ := in[k.Section].([]thing)
 	if !slices.ContainsFunc(list, func(other thing) bool { return other["key"] == o["key"] }) {
 		in[k.Section] = append(list, o)

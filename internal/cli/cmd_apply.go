@@ -23,7 +23,8 @@ A run that ends early, however, can simply be started again: nothing is made twi
 
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run
-   planform apply -f manifests/ -f extra.yaml --yes --parallelism 8`,
+   planform apply -f manifests/ -f extra.yaml --yes --parallelism 8
+   planform apply -f workspace.yaml --prune --yes         deletes what it made and the manifest no longer has`,
 		Flags: concat(planFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; without a terminal, nothing is deleted unless it is given"},
@@ -127,13 +128,17 @@ func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan,
 	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
 		return true, nil
 	}
+	question := fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace)
+	if n := plan.Summary.Delete; n > 0 {
+		question = fmt.Sprintf("Make these changes in the workspace %s, and delete %s?", plan.Workspace, objects(n))
+	}
 	type answer struct {
 		yes bool
 		err error
 	}
 	answers := make(chan answer, 1)
 	go func() { // a read of the terminal cannot be cancelled
-		yes, err := out.view.Confirm(fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace))
+		yes, err := out.view.Confirm(question)
 		answers <- answer{yes, err}
 	}()
 	select {

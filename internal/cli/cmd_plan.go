@@ -27,7 +27,9 @@ func planCommand(p Process) *cli.Command {
 
    planform plan -f workspace.yaml
    planform plan -f workspace.yaml --output json > plan.json
-   planform plan -f workspace.yaml --detailed-exitcode    exits with 2 if changes are pending`,
+   planform plan -f workspace.yaml --detailed-exitcode    exits with 2 if changes are pending
+   planform plan -f workspace.yaml --prune                also what would be deleted
+   planform plan -f workspace.yaml --target 'work_item/web/*'`,
 		Flags: concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			o, out, err := newPlanOptions(c, p)

@@ -112,6 +112,14 @@ func manifestPage() string {
 A manifest is YAML: one mapping a document, any number of documents and files, which are merged. At its top stand
 ` + "`version: 1`, `workspace:` (the slug) and the lists below. Every object also takes `key` (its name inside the manifests) and" + `
 ` + "`id` (the service's ID). Only fields that are written are managed." + `
+
+And every object takes what it says of its own coming and going:
+
+| property | holds | notes |
+|---|---|---|
+` + "| `previously` | key, or list of keys | Keys that it had before. What the state knows under one of them, and all that lives in it, is taken over. |" + `
+` + "| `protect` | true or false | It is never deleted, not even with `--prune` after it was taken out of the manifest, until `protect: false` was applied. Absent: as it was said last. |" + `
+` + "| `create` | true or false | With `false` it is never created: if it is not there, that is reported, and only what needs it waits. |" + `
 `)
 	var write func(k *resource.Kind, heading string)
 	write = func(k *resource.Kind, heading string) {

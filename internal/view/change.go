@@ -132,7 +132,7 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 	}
 	switch c.Origin {
 	case planner.FromDrift:
-		mark("(changed on the service since the last apply" + blame(c) + ")")
+		mark("(changed on the service since the last apply" + Safe(blame(c)) + ")")
 	case planner.NotRefreshed:
 		mark("(not refreshed)")
 	case planner.FromManifest:
@@ -178,9 +178,18 @@ func (p *printer) kept(plan *planner.Plan) {
 			}
 			return inline(f, *text)
 		}
+		why := "kept, changed on the service since the last apply" + Safe(blame(d.Change))
+		if c := d.Change; c.Before != nil && long(*c.Before) || c.After != nil && long(*c.After) {
+			p.label(c.Path, 0)
+			p.str(" ")
+			p.paint(p.dim, "("+why+"; the manifest differs by:)")
+			p.nl()
+			p.lines(difference(f, c.Before, c.After), differLines)
+			continue
+		}
 		p.label(d.Change.Path, max(labelColumn, width(d.Change.Path)+1)+1)
 		p.str(side(d.Change.Before) + "     ")
-		p.paint(p.dim, "(kept, changed on the service since the last apply"+Safe(blame(d.Change))+"; the manifest says "+side(d.Change.After)+")")
+		p.paint(p.dim, "("+why+"; the manifest says "+side(d.Change.After)+")")
 		p.nl()
 	}
 }

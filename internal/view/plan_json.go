@@ -89,7 +89,7 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 	for _, need := range s.Needs {
 		j.Needs = append(j.Needs, string(plan.Steps[need].Address))
 	}
-	if s.Action == planner.NotPossible {
+	if s.Action == planner.NotPossible || s.Action == planner.Delete && s.Reason != "" {
 		j.Reason = &s.Reason
 	}
 	if s.Members != nil {

@@ -253,6 +253,9 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 	part(joined, memberships(joined)+" added")
 	part(left, memberships(left)+" removed")
 	part(deleted, " deleted")
+	if plan != nil {
+		part(len(plan.Corrections), " corrected in the state")
+	}
 	if separator == " " {
 		p.str(" nothing")
 	}

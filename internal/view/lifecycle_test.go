@@ -1,0 +1,49 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+// leaving is a plan in which things go, stay as somebody changed them, and are known otherwise.
+func leaving() *planner.Plan {
+	b := &builder{planner.Plan{Workspace: "acme", BaseURL: "https://api.plane.so"}}
+	web := object("project", "web", nil)
+	shop := object("work_item", "shop", web, "priority", "high", "description", longAfter)
+	blamed := drifted("priority", "low", "high")
+	blamed.By, blamed.At = "ada", "2026-11-20T19:40:45Z"
+	b.act(planner.Update, shop, "w-1", blamed)
+	b.members(planner.RemoveMembers, "initiative_project", "initiative/q1", 1, 0, 1)
+	b.step(&planner.Step{Address: "work_item/web/old", Action: planner.Delete, Kind: resource.Must("work_item"), ID: "w-2"})
+	b.step(&planner.Step{Address: "link/web/old/https://example.com/\x1b[31m", Action: planner.Delete, Kind: resource.Must("link"), ID: "l-1", Reason: "with work_item/web/old"})
+	b.step(&planner.Step{Address: "page/handbook", Action: planner.NotPossible, Kind: resource.Must("page"), ID: "p-1", Reason: "it would be deleted, but the full operations cannot delete a page"})
+	kept, empty, long := drifted("priority", "low", "high"), drifted("start_date", "", "2026-12-01"), drifted("description", longBefore, longAfter)
+	kept.By, kept.At, long.By = "bob\x1b[31m", "2026-11-20T19:40:45+01:00", "ada"
+	for _, c := range []*planner.Change{&kept, &empty, &long} {
+		b.Drift = append(b.Drift, planner.Drift{Object: shop, Change: c, Kept: true})
+	}
+	b.Corrections = []planner.Correction{
+		{From: "work_item/web/a", To: "work_item/web/b", Why: "is work_item/web/b from now on"},
+		{From: "link/web/a/x", To: "link/web/b/x"},
+		{From: "work_item/web/gone", Why: "is not on the service any more"},
+	}
+	b.Summary = planner.Summary{Update: 1, Delete: 2, RemoveMembers: 1, Blocked: 1, Kept: 3, Requests: 3, Unchanged: 4}
+	return &b.Plan
+}
+
+func TestWhatGoesAndWhatIsKeptIsShown(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(set...)
+			if err := s.Plan(leaving()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "plan/"+name, s.out.String())
+		})
+	}
+}

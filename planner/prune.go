@@ -125,9 +125,11 @@ func (s *Survey) findLeftovers() {
 	for _, l := range s.leftovers { // parents first
 		p.place(l)
 	}
+	p.afford()
 	for _, l := range s.leftovers {
 		p.decide(l)
 	}
+	s.blind = p.blind
 }
 
 // pruner decides what becomes of leftovers.
@@ -135,10 +137,29 @@ type pruner struct {
 	*Survey
 	at     map[resource.Address]*leftover
 	bound  map[serviceID]int
+	blind  int                         // things that are deleted without a look at what others put into them
 	made   map[serviceID]*leftover     // that planform made and nothing protects
 	holds  map[resource.Address]string // what keeps a thing from being deleted
 	listed map[string]int              // leftovers by the path of their list
 	rows   map[string]map[string]resource.Row
+}
+
+// afford finds out whether it would take longer than a person waits, a minute of
+// the usual quota, to look what others put into each thing that goes, such as
+// their comments on a work item.
+func (p *pruner) afford() {
+	const most = 60
+	reads, things := 0, 0
+	for _, l := range p.leftovers {
+		n := len(resource.Children(l.traits.kind.Name))
+		if l.traits.parent == nil || n == 0 || l.fate != open || l.parent != nil && l.parent.record.Made {
+			continue
+		}
+		reads, things = reads+n, things+1
+	}
+	if reads > most && !p.in.Thorough {
+		p.blind = things
+	}
 }
 
 // place works out where a thing is, and whether it can be deleted at all.
@@ -285,7 +306,7 @@ func (p *pruner) look(l *leftover) fate {
 			case rows[l.record.ID] != nil:
 				return goes
 			case t.get == nil:
-				return isGone
+				return p.missing(l)
 			} // a list that changes while its pages are read may leave one out
 		}
 	}
@@ -299,10 +320,49 @@ func (p *pruner) look(l *leftover) fate {
 	case answer.Lacking:
 		return l.refuse("this edition of the service has no " + plural(t.kind))
 	case answer.Missing || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
-		return isGone
+		return p.missing(l)
+	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
+		return l.refuse("somebody archived it")
 	default:
 		return goes
 	}
+}
+
+// missing decides about a thing that no list and no read shows: it is gone, or
+// it was archived, by itself or with what it lives in.
+func (p *pruner) missing(l *leftover) fate {
+	if op := l.traits.archived; op != nil {
+		path, _ := op.Expand(l.params)
+		answer, answered := p.ask(Read{Operation: op, Path: path})
+		switch {
+		case !answered:
+			return waits
+		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
+			return l.refuse("somebody archived it")
+		}
+	}
+	top := ParentOf(l.record.Address)
+	for up := top; up != ""; up = ParentOf(up) {
+		top = up
+	}
+	if top == "" {
+		return isGone
+	}
+	op := p.kinds[resource.Must(top.Kind())].get
+	if op == nil {
+		return isGone
+	}
+	path, _ := op.Expand(l.params)
+	answer, answered := p.ask(Read{Operation: op, Path: path})
+	if !answered {
+		return waits
+	}
+	for _, row := range answer.Rows {
+		if at, _ := row["archived_at"].(string); at != "" {
+			return l.refuse("somebody archived " + string(top) + ", which then shows nothing of what is in it")
+		}
+	}
+	return isGone
 }
 
 // listRead is the read that lists a thing, where there is one.
@@ -332,8 +392,7 @@ func (p *pruner) rowsOf(read Read) (map[string]resource.Row, *Answer) {
 }
 
 // empty makes sure that nothing would be deleted along with a thing that planform
-// did not make: what is below it, and in a thing of the workspace itself,
-// such as a project, all that lives in it.
+// did not make: what is below it, and what lives in it.
 func (p *pruner) empty(l *leftover) {
 	k := l.traits.kind
 	if field := above(k); field != nil {
@@ -345,7 +404,7 @@ func (p *pruner) empty(l *leftover) {
 			}
 		}
 	}
-	if k.Parent != "" {
+	if k.Parent != "" && p.blind > 0 {
 		return
 	}
 	for _, child := range resource.Children(k.Name) {
@@ -491,6 +550,10 @@ func (b *builder) pruneNotices() {
 				"--prune deletes what is left over")
 		}
 		return
+	}
+	if b.blind > 0 {
+		b.notice("not-looked-into", "what others put into "+things(b.blind)+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
+			"--refresh-all looks")
 	}
 	n := 0
 	for _, l := range b.leftovers {

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ func TestPrune(t *testing.T) {
 	a, b, c := uuid(9, 1), uuid(9, 2), uuid(9, 3)
 	items := func(s *service) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C")
-		s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b")
 	}
+	linked := func(s *service) { items(s); s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b") }
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	link := made("link/web/a/https://example.com/a/b", uuid(0xa, 1))
 	checkRules(t, map[string]rule{
@@ -41,12 +42,12 @@ func TestPrune(t *testing.T) {
 			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
 		},
 		"what lives in it goes along": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, have: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
 			steps: []string{"delete work_item/web/b", "delete work_item/web/a", "delete link/web/a/https://example.com/a/b: with work_item/web/a"},
 		},
 		"what lives in something that stays goes by itself": {
-			api: full, have: items, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
+			api: full, have: linked, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), link},
 			steps: []string{"delete link/web/a/https://example.com/a/b"},
 		},
@@ -83,6 +84,26 @@ func TestPrune(t *testing.T) {
 			},
 			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
 			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not make the customer request "SSO", which is in it`},
+		},
+		"also what they put into a work item": {
+			api: full, have: linked, want: project, options: pruning,
+			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
+			steps: []string{
+				"delete work_item/web/b",
+				`not_possible work_item/web/a: it would be deleted, but planform did not make the link "https://example.com/a/b", which is in it`,
+			},
+		},
+		"what somebody archived stays": {
+			api: full, want: project, options: pruning,
+			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
+			prior: []planner.Record{made("cycle/web/s", uuid(2, 1))},
+			steps: []string{"not_possible cycle/web/s: it would be deleted, but somebody archived it"},
+		},
+		"and what is in it": {
+			api: full, want: project, options: pruning,
+			have:  func(s *service) { s.find(web).row["archived_at"] = "2026-11-20" },
+			prior: []planner.Record{made("work_item/web/a", a)},
+			steps: []string{"not_possible work_item/web/a: it would be deleted, but somebody archived project/web, which then shows nothing of what is in it"},
 		},
 		"what is gone already is forgotten": {
 			api: full, want: project, options: pruning,
@@ -126,6 +147,28 @@ func TestPrune(t *testing.T) {
 			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
 		},
 	})
+}
+
+// TestManyThingsAreDeletedWithoutALookInside: it would take a minute of the quota and more.
+func TestManyThingsAreDeletedWithoutALookInside(t *testing.T) {
+	t.Parallel()
+	const many = 61
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	for i := range many {
+		s.have("work_item", web, uuid(9, i), fmt.Sprintf("name=I%d", i)).have("link", uuid(9, i), uuid(0xa, i), "url=https://example.com/other")
+		s.in.Prior[resource.Address(fmt.Sprintf("work_item/web/i%d", i))] = made(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), uuid(9, i))
+	}
+	s.in.Prune = true
+	objects := want(t).put("project/web", "id="+web).all()
+	plan := s.mustPlan(objects)
+	if plan.Summary.Delete != many || len(s.reads) > 2 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
+		t.Errorf("%+v, %d reads, %v", plan.Summary, len(s.reads), plan.Notices)
+	}
+	s.in.Thorough = true
+	if plan = s.mustPlan(objects); plan.Summary.Delete != 0 || plan.Summary.Blocked != many || len(plan.Notices) > 0 {
+		t.Errorf("thorough: %+v, %v", plan.Summary, plan.Notices)
+	}
 }
 
 func TestWhatIsGoneIsForgotten(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,5 +131,47 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 			}
 			(&life{T: t, s: s}).empty("all of it", bare)
 		})
+	}
+}
+
+// TestAPruneThatDiesIsFinishedByTheNext kills a run at each of its writes, before and after the service has done it.
+func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
+		work_items: [{key: a, name: A}, {key: b, name: B, cycle: s, module: m, links: ["https://example.com/b"]}, {key: c, name: C, parent: d}, {key: d, name: D, cycle: s}]}],
+		initiatives: [{name: Grow in the north, projects: [web]}]}`
+	const bare = `{version: 1, projects: [{key: site, previously: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
+		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
+	const writes = 8 // two items, a link, four memberships, and the marks of what is called otherwise
+	for n := 1; n <= writes; n++ {
+		for name, fault := range map[string]sandbox.Fault{"before": {Before: sandbox.Break{Cut: true}}, "after": {After: sandbox.Break{Cut: true}}} {
+			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, resource.Full)
+				had := len(s.Rows("work_item"))
+				s.apply(t, applying{manifest: with})
+				seen := 0
+				s.apply(t, applying{manifest: bare, prune: true, workers: 1, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+					if r.Method == http.MethodGet {
+						return sandbox.Fault{}
+					}
+					if seen++; seen == n {
+						now.kill()
+						return fault
+					}
+					return sandbox.Fault{}
+				}})
+				if seen < n {
+					t.Fatalf("only %d writes", seen)
+				}
+				again := s.apply(t, applying{manifest: bare, prune: true})
+				l := &life{T: t, s: s}
+				l.done("the next run", again)
+				l.empty("all", bare)
+				if items := len(s.Rows("work_item")); again.plan.Summary.Create > 0 || items != had+2 {
+					t.Errorf("%d items, %+v", items, again.plan.Summary)
+				}
+			})
+		}
 	}
 }

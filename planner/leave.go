@@ -251,8 +251,7 @@ func (l *leaver) look(d *departure) bool {
 	}
 	in := map[string]bool{}
 	for _, row := range answer.Rows {
-		id, _ := row[d.kind.Membership.Row].(string)
-		in[resource.NormalID(id)] = true
+		in[d.kind.Membership.MemberID(row)] = true
 	}
 	d.lost = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })

@@ -201,8 +201,7 @@ func (s *Survey) readRoster(r *roster) {
 	default:
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
-			id, _ := row[r.kind.Membership.Row].(string)
-			r.have = append(r.have, resource.NormalID(id))
+			r.have = append(r.have, r.kind.Membership.MemberID(row))
 		}
 		slices.Sort(r.have)
 	}

@@ -358,8 +358,8 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 		m := l.kind.Membership
 		field, _ := resource.Must(m.On).Field(m.Field)
 		for _, row := range l.rows {
-			id, _ := row[m.Row].(string)
-			if id = resource.NormalID(id); id == "" {
+			id := m.MemberID(row)
+			if id == "" {
 				continue
 			}
 			if m.On == m.Container {

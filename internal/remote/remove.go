@@ -51,8 +51,7 @@ func (s *Service) left(ctx context.Context, step *planner.Step, ids []string) bo
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: step.Params})
 	return err == nil && !slices.ContainsFunc(rows, func(row resource.Row) bool {
-		id, _ := row[step.Kind.Membership.Row].(string)
-		return slices.Contains(ids, resource.NormalID(id))
+		return slices.Contains(ids, step.Kind.Membership.MemberID(row))
 	})
 }
 

@@ -316,8 +316,7 @@ func (s *Service) isIn(ctx context.Context, step *planner.Step, params map[strin
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	return err == nil && slices.ContainsFunc(rows, func(row resource.Row) bool {
-		id, _ := row[step.Kind.Membership.Row].(string)
-		return resource.NormalID(id) == members[0]
+		return step.Kind.Membership.MemberID(row) == members[0]
 	})
 }
 

@@ -111,6 +111,16 @@ func rowID(v any) (string, bool) {
 	}
 }
 
+// MemberID is the ID of the member that a row of the member list stands for. Where the row
+// is the membership itself, it shows the member under the name of its kind.
+func (m *Membership) MemberID(row Row) string {
+	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
+		return id
+	}
+	id, _ := row[m.Row].(string)
+	return NormalID(id)
+}
+
 // joinIDs is the canonical form of a set.
 func joinIDs(ids []string) string {
 	slices.Sort(ids)

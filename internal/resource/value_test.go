@@ -160,6 +160,21 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+func TestWhoARowOfAMemberListStandsFor(t *testing.T) {
+	t.Parallel()
+	const user, other = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4", "641a71bb-a191-42e7-a33d-e936ee973713"
+	m := resource.Must("project_member").Membership
+	for name, row := range map[string]resource.Row{
+		"the person":                       {"id": strings.ToUpper(user), "email": "ada@example.com"},
+		"the membership with the person":   {"id": other, "member": map[string]any{"id": user}},
+		"the membership with the ID alone": {"id": other, "member": user},
+	} {
+		if got := m.MemberID(row); got != user {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	k := resource.Must("customer_request")

@@ -32,7 +32,7 @@ func (b *builder) notices() {
 			b.notice("not-refreshed", number(n, k)+" could not be read: the "+b.in.API.String()+" operations offer no way; compared with what was applied last", "")
 		}
 		if n := b.costly[k]; n > 0 && !b.in.Trust && k.Membership != nil {
-			b.notice("not-read-again", "what "+number(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Field+" was not read again: it would take one request each",
+			b.notice("not-read-again", "what "+number(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
 				"--refresh-all reads it")
 		} else if n > 0 && !b.in.Trust {
 			b.notice("not-read-again", number(n, k)+" that the state knows were not read again: it would take one request each",

@@ -163,7 +163,7 @@ type Change struct {
 func (s *Step) Changes() []Change {
 	if s.Members != nil {
 		after := s.Members.names()
-		return []Change{{Path: s.Kind.Membership.Field, After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
+		return []Change{{Path: s.Kind.Membership.Path(), After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
 	}
 	if s.Action != Create {
 		return s.changes

@@ -76,6 +76,12 @@ func (m *Membership) Plural() string {
 	return m.Member + "s"
 }
 
+// Path is where a manifest says who the members are, such as relations.blocking.
+func (m *Membership) Path() string {
+	f, _ := Must(m.On).Field(m.Field)
+	return f.Path()
+}
+
 // Field returns the field of that name.
 func (k *Kind) Field(name string) (*Field, bool) {
 	for i := range k.Fields {

@@ -53,7 +53,7 @@ func memberField(s *planner.Step) string {
 	if s.Kind == nil || s.Kind.Membership == nil {
 		return ""
 	}
-	return s.Kind.Membership.Field
+	return s.Kind.Membership.Path()
 }
 
 // memberName is what a member is called.

@@ -141,7 +141,8 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: rows}
 	case resource.Get:
-		if t := s.find(params[k.Param]); t != nil && t.kind == k && t.row["archived_at"] == nil {
+		_, shelf := k.Op(resource.ListArchived, s.in.API)
+		if t := s.find(params[k.Param]); t != nil && t.kind == k && !(shelf && t.row["archived_at"] != nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
 		for _, t := range s.things { // a parent has one of these

@@ -33,7 +33,8 @@
 //   - The limiter is exact at any concurrency.
 //   - Deletion is final; there is no soft delete, no restore.
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
-//     published reference and not a recording: no real one was at hand.
+//     published reference and not a recording: no real one was at hand. Nor was a
+//     project outside UTC, in whose time zone the days of a cycle begin and end here.
 //   - Epics, milestones, intake, worklogs, stickies, the values of customer and
 //     item properties, pages of a project or an item, and uploads are left out.
 //   - It is one workspace with a handful of users, and listens on loopback only.

@@ -353,6 +353,10 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 	if list.Kind != sequenceNode {
 		return schema.Given{Form: schema.Other, Value: textInstance(list)}, true
 	}
+	if !d.reader.expand(len(list.Content)) { // an alias may stand for it, or for something around it
+		d.broken = append(d.broken, f.Path()) // told for the whole file
+		return given, false
+	}
 	var instance []any // only where a member is no text
 	from := len(d.texts)
 	v.Refs = d.references(len(list.Content))

@@ -63,6 +63,12 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"a bomb of merge keys on items": {"teamspaces:\n- &a0 {key: a}\n" + bomb("", "- &a%d {<<: [%s]}\n", 12), "duplicate-object-key"},
 		"a bomb of JSON":                {"teamspaces:\n- key: a\n  logo_props:\n    a: &a0 [x]\n" + bomb("", "    a%[1]d: &a%[1]d [%[2]s]\n", 12), "alias-expansion"},
 		"a bomb of labels":              {"projects:\n- key: a\n  work_items:\n  - {name: a, labels: &a0 [x]}\n" + bomb("", "  - {name: b%d, labels: &a%[1]d [%s]}\n", 12), "wrong-type"},
+		"one list of many labels, often": {
+			"projects:\n- key: a\n  work_items:\n  - {name: a, labels: &l [" + numbered("l%d,", 3000) + "]}\n" + numbered("  - {name: b%d, labels: *l}\n", 3000), "alias-expansion",
+		},
+		"one mapping of many relations, often": {
+			"projects:\n- key: a\n  work_items:\n  - {name: a, relations: &r {blocking: [" + numbered("b%d,", 3000) + "]}}\n" + numbered("  - {name: b%d, relations: *r}\n", 3000), "alias-expansion",
+		},
 		"an alias of its own list":      {"projects: &a [*a]\n", "alias-cycle"},
 		"an alias of its own item":      {"projects:\n- key: a\n  work_items: &a\n  - {name: x, work_items: *a}\n", "alias-cycle"},
 		"an alias of its own merge key": {"projects:\n- &a\n  <<: [*a, *a]\n", "alias-cycle"},

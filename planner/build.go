@@ -384,7 +384,7 @@ func (b *builder) members(r *roster) {
 	for n := 1; len(entries) > 0; n++ {
 		k := min(size, len(entries))
 		step := &b.made.take(1)[0]
-		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.plural(), n), AddMembers, r.kind, r.container.ID
+		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
 		step.Position = entries[0].ref.Position
 		step.Members = &Members{Container: r.container, Items: all[:k:k]}
 		for j, e := range entries[:k] {

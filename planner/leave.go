@@ -118,15 +118,11 @@ func (l *leaver) gather() {
 
 // recorded looks at whom planform added to a container.
 func (l *leaver) recorded(address resource.Address) {
-	base, members, isRoster := strings.Cut(string(address), "#")
+	base, kind, _, isRoster := address.Roster()
 	if !isRoster {
 		return
 	}
-	kind := membershipOf(resource.Address(base), members)
-	if kind == nil {
-		return
-	}
-	container, params := l.containerAt(resource.Address(base))
+	container, params := l.containerAt(base)
 	if container.ID == "" || l.going[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
@@ -258,16 +254,6 @@ func (l *leaver) look(d *departure) bool {
 	return true
 }
 
-// membershipOf is the membership whose members a record is about, or nil.
-func membershipOf(container resource.Address, members string) *resource.Kind {
-	for _, k := range resource.Memberships() {
-		if k.Membership.Container == container.Kind() && pluralOf(k) == members {
-			return k
-		}
-	}
-	return nil
-}
-
 // leave plans the requests that take members out.
 func (b *builder) leave() {
 	taken := map[resource.Address]int{}
@@ -290,7 +276,7 @@ func (b *builder) leave() {
 			taken[d.record]++
 			step := &b.made.take(1)[0]
 			*step = Step{
-				Address: d.container.Address.Members(pluralOf(d.kind), taken[d.record]), Action: RemoveMembers, Kind: d.kind, ID: d.container.ID,
+				Address: d.container.Address.Members(d.kind.Membership.Plural(), taken[d.record]), Action: RemoveMembers, Kind: d.kind, ID: d.container.ID,
 				Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position,
 			}
 			for _, id := range ids {

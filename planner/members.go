@@ -221,19 +221,7 @@ func (s *Survey) noContainer(r *roster) {
 
 // address is where the state keeps the members of the roster's container.
 func (r *roster) address() resource.Address {
-	return r.container.Address.Members(r.plural(), 1)
-}
-
-// plural names the members, as in add 3 work items; where they are of the
-// container's own kind, by the field, as in add 3 blocking.
-func (r *roster) plural() string { return pluralOf(r.kind) }
-
-func pluralOf(membership *resource.Kind) string {
-	m := membership.Membership
-	if m.Member == m.Container {
-		return m.Field
-	}
-	return m.Member + "s"
+	return r.container.Address.Members(r.kind.Membership.Plural(), 1)
 }
 
 // memberID is the service's ID of a member, or "".

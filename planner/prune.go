@@ -58,7 +58,8 @@ func ParentOf(a resource.Address) resource.Address {
 // isThing reports whether a record is of a thing and not of the members of one.
 func isThing(a resource.Address) bool {
 	_, known := resource.Lookup(a.Kind())
-	return known && !strings.Contains(string(a), "#")
+	_, _, _, members := a.Roster()
+	return known && !members
 }
 
 // countLeftovers counts the things that an earlier apply made and the manifest does not have any more.

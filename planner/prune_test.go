@@ -51,6 +51,14 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), link},
 			steps: []string{"delete link/web/a/https://example.com/a/b"},
 		},
+		"a link whose URL has a fragment goes like any other": {
+			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
+			have: func(s *service) {
+				s.have("work_item", web, a, "name=A").have("link", a, uuid(0xa, 1), "url=https://example.com/a#b")
+			},
+			prior: []planner.Record{made("work_item/web/a", a, "name=A"), made("link/web/a/https://example.com/a#b", uuid(0xa, 1))},
+			steps: []string{"delete link/web/a/https://example.com/a#b"},
+		},
 		"what planform did not make stays": {
 			api: full, have: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},

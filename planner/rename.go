@@ -9,10 +9,10 @@ import (
 // Moved is the address of a thing that is, belongs to, or lives in one that has
 // another address now. It reports whether it is another one.
 func Moved(a, from, to resource.Address) (resource.Address, bool) {
-	switch {
-	case a == from:
+	if a == from {
 		return to, true
-	case strings.HasPrefix(string(a), string(from)+"#"):
+	}
+	if container, _, _, ok := a.Roster(); ok && container == from {
 		return to + a[len(from):], true
 	}
 	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
@@ -97,8 +97,9 @@ func relocated(prior Prior, origin map[resource.Address]resource.Address, k *res
 
 // within is the thing of a kind that a record is of or is about, or that its thing lives in, or "".
 func within(a resource.Address, k *resource.Kind) resource.Address {
-	base, _, _ := strings.Cut(string(a), "#")
-	a = resource.Address(base)
+	if container, _, _, ok := a.Roster(); ok {
+		a = container
+	}
 	for a != "" && a.Kind() != k.Name {
 		a = ParentOf(a)
 	}

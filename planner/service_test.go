@@ -124,9 +124,9 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 	}
 	var rows []resource.Row
+	_, shelf := k.Op(resource.ListArchived, s.in.API)
 	switch r.Operation.Verb {
 	case resource.List, resource.ListArchived:
-		_, shelf := k.Op(resource.ListArchived, s.in.API)
 		parent := ""
 		if k.Parent != "" {
 			if parent = params[resource.Must(k.Parent).Param]; s.find(parent) == nil {
@@ -141,8 +141,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: rows}
 	case resource.Get:
-		_, shelf := k.Op(resource.ListArchived, s.in.API)
-		if t := s.find(params[k.Param]); t != nil && t.kind == k && !(shelf && t.row["archived_at"] != nil) {
+		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
 		for _, t := range s.things { // a parent has one of these

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -44,6 +45,39 @@ func (a Address) Members(plural string, n int) Address {
 	}
 	return Address(s)
 }
+
+// Roster takes the address of a batch of members apart: whose members they are, in
+// which membership, and the address of the first batch, where the state keeps all
+// of them. ok is false where it is the address of a thing, such as of a link whose
+// URL has a # in it.
+func (a Address) Roster() (container Address, membership *Kind, first Address, ok bool) {
+	hash := strings.LastIndexByte(string(a), '#')
+	if hash < 0 {
+		return "", nil, "", false
+	}
+	container, first = a[:hash], a
+	plural := string(a[hash+1:])
+	if name, n, batch := strings.Cut(plural, "."); batch && n != "" && strings.Trim(n, "0123456789") == "" {
+		plural, first = name, a[:hash+1+len(name)]
+	}
+	membership, ok = rosters()[roster{container.Kind(), plural}]
+	if !ok {
+		return "", nil, "", false
+	}
+	return container, membership, first, true
+}
+
+// roster is what the addresses of members end in, for the containers of a kind.
+type roster struct{ container, plural string }
+
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var rosters = sync.OnceValue(func() map[roster]*Kind {
+	all := map[roster]*Kind{}
+	for _, k := range Memberships() {
+		all[roster{k.Membership.Container, k.Membership.Plural()}] = k
+	}
+	return all
+})
 
 // ValidKey reports whether a key written in a manifest may stand in an address:
 // letters, digits, and . _ - between them, 100 at most.

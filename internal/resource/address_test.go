@@ -69,6 +69,29 @@ func TestDefaultKeys(t *testing.T) {
 	}
 }
 
+func TestTheAddressOfMembersIsNoOther(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[resource.Address][3]string{
+		"cycle/web/s1#work_items":                                {"cycle/web/s1", "cycle_work_item", "cycle/web/s1#work_items"},
+		"cycle/web/Sprint #4#work_items.12":                      {"cycle/web/Sprint #4", "cycle_work_item", "cycle/web/Sprint #4#work_items"},
+		"work_item/web/a#blocking":                               {"work_item/web/a", "work_item_blocking", "work_item/web/a#blocking"},
+		"work_item/web/a":                                        {},
+		"link/web/a/https://example.com/docs#work_items":         {},
+		"link/web/a/https://example.com/docs#section.2":          {},
+		"cycle/web/s1#projects":                                  {},
+		resource.Address("initiative/q1").Members("projects", 3): {"initiative/q1", "initiative_project", "initiative/q1#projects"},
+	} {
+		container, kind, first, ok := address.Roster()
+		got := [3]string{string(container), "", string(first)}
+		if kind != nil {
+			got[1] = kind.Name
+		}
+		if got != want || ok != (kind != nil) {
+			t.Errorf("%s: %q", address, got)
+		}
+	}
+}
+
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	const id = "8a234ec6-0b1f-4c1e-9d7e-0123456789ab"

@@ -3,7 +3,6 @@ package state
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -24,12 +23,10 @@ type memory struct {
 // recordAddress is where the record of a step is kept: batches of the members
 // of one container share one.
 func recordAddress(step resource.Address) resource.Address {
-	hash := strings.LastIndexByte(string(step), '#')
-	dot := strings.LastIndexByte(string(step), '.')
-	if hash < 0 || dot < hash || dot+1 == len(step) || strings.Trim(string(step[dot+1:]), "0123456789") != "" {
-		return step
+	if _, _, first, ok := step.Roster(); ok {
+		return first
 	}
-	return step[:dot]
+	return step
 }
 
 // take takes one line of the journal in. It is the only way in which steps
@@ -84,9 +81,9 @@ func (m *memory) carryOut(l line, e *entry) {
 		e.Record = planner.Record{Address: e.Address, Open: l.open}
 	case planner.AddMembers:
 		e.Members = slices.Concat(e.Members, l.members)
-		if moves(e.Address) {
+		if former := formerOf(e.Address); former != nil {
 			for _, id := range l.members {
-				m.leave(id, func(other resource.Address) bool { return other != e.Address && sameSort(other, e.Address) })
+				m.leave(id, former)
 			}
 		}
 	case planner.RemoveMembers:
@@ -147,11 +144,8 @@ func (m *memory) changed() bool {
 }
 
 func containerOf(address resource.Address) (resource.Address, bool) {
-	hash := strings.LastIndexByte(string(address), '#')
-	if hash < 0 {
-		return "", false
-	}
-	return address[:hash], true
+	container, _, _, ok := address.Roster()
+	return container, ok
 }
 
 // dropRosters forgets the members of a container that is no more, or is another one now.
@@ -175,17 +169,16 @@ func (m *memory) gatherRosters() {
 	}
 }
 
-// moves reports whether members of a record have left the containers of the same sort that they were in.
-func moves(roster resource.Address) bool {
-	container, ok := containerOf(roster)
-	return ok && slices.ContainsFunc(resource.Memberships(), func(k *resource.Kind) bool {
-		return k.Membership.Exclusive && k.Membership.Container == container.Kind() && strings.HasSuffix(string(roster), "#"+k.Membership.Member+"s")
-	})
-}
-
-// sameSort reports whether two records are of members of the same membership.
-func sameSort(one, other resource.Address) bool {
-	return one.Kind() == other.Kind() && one[strings.LastIndexByte(string(one), '#'):] == other[strings.LastIndexByte(string(other), '#'):]
+// formerOf tells the containers that the members of a record have left by entering its own.
+func formerOf(roster resource.Address) func(other resource.Address) bool {
+	_, membership, _, ok := roster.Roster()
+	if !ok || !membership.Membership.Exclusive {
+		return nil
+	}
+	return func(other resource.Address) bool {
+		_, same, _, _ := other.Roster()
+		return other != roster && same == membership
+	}
 }
 
 // leave takes a thing out of the members of containers.

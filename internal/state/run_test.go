@@ -90,7 +90,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Done", "size": "3"}}},
 		},
 		"a thing that was created anew keeps nothing of the former one": {
-			before: []planner.Record{done, {Address: shop + "#links", Members: []string{"a"}}},
+			before: []planner.Record{done, {Address: shop + "#blocking", Members: []string{"a"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
@@ -150,6 +150,16 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", Made: true, Protect: true}},
+		},
+		"a link whose URL has a fragment is no member of anything": {
+			before: []planner.Record{{Address: "link/web/shop/https://example.com/a#b.2", ID: "l"}, {Address: "link/web/shop/https://example.com/a", ID: "m"}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				s := step("link/web/shop/https://example.com/a#b.2", planner.Update)
+				settle(t, f, s, executor.Outcome{Values: map[string]string{"title": "B"}}, nil)
+				settle(t, f, step("link/web/shop/https://example.com/a", planner.Delete), executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: "link/web/shop/https://example.com/a#b.2", ID: "l", Values: map[string]string{"title": "B"}}},
 		},
 		"a delete of unknown fate is open": {
 			before: []planner.Record{done},
@@ -271,15 +281,15 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 func TestRecordAddressDropsTheNumberOfABatchOnly(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[resource.Address]resource.Address{
-		"cycle/web/s1#work_items":        "cycle/web/s1#work_items",
-		"cycle/web/s1#work_items.2":      "cycle/web/s1#work_items",
-		"cycle/web/s1#work_items.10":     "cycle/web/s1#work_items",
-		"cycle/web/s1.2#work_items":      "cycle/web/s1.2#work_items",
-		"cycle/web/Sprint #1.2#items.12": "cycle/web/Sprint #1.2#items",
-		"cycle/web/s1#work_items.":       "cycle/web/s1#work_items.",
-		"cycle/web/s1#work_items.x":      "cycle/web/s1#work_items.x",
-		"work_item/web/v1.2":             "work_item/web/v1.2",
-		"":                               "",
+		"cycle/web/s1#work_items":             "cycle/web/s1#work_items",
+		"cycle/web/s1#work_items.2":           "cycle/web/s1#work_items",
+		"cycle/web/s1#work_items.10":          "cycle/web/s1#work_items",
+		"cycle/web/s1.2#work_items":           "cycle/web/s1.2#work_items",
+		"cycle/web/Sprint #1.2#work_items.12": "cycle/web/Sprint #1.2#work_items",
+		"cycle/web/s1#work_items.":            "cycle/web/s1#work_items.",
+		"cycle/web/s1#work_items.x":           "cycle/web/s1#work_items.x",
+		"work_item/web/v1.2":                  "work_item/web/v1.2",
+		"":                                    "",
 	} {
 		if got := recordAddress(step); got != want {
 			t.Errorf("%s is kept at %s, not at %s", step, got, want)

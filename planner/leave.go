@@ -204,7 +204,7 @@ func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) 
 
 // namedAt is the ID of a thing of the service under whose name or ID the state has its members.
 func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
-	text := strings.TrimPrefix(strings.TrimPrefix(a.Path(), ParentOf(a).Path()), "/")
+	text := keyOf(a)
 	if resource.IsID(text) {
 		return resource.NormalID(text)
 	}

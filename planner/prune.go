@@ -263,7 +263,7 @@ func (p *pruner) decide(l *leftover) {
 		l.refuse(p.holds[l.record.Address])
 		return
 	case l.delete == nil:
-		l.refuse("the " + p.in.API.String() + " operations cannot delete " + a(l.traits.kind))
+		l.refuse("the " + p.in.API.String() + " operations cannot delete " + a(l.traits.kind) + "; planform state rm forgets it")
 		return
 	}
 	if l.fate = p.look(l); l.fate == goes {
@@ -556,6 +556,7 @@ func (b *builder) pruneNotices() {
 		b.notice("not-looked-into", "what others put into "+things(b.blind)+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
 			"--refresh-all looks")
 	}
+	b.rekeyed()
 	n := 0
 	for _, l := range b.leftovers {
 		if l.fate == stays {
@@ -563,9 +564,48 @@ func (b *builder) pruneNotices() {
 		}
 	}
 	if n > 0 {
-		b.notice("not-made", things(n)+" that planform did not make "+are(n)+" not in the manifest any more; what it did not make stays",
+		b.notice("not-made", things(n)+" that planform did not make "+are(n)+" not in the manifest any more, and not deleted",
 			"planform state rm forgets a thing")
 	}
+}
+
+// rekeyed warns of what is deleted while a thing of the same name is created beside
+// it: that is what a changed key looks like.
+func (b *builder) rekeyed() {
+	type named struct {
+		kind   *resource.Kind
+		parent resource.Address
+		field  string
+		name   string
+	}
+	created := map[named]*resource.Object{}
+	for _, steps := range b.steps {
+		for _, step := range steps {
+			if o := step.Object; step.Action == Create && o != nil {
+				for _, field := range o.Kind.Natural {
+					created[named{o.Kind, ParentOf(o.Address), field, resource.Digest(o.Text(field))}] = o
+				}
+			}
+		}
+	}
+	for _, l := range b.leftovers {
+		for field, name := range l.record.Values {
+			o := created[named{l.traits.kind, ParentOf(l.record.Address), field, name}]
+			if o == nil || name == "" || l.fate != goes {
+				continue
+			}
+			b.diags.Add(diag.Diagnostic{
+				Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
+				Summary: string(o.Address) + " is created, and " + string(l.record.Address) + " with the same " + field + " is deleted",
+				Hint:    "if they are one, write previously: " + keyOf(l.record.Address),
+			})
+		}
+	}
+}
+
+// keyOf is the key of the thing of an address.
+func keyOf(a resource.Address) string {
+	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), ParentOf(a).Path()), "/")
 }
 
 func things(n int) string {

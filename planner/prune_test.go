@@ -41,6 +41,14 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
 		},
+		"a changed key looks like that, and is asked about": {
+			api: full, options: pruning,
+			have:     func(s *service) { s.have("work_item", web, c, "name=C", "external_source=planform") },
+			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
+			prior:    []planner.Record{made("work_item/web/c", c, "name=C")},
+			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
+			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if they are one, write previously: c"},
+		},
 		"what lives in it goes along": {
 			api: full, have: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
@@ -63,7 +71,7 @@ func TestPrune(t *testing.T) {
 			api: full, have: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
 		"and keeps what it is in": {
 			api: full, have: items, want: func(*wanted) {}, options: pruning,
@@ -72,7 +80,7 @@ func TestPrune(t *testing.T) {
 				"delete work_item/web/b",
 				"not_possible project/web: it would be deleted, but planform did not make work_item/web/a, which is in it",
 			},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
 		"what somebody else put below it keeps it": {
 			api: full, have: items, want: project, options: pruning,
@@ -136,13 +144,13 @@ func TestPrune(t *testing.T) {
 		"the documented operations delete nothing": {
 			api: documented, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/c", c)},
-			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item"},
+			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item; planform state rm forgets it"},
 		},
 		"nor does the service delete everything": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			have:  func(s *service) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
-			steps: []string{"not_possible page/handbook: it would be deleted, but the full operations cannot delete a page"},
+			steps: []string{"not_possible page/handbook: it would be deleted, but the full operations cannot delete a page; planform state rm forgets it"},
 		},
 		"a request that is sent twice deletes nothing more": {
 			api: full, have: items, want: project, options: pruning,
@@ -152,7 +160,7 @@ func TestPrune(t *testing.T) {
 		"what may have been made and has no ID is left to be settled": {
 			api: full, have: items, want: project, options: pruning,
 			prior:    []planner.Record{{Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}}},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more; what it did not make stays; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
 	})
 }

@@ -117,7 +117,7 @@ func byRank() []*resource.Kind {
 
 // renamed reports whether it is the thing itself that has another key, and not what it lives in or belongs to.
 func renamed(was, now resource.Address) bool {
-	return isThing(now) && strings.TrimPrefix(was.Path(), ParentOf(was).Path()) != strings.TrimPrefix(now.Path(), ParentOf(now).Path())
+	return isThing(now) && keyOf(was) != keyOf(now)
 }
 
 // formerly lists the addresses that a thing had before, or that what it lives in had.

@@ -1,0 +1,449 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// leftover is a thing that the state knows and the manifest does not have any more.
+type leftover struct {
+	record  Record
+	traits  *traits
+	delete  *resource.Operation // nil = not offered
+	parent  *leftover           // what it lives in, if that is left over too
+	params  map[string]string   // path parameters of its own requests; nil = they are not known
+	fate    fate
+	reason  string // why it stays
+	visited bool
+	step    *Step
+}
+
+// fate is what becomes of a leftover.
+type fate int8
+
+const (
+	open        fate = iota
+	waits            // a read must be answered first
+	stays            // planform did not make it
+	goes             // it is deleted
+	goesAlong        // it is deleted with what it lives in
+	isGone           // the service does not show it any more
+	isElsewhere      // it has another address by now
+	refused          // it is wanted no more, and cannot be deleted
+)
+
+// ParentOf is the address of what a thing lives in, or "".
+func ParentOf(a resource.Address) resource.Address {
+	k, ok := resource.Lookup(a.Kind())
+	if !ok || k.Parent == "" {
+		return ""
+	}
+	depth := 1 // a key may have slashes in it only if it is the last, such as a URL
+	for p := resource.Must(k.Parent); p.Parent != ""; p = resource.Must(p.Parent) {
+		depth++
+	}
+	keys := strings.SplitN(a.Path(), "/", depth+1)
+	if len(keys) <= depth {
+		return ""
+	}
+	return resource.NewAddress(k.Parent, keys[:depth]...)
+}
+
+// isThing reports whether a record is of a thing and not of the members of one.
+func isThing(a resource.Address) bool {
+	_, known := resource.Lookup(a.Kind())
+	_, _, _, members := a.Roster()
+	return known && !members
+}
+
+// countLeftovers counts the things that an earlier apply made and the manifest does not have any more.
+func (s *Survey) countLeftovers() int {
+	n := 0
+	for address, r := range s.in.Prior {
+		if r.Made && isThing(address) && s.in.targeted(address) {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	for _, o := range s.in.Desired {
+		if s.in.Prior[o.Address].Made && s.in.targeted(o.Address) {
+			n--
+		}
+	}
+	return n
+}
+
+// findLeftovers decides what becomes of the things that the state knows and the
+// manifest does not have any more.
+func (s *Survey) findLeftovers() {
+	if !s.in.Prune || len(s.reads) > 0 { // else it is not clear yet what the manifest has
+		return
+	}
+	at := map[resource.Address]*leftover{}
+	bound := map[serviceID]int{} // records of one thing
+	made := map[serviceID]*leftover{}
+	var kept []resource.Address // that are neither wanted nor targeted
+	for address, r := range s.in.Prior {
+		if !isThing(address) {
+			continue
+		}
+		id := serviceID{address.Kind(), r.ID}
+		bound[id]++
+		_, wanted := s.placeOf(address)
+		switch {
+		case wanted:
+		case !s.in.targeted(address):
+			kept = append(kept, address)
+		default:
+			l := &leftover{record: r, traits: s.kinds[resource.Must(address.Kind())]}
+			l.delete, _ = l.traits.kind.Op(resource.Delete, s.in.API)
+			at[address] = l
+			s.leftovers = append(s.leftovers, l)
+			if r.Made && !r.Protect {
+				made[id] = l
+			}
+		}
+	}
+	slices.SortFunc(s.leftovers, func(a, b *leftover) int {
+		return cmp.Or(cmp.Compare(a.traits.rank, b.traits.rank), cmp.Compare(a.record.Address, b.record.Address))
+	})
+	p := &pruner{
+		Survey: s, at: at, bound: bound, made: made, holds: map[resource.Address]string{},
+		listed: map[string]int{}, rows: map[string]map[string]resource.Row{},
+	}
+	slices.Sort(kept)
+	for _, address := range kept {
+		p.hold(address, string(address)+", which is in it, is not targeted")
+	}
+	for _, l := range s.leftovers { // parents first
+		p.place(l)
+	}
+	p.afford()
+	for _, l := range s.leftovers {
+		p.decide(l)
+	}
+	s.blind = p.blind
+}
+
+// pruner decides what becomes of leftovers.
+type pruner struct {
+	*Survey
+	at     map[resource.Address]*leftover
+	bound  map[serviceID]int
+	blind  int                         // things that are deleted without a look at what others put into them
+	made   map[serviceID]*leftover     // that planform made and nothing protects
+	holds  map[resource.Address]string // what keeps a thing from being deleted
+	listed map[string]int              // leftovers by the path of their list
+	rows   map[string]map[string]resource.Row
+}
+
+// afford finds out whether it would take longer than a person waits, a minute of
+// the usual quota, to look what others put into each thing that goes, such as
+// their comments on a work item.
+func (p *pruner) afford() {
+	const most = 60
+	reads, things := 0, 0
+	for _, l := range p.leftovers {
+		n := len(resource.Children(l.traits.kind.Name))
+		if l.traits.parent == nil || n == 0 || l.fate != open || l.parent != nil && l.parent.record.Made {
+			continue
+		}
+		reads, things = reads+n, things+1
+	}
+	if reads > most && !p.in.Thorough {
+		p.blind = things
+	}
+}
+
+// place works out where a thing is, and whether it can be deleted at all.
+func (p *pruner) place(l *leftover) {
+	r, k := &l.record, l.traits.kind
+	l.params = p.paramsOf(l)
+	if r, ok := l.listRead(); ok {
+		p.listed[r.Path]++
+	}
+	_, wanted := p.owners[serviceID{k.Name, r.ID}]
+	switch {
+	case r.ID == "" || !r.Made:
+		l.fate = stays
+	case wanted || p.bound[serviceID{k.Name, r.ID}] > 1:
+		l.fate = isElsewhere
+	case r.Protect:
+		l.fate = refused
+	}
+	switch {
+	case r.Protect:
+		p.hold(r.Address, string(r.Address)+", which is in it, is protected")
+	case l.fate == stays && len(k.Given) == 0: // each has some of those, whoever made it
+		p.hold(r.Address, "planform did not make "+string(r.Address)+", which is in it")
+	}
+}
+
+// hold keeps what a thing lives in from being deleted with it.
+func (p *pruner) hold(a resource.Address, why string) {
+	for a = ParentOf(a); a != "" && p.holds[a] == ""; a = ParentOf(a) {
+		p.holds[a] = why
+	}
+}
+
+// paramsOf are the path parameters of a leftover's requests, nil where they are not known.
+func (p *pruner) paramsOf(l *leftover) map[string]string {
+	parent := ParentOf(l.record.Address)
+	l.parent = p.at[parent]
+	params := p.paramsIn(parent)
+	if params != nil {
+		params[l.traits.kind.Param] = l.record.ID
+	}
+	return params
+}
+
+// paramsIn are the path parameters for what lives in a thing of the manifest or
+// of the state ("" = the workspace), nil where an ID is not known.
+func (s *Survey) paramsIn(parent resource.Address) map[string]string {
+	params := map[string]string{"workspace_slug": s.in.Workspace}
+	for ; parent != ""; parent = ParentOf(parent) {
+		id := s.idAt(parent)
+		if id == "" {
+			return nil
+		}
+		params[resource.Must(parent.Kind()).Param] = id
+	}
+	return params
+}
+
+// idAt is the ID of a thing of the manifest, else of the state, or "".
+func (s *Survey) idAt(a resource.Address) string {
+	if i, wanted := s.placeOf(a); wanted {
+		if f := &s.facts[i]; f.standing == there && !f.moved {
+			return f.id
+		}
+		return ""
+	}
+	return s.in.Prior[a].ID
+}
+
+// placeOf is the fact of a thing of the manifest.
+func (s *Survey) placeOf(a resource.Address) (int32, bool) {
+	if s.places == nil {
+		s.places = make(map[resource.Address]int32, len(s.in.Desired))
+		for i, o := range s.in.Desired {
+			s.places[o.Address] = int32(i)
+		}
+	}
+	i, ok := s.places[a]
+	return i, ok
+}
+
+// decide decides what becomes of a leftover, after what it lives in.
+func (p *pruner) decide(l *leftover) {
+	switch {
+	case l.fate != open:
+		return
+	case l.parent != nil && l.parent.fate == isGone:
+		l.fate = isGone
+		return
+	case l.parent != nil && (l.parent.fate == goes || l.parent.fate == goesAlong):
+		l.fate = goesAlong
+		return
+	case l.parent != nil && l.parent.fate == waits:
+		l.fate = waits
+		return
+	case l.params == nil:
+		p.unplaced(l)
+		return
+	case p.holds[l.record.Address] != "":
+		l.refuse(p.holds[l.record.Address])
+		return
+	case l.delete == nil:
+		l.refuse("the " + p.in.API.String() + " operations cannot delete " + a(l.traits.kind) + "; planform state rm forgets it")
+		return
+	}
+	if l.fate = p.look(l); l.fate == goes {
+		p.empty(l)
+	}
+}
+
+// refuse says why a thing stays that is wanted no more.
+func (l *leftover) refuse(why string) fate {
+	l.fate, l.reason = refused, "it would be deleted, but "+why
+	return refused
+}
+
+// unplaced decides about a thing of which it is not known what it lives in now.
+func (p *pruner) unplaced(l *leftover) {
+	parent := ParentOf(l.record.Address)
+	i, wanted := p.placeOf(parent)
+	switch {
+	case wanted && p.facts[i].standing == pending:
+		l.fate = waits
+	case wanted && (p.facts[i].standing == absent || p.facts[i].moved):
+		l.fate = isGone // with what it lived in
+	default:
+		l.refuse("it is not known what " + string(parent) + " is on the service")
+	}
+}
+
+// look makes sure that the service shows a thing still.
+func (p *pruner) look(l *leftover) fate {
+	t := l.traits
+	if read, ok := l.listRead(); ok {
+		_, have := p.in.Observed[read]
+		// Where a thing can be below another of its kind, the list tells what is below this one.
+		if have || t.get == nil || p.listed[read.Path] > 2 || above(t.kind) != nil {
+			rows, answer := p.rowsOf(read)
+			switch {
+			case answer == nil:
+				return waits
+			case answer.Lacking:
+				return l.refuse("this edition of the service has no " + plural(t.kind))
+			case rows[l.record.ID] != nil:
+				return goes
+			case t.get == nil:
+				return p.missing(l)
+			} // a list that changes while its pages are read may leave one out
+		}
+	}
+	if t.get == nil {
+		return l.refuse("no read shows whether it is there")
+	}
+	path, _ := t.get.Expand(l.params)
+	switch answer, answered := p.ask(Read{Operation: t.get, Path: path}); {
+	case !answered:
+		return waits
+	case answer.Lacking:
+		return l.refuse("this edition of the service has no " + plural(t.kind))
+	case answer.Missing || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
+		return p.missing(l)
+	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
+		return l.refuse("somebody archived it")
+	default:
+		return goes
+	}
+}
+
+// missing decides about a thing that no list and no read shows: it is gone, or
+// it was archived, by itself or with what it lives in.
+func (p *pruner) missing(l *leftover) fate {
+	if op := l.traits.archived; op != nil {
+		path, _ := op.Expand(l.params)
+		answer, answered := p.ask(Read{Operation: op, Path: path})
+		switch {
+		case !answered:
+			return waits
+		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
+			return l.refuse("somebody archived it")
+		}
+	}
+	top := ParentOf(l.record.Address)
+	for up := top; up != ""; up = ParentOf(up) {
+		top = up
+	}
+	if top == "" {
+		return isGone
+	}
+	op := p.kinds[resource.Must(top.Kind())].get
+	if op == nil {
+		return isGone
+	}
+	path, _ := op.Expand(l.params)
+	answer, answered := p.ask(Read{Operation: op, Path: path})
+	if !answered {
+		return waits
+	}
+	for _, row := range answer.Rows {
+		if at, _ := row["archived_at"].(string); at != "" {
+			return l.refuse("somebody archived " + string(top) + ", which then shows nothing of what is in it")
+		}
+	}
+	return isGone
+}
+
+// listRead is the read that lists a thing, where there is one.
+func (l *leftover) listRead() (Read, bool) {
+	if l.traits.list == nil || l.params == nil {
+		return Read{}, false
+	}
+	path, missing := l.traits.list.Expand(l.params)
+	return Read{Operation: l.traits.list, Path: path, Fields: l.traits.fields}, missing == ""
+}
+
+// rowsOf returns the records of a list by their IDs; no answer = it has to be read.
+func (p *pruner) rowsOf(read Read) (map[string]resource.Row, *Answer) {
+	answer, answered := p.ask(read)
+	if !answered {
+		return nil, nil
+	}
+	rows := p.rows[read.Path]
+	if rows == nil {
+		rows = make(map[string]resource.Row, len(answer.Rows))
+		for _, row := range answer.Rows {
+			rows[row.ID()] = row
+		}
+		p.rows[read.Path] = rows
+	}
+	return rows, &answer
+}
+
+// empty makes sure that nothing would be deleted along with a thing that planform
+// did not make: what is below it, and what lives in it.
+func (p *pruner) empty(l *leftover) {
+	k := l.traits.kind
+	if field := above(k); field != nil {
+		read, _ := l.listRead()
+		for _, row := range p.in.Observed[read].Rows {
+			if up, _ := field.Observed(row); up == l.record.ID && !p.leaves(k, row, field) {
+				l.fate = l.refuse(p.called(k, row) + " is below it, and stays")
+				return
+			}
+		}
+	}
+	if k.Parent != "" && p.blind > 0 {
+		return
+	}
+	for _, child := range resource.Children(k.Name) {
+		t := p.kinds[child]
+		if t.list == nil {
+			continue
+		}
+		path, missing := t.list.Expand(l.params)
+		if missing != "" {
+			continue
+		}
+		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.fields})
+		if answer == nil {
+			l.fate = waits
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			given := slices.ContainsFunc(naturals(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
+			if in := p.made[serviceID{child.Name, id}]; !given && (in == nil || in.parent != l) {
+				l.fate = l.refuse("planform did not make the " + p.called(child, rows[id]) + ", which is in it")
+				return
+			}
+		}
+	}
+}
+
+// leaves reports whether a record that is below another one goes, or is to be elsewhere.
+func (p *pruner) leaves(k *resource.Kind, row resource.Row, field *resource.Field) bool {
+	id := serviceID{k.Name, row.ID()}
+	if i, wanted := p.owners[id]; wanted {
+		_, moves := p.in.Desired[i].Value(field.Name)
+		return moves
+	}
+	return p.made[id] != nil
+}
+
+func (p *pruner) called(k *resource.Kind, row resource.Row) string {
+	for _, name := range naturals(k, row) {
+		return spoken(k) + " " + strconv.Quote(name)
+	}
+	return spoken(k) + " " + row.ID()
+}

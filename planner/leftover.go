@@ -226,7 +226,40 @@ func (s *Survey) idAt(a resource.Address) string {
 		}
 		return ""
 	}
-	return s.in.Prior[a].ID
+	if id := s.in.Prior[a].ID; id != "" {
+		return id
+	}
+	return s.codedAt(a)
+}
+
+// codedAt is the ID of a thing that neither the manifest nor the state has any
+// more, but of which the identifiers of what lived in it tell its own: WEB-7 lived in WEB.
+func (s *Survey) codedAt(a resource.Address) string {
+	k, ok := resource.Lookup(a.Kind())
+	if !ok || k.Identifier == nil || k.Identifier.Wire == "" || k.Parent != "" || s.kinds[k].list == nil {
+		return ""
+	}
+	if s.codes == nil {
+		s.codes = map[resource.Address]string{}
+		for address, r := range s.in.Prior {
+			code, _, ok := strings.Cut(r.Identifier, "-")
+			parent := ParentOf(address)
+			if have := s.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
+				s.codes[parent] = code
+			}
+		}
+	}
+	code := s.codes[a]
+	if code == "" {
+		return ""
+	}
+	l, _ := s.list(s.kinds[k], none)
+	for _, row := range l.rows {
+		if shown := s.readable(k, none, row); strings.EqualFold(shown, code) {
+			return row.ID()
+		}
+	}
+	return ""
 }
 
 // placeOf is the fact of a thing of the manifest.

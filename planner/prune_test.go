@@ -41,6 +41,19 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
 		},
+		"what lived in something that is named nowhere any more is found by its identifier": {
+			api: full, have: linked, options: pruning, want: func(*wanted) {},
+			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", Made: true}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
+			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
+			findings: []string{
+				"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing",
+			},
+		},
+		"unless nothing tells it": {
+			api: full, have: linked, options: pruning, want: func(*wanted) {},
+			prior: []planner.Record{made("work_item/site/c", c)},
+			steps: []string{"not_possible work_item/site/c: it would be deleted, but it is not known what project/site is on the service"},
+		},
 		"a changed key looks like that, and is asked about": {
 			api: full, options: pruning,
 			have:     func(s *service) { s.have("work_item", web, c, "name=C", "external_source=planform") },

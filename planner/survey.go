@@ -73,10 +73,11 @@ type Survey struct {
 	blind      int                    // leftovers that are deleted without a look at what others put into them
 	costly     map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken map[serviceID]string       // names by ID
-	open   map[nameKey]int            // creates without an outcome, by the name that was sent
-	places map[resource.Address]int32 // facts by address
-	claims map[string]bool            // IDs that the state has
+	spoken map[serviceID]string        // names by ID
+	open   map[nameKey]int             // creates without an outcome, by the name that was sent
+	places map[resource.Address]int32  // facts by address
+	codes  map[resource.Address]string // readable identifiers of what the state's things lived in
+	claims map[string]bool             // IDs that the state has
 }
 
 // naming is a field of a wanted thing that names others.

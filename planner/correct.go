@@ -54,6 +54,14 @@ func (b *builder) correct() {
 		case isElsewhere:
 			c := at(l.record.Address)
 			c.To, c.Why = "", "is known under another address"
+			i, ok := b.owners[serviceID{l.traits.kind.Name, l.record.ID}]
+			switch {
+			case !ok:
+			case b.facts[i].prior != nil: // who made it is known under both
+				at(b.in.Desired[i].Address).Record.Made = true
+			case b.facts[i].step != nil:
+				b.facts[i].step.Made = true
+			}
 		}
 	}
 	for _, d := range b.departures {

@@ -200,6 +200,28 @@ func TestManyThingsAreDeletedWithoutALookInside(t *testing.T) {
 	}
 }
 
+// TestWhoMadeAThingIsKnownUnderItsNewKey covers things that are found again by their name.
+func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
+	t.Parallel()
+	for name, prune := range map[string]bool{"at once": true, "later": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB", "name=Website").have("module", web, uuid(0xd, 1), "name=Checkout")
+			s.in.Prior["module/web/old"] = made("module/web/old", uuid(0xd, 1), "name=Checkout")
+			objects := want(t).put("project/web", "id="+web).put("module/web/new", "name=Checkout").all()
+			s.in.Prune = prune
+			s.makeAll(objects)
+			s.in.Prune = true
+			s.makeAll(objects)
+			_, old := s.in.Prior["module/web/old"]
+			if old || !s.in.Prior["module/web/new"].Made || !s.mustPlan(objects).Empty() {
+				t.Errorf("%+v", s.in.Prior)
+			}
+		})
+	}
+}
+
 func TestWhatIsGoneIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)

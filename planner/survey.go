@@ -55,13 +55,14 @@ type Survey struct {
 	names    map[Name]string
 	found    map[nameKey]string // "" = reported
 	reads    []Read
+	unseen   []Read // see Unseen
 	asked    map[Read]bool
 	diags    diag.List
 	costly   map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken map[serviceID]string // names by ID
-	open   map[nameKey]int      // creates without an outcome, by the name that was sent
-	claims map[string]bool      // IDs that the state has
+	spoken  map[serviceID]string // names by ID
+	sequels map[scope]*sequel
+	claims  map[string]bool // IDs that the state or the manifest has
 }
 
 // naming is a field of a wanted thing that names others.
@@ -80,6 +81,11 @@ func Reads(in Input) []Read { return Look(in).Reads() }
 // Reads returns the read requests that must be answered before a plan can be
 // made and that can be asked now, in a fixed order. It is empty when Build can go on.
 func (s *Survey) Reads() []Read { return s.reads }
+
+// Unseen returns the reads that show nothing of a create which a former run may
+// have sent. While the service may still be about to carry it out, they are to
+// be asked again before there is a plan.
+func (s *Survey) Unseen() []Read { return s.unseen }
 
 // Look works out where everything stands. A look that asks for no more reads can be built at once.
 func Look(in Input) *Survey {

@@ -177,7 +177,7 @@ func (p *pairing) next() (l *loss, hit int) {
 	if len(p.hits) > len(p.lost) {
 		return nil, 0
 	}
-	for i, h := range p.hits { // somebody made it
+	for i, h := range p.hits { // somebody made it; what a higher number fits is more
 		fit := slices.DeleteFunc(slices.Clone(p.lost), func(l *loss) bool { return !p.fits(l, h) })
 		if len(fit) == 0 {
 			return nil, 0
@@ -202,17 +202,24 @@ func (p *pairing) fits(l *loss, h numbered) bool { return h.number > l.floor && 
 
 // alike reports whether creates sent the same.
 func (p *pairing) alike(lost []*loss) bool {
-	return !slices.ContainsFunc(lost, func(l *loss) bool { return p.wish[l] != p.wish[lost[0]] || l.floor != lost[0].floor })
+	return !slices.ContainsFunc(lost, func(l *loss) bool { return p.wish[l] != p.wish[lost[0]] })
 }
 
 // agrees reports whether a record shows nothing else than a create sent.
 func (s *Survey) agrees(l *loss, row resource.Row) bool {
-	for _, v := range s.in.Desired[l.at].Sends(s.in.API) {
+	o := s.in.Desired[l.at]
+	sent := o.Sends(s.in.API)
+	for _, v := range sent {
 		want, complete := v.Wanted(s.formerly(l.at))
 		have, known := v.Field.Observed(row)
 		if complete && known && have != want {
 			return false
 		}
+	}
+	if k := o.Kind; k.Nests != "" && !slices.ContainsFunc(sent, func(v *resource.Value) bool { return v.Field.Name == k.Nests }) {
+		field, _ := k.Field(k.Nests)
+		parent, known := field.Observed(row)
+		return !known || parent == "" // the service gives nothing a parent by itself
 	}
 	return true
 }

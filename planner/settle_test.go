@@ -215,6 +215,24 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			want:  two,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
+		"likewise if more was known when the second was sent": {
+			api: documented,
+			have: func(s *service) {
+				s.numbered(7, "Old", -time.Hour).numbered(8, "Old", -time.Hour).numbered(9, "Pay", time.Second)
+			},
+			prior: []planner.Record{there, lostCreate(pay, 7), lostCreate(again, 8)},
+			want:  two,
+			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
+		},
+		"what came before the second was sent is the first": {
+			api: documented,
+			have: func(s *service) {
+				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0).numbered(9, "Old", 0).numbered(10, "Pay", 0)
+			},
+			prior: []planner.Record{there, lostCreate(pay, 9), lostCreate(again, 7)},
+			want:  two,
+			steps: adopted(pay, again),
+		},
 		"of two that sent the same neither is there": {
 			api:   documented,
 			have:  func(s *service) { s.numbered(7, "Old", -time.Hour) },
@@ -279,6 +297,17 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 				w.put("work_item/web/p", "name=P").put("work_item/web/q", "name=Q")
 			},
 			steps: adopted(pay, again),
+		},
+		"what was sent without a parent has none": {
+			api: documented,
+			have: func(s *service) {
+				s.numbered(7, "P", -time.Hour).numbered(8, "Pay", 0, "parent="+uuid(9, 7))
+			},
+			prior: append([]planner.Record{known("work_item/web/p", uuid(9, 7), "identifier=WEB-7", "name=P")}, twice...),
+			want: func(w *wanted) {
+				project(w).put("work_item/web/p", "name=P").put(pay, "name=Pay").put(again, "name=Pay", "parent=@work_item/web/p")
+			},
+			steps: []string{"create work_item/web/pay", "adopt work_item/web/again: found by its number and name"},
 		},
 		"one that the manifest has no more may have made it": {
 			api:   documented,

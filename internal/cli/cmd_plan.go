@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,6 +40,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
+		&cli.DurationFlag{Name: "patience", Value: remote.DefaultPatience, Usage: "`TIME` for which the service may go on with a request that was given up; until then nothing of which the answer was lost is sent again"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -51,6 +53,7 @@ type planOptions struct {
 	trust       bool
 	thorough    bool
 	adoptByName bool
+	patience    time.Duration
 	service     connectionOptions
 }
 
@@ -69,7 +72,7 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), service: service,
+		adoptByName: c.Bool("adopt-by-name"), patience: c.Duration("patience"), service: service,
 	}, out, err
 }
 
@@ -91,7 +94,7 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	plan, err := makePlan(ctx, conn, o, wanted, known.Prior(), out)
+	plan, err := makePlan(ctx, conn, o, wanted, known, out)
 	if err != nil {
 		return err
 	}
@@ -124,17 +127,23 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 	return state.DefaultPath(wanted.Dir, conn.name, conn.workspace)
 }
 
+// memory is what former runs left.
+type memory interface {
+	Prior() planner.Prior
+	LastSign() time.Time
+}
+
 // makePlan reads what the service holds and compares.
-func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
+func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, known memory, out output) (*planner.Plan, error) {
 	in := planner.Input{
-		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
+		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: known.Prior(), Observed: planner.Observed{},
 		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName,
 	}
 	var err error
 	if in.API, err = conn.chooseAPI(ctx, o.service.api, in.Observed); err != nil {
 		return nil, err
 	}
-	plan, findings, err := remote.Plan(ctx, conn.client, in)
+	plan, findings, err := remote.Plan(ctx, conn.client, in, o.after(known, out))
 	if err != nil {
 		return nil, err
 	}
@@ -145,4 +154,16 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 		return nil, errShown
 	}
 	return plan, nil
+}
+
+// after is the patience with what former runs sent. A run that died may have
+// waited for an answer, and have looked for what it sent, since it was heard of.
+func (o planOptions) after(known memory, out output) remote.Patience {
+	p := remote.Patience{For: o.patience, Tell: func(d time.Duration) {
+		out.view.Notef("an earlier run got no answer to some of what it sent: looking again in %s, when the service is surely through with it", d.Round(time.Second))
+	}}
+	if last := known.LastSign(); !last.IsZero() {
+		p.GivenUp = last.Add(o.service.timeout + o.patience)
+	}
+	return p
 }

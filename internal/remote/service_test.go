@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -197,34 +196,6 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 	}
 	if r := s.apply(t, applying{manifest: oneItem}); r.writes != 0 || !r.plan.Empty() {
 		t.Errorf("%d writes", r.writes)
-	}
-}
-
-func TestARequestThatIsCarriedOutLateIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	s := newService(t, resource.Full)
-	created := writes()["create work item"]
-	var late func()
-	looks := 0
-	r := s.apply(t, applying{manifest: oneItem, workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
-		switch {
-		case created.is(req) && late == nil:
-			body, err := io.ReadAll(req.Body)
-			if err != nil {
-				t.Error(err)
-			}
-			sent := req.Clone(context.WithoutCancel(req.Context()))
-			late = func() { s.replay(sent, body) }
-			return sandbox.Fault{Before: sandbox.Break{Cut: true}}
-		case strings.Contains(req.URL.RawQuery, "external_id"):
-			if looks++; looks == 3 {
-				late()
-			}
-		}
-		return sandbox.Fault{}
-	}})
-	if got := r.itemA(t); got.Status != executor.Done || !got.Outcome.Settled || looks != 3 || s.named("work_item", "Item A") != 1 {
-		t.Errorf("%+v after %d looks, %q", got, looks, s.picture())
 	}
 }
 

@@ -42,6 +42,7 @@ type builder struct {
 	steps   [][]*Step // by rank of their kind, in the order of the manifest
 	roots   []int32   // see root; nil = nothing is in the way of anything
 	stale   map[*traits]int
+	newest  map[scope]int // highest readable number that is known
 	made    slab[Step]
 	values  slab[*resource.Value]
 	numbers slab[int]
@@ -50,6 +51,7 @@ type builder struct {
 
 func (b *builder) build() {
 	b.findObstacles()
+	b.findNewest()
 	for i := range b.facts {
 		switch b.facts[i].standing {
 		case absent, lacking, unknown:
@@ -76,6 +78,18 @@ func (b *builder) build() {
 	b.notices()
 }
 
+// findNewest finds the highest readable numbers that things bear which are
+// there: what is created gets higher ones.
+func (b *builder) findNewest() {
+	b.newest = map[scope]int{}
+	for i := range b.facts {
+		if f := &b.facts[i]; f.standing == there && f.identifier != "" && f.parent != none {
+			at := scope{f.traits, f.parent}
+			b.newest[at] = max(b.newest[at], numberOf(b.facts[f.parent].identifier, f.identifier))
+		}
+	}
+}
+
 // step adds a step about a thing.
 func (b *builder) step(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.facts[i]
@@ -95,7 +109,7 @@ func (b *builder) create(i int) {
 		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
 	}
 	step := b.step(i, Create)
-	step.Operation = f.traits.create
+	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) {

@@ -94,6 +94,7 @@ type Step struct {
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
+	Newest    int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position  diag.Position
 	Reason    string // why it is NotPossible, or by what an Adopt was found; for Adopt by what it was found
 

@@ -133,8 +133,13 @@ func (x *search) remember(path string) {
 
 // number is that of a readable identifier of this parent, or 0.
 func (x *search) number(identifier string) int {
-	code, text, _ := strings.Cut(identifier, "-")
-	if !strings.EqualFold(code, x.facts[x.parent].identifier) {
+	return numberOf(x.facts[x.parent].identifier, identifier)
+}
+
+// numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
+func numberOf(code, identifier string) int {
+	begin, text, _ := strings.Cut(identifier, "-")
+	if code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
 	n, _ := strconv.Atoi(text) // 0 if it is none

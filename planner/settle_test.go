@@ -382,3 +382,21 @@ func TestTheReadsThatShowNothingOfALostCreateAreToBeAskedAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestACreateKnowsTheHighestNumberThatIsThere(t *testing.T) {
+	t.Parallel()
+	s := newService(t, documented)
+	s.have("project", "", web, "identifier=WEB").have("project", "", shop, "identifier=SHOP")
+	s.items(1, 12, "Old", 0).have("work_item", shop, uuid(9, 90), "sequence_id=90")
+	s.in.Prior["work_item/web/a"] = known("work_item/web/a", uuid(9, 9), "identifier=WEB-9", "name=Old")
+	w := want(t).put("project/web", "id="+web, "identifier=WEB").put("project/shop", "id="+shop, "identifier=SHOP")
+	w.put("work_item/web/a", "name=Old").put("work_item/web/b", "identifier=WEB-12").put("work_item/web/new", "name=New")
+	w.put("work_item/shop/new", "name=New")
+	got := map[resource.Address]int{}
+	for _, step := range s.mustPlan(w.all()).Steps {
+		got[step.Address] = step.Newest
+	}
+	if diff := cmp.Diff(map[resource.Address]int{"work_item/web/new": 12, "work_item/shop/new": 0}, got); diff != "" {
+		t.Error(diff)
+	}
+}

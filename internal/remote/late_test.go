@@ -123,3 +123,18 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 		})
 	}
 }
+
+func TestAReadThatCameTooEarlyIsRepeatedHoweverLongTheOthersTake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newVirtual(t, resource.Documented)
+		s.apply(t, applying{manifest: oneItem, killed: true, fault: trouble{
+			fault: sandbox.Fault{Late: 50 * time.Second}, killed: true,
+		}.on(writes()["create work item"])})
+		s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Delay: 15 * time.Second} }
+		r := s.apply(t, applying{manifest: oneItem, timeout: time.Minute, patience: time.Minute})
+		if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
+			t.Error(r.failed(), s.picture())
+		}
+	})
+}

@@ -41,6 +41,9 @@ func (p Patience) left() time.Duration { return time.Until(p.GivenUp.Add(p.For))
 // wait returns when it is at an end.
 func (p Patience) wait(ctx context.Context) error {
 	left := p.left()
+	if left <= 0 {
+		return nil
+	}
 	if p.Tell != nil {
 		p.Tell(left)
 	}
@@ -58,6 +61,7 @@ func (p Patience) wait(ctx context.Context) error {
 // are what the planner says.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, patience Patience) (*planner.Plan, diag.List, error) {
 	patience = patience.begin()
+	early := patience.left() > 0
 	in.Observed = maps.Clone(in.Observed)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
@@ -65,7 +69,8 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, patie
 	for {
 		survey := planner.Look(in)
 		reads := survey.Reads()
-		if unseen := survey.Unseen(); len(reads) == 0 && len(unseen) > 0 && patience.left() > 0 {
+		if unseen := survey.Unseen(); early && len(reads) == 0 && len(unseen) > 0 {
+			early = false
 			if err := patience.wait(ctx); err != nil {
 				return nil, nil, err
 			}

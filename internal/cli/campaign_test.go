@@ -53,7 +53,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a killed process cannot be told from one that failed")
 	}
-	lanes := 1 + min(3, *campaignSize/50) // they mostly wait
+	lanes := campaignLanes()
 	planform := program(t)
 	for api, which := range map[string]resource.API{"full": resource.Full, "documented": resource.Documented} {
 		if *campaignAPI != "both" && *campaignAPI != api {
@@ -79,6 +79,9 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		})
 	}
 }
+
+// campaignLanes is how many rounds run at once with each API.
+func campaignLanes() int { return 1 + min(3, *campaignSize/50) }
 
 // tally is what happened.
 type tally struct {

@@ -13,6 +13,9 @@ var ErrStopped = errors.New("no further request is made")
 // called more than once. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
+// Stopped is closed when the client is stopped.
+func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
+
 // untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -43,6 +43,7 @@ type builder struct {
 	steps   [][]*Step // by rank of their kind, in the order of the manifest
 	roots   []int32   // see root; nil = nothing is in the way of anything
 	stale   map[*traits]int
+	newest  map[scope]int // highest readable number that is known
 	made    slab[Step]
 	values  slab[*resource.Value]
 	numbers slab[int]
@@ -55,6 +56,7 @@ type builder struct {
 
 func (b *builder) build() {
 	b.findObstacles()
+	b.findNewest()
 	for i := range b.facts {
 		switch b.facts[i].standing {
 		case absent, lacking, unknown:
@@ -88,6 +90,18 @@ func (b *builder) build() {
 	b.pruneNotices()
 }
 
+// findNewest finds the highest readable numbers that things bear which are
+// there: what is created gets higher ones.
+func (b *builder) findNewest() {
+	b.newest = map[scope]int{}
+	for i := range b.facts {
+		if f := &b.facts[i]; f.standing == there && f.identifier != "" && f.parent != none {
+			at := scope{f.traits, f.parent}
+			b.newest[at] = max(b.newest[at], numberOf(b.facts[f.parent].identifier, f.identifier))
+		}
+	}
+}
+
 // step adds a step about a thing.
 func (b *builder) step(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.facts[i]
@@ -112,7 +126,7 @@ func (b *builder) create(i int) {
 		b.complete(i)
 	}
 	step := b.step(i, Create)
-	step.Operation = f.traits.create
+	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	lacks := b.lacking(i)
 	var late []*resource.Value
 	values := b.values.take(len(o.Values))[:0]

@@ -12,5 +12,14 @@
 // a plan can name every read that it stands on, and a thing that could not be
 // read is never taken for absent.
 //
+// What a create without an outcome made is looked for before it is created
+// again: in the list of its parent, by mark or natural key; or, of work items under
+// the documented operations, by their readable numbers, among those that came
+// after it was sent, by the name and whatever else was sent. [Survey.Unseen] tells
+// which answers may come too early. If what is there fits in more than one way,
+// nothing is sent and the step says how to resolve it. It cannot be noticed if,
+// before the next plan, somebody renames what was made, or makes by hand, once it
+// was sent in vain, something that bears its name.
+//
 // The executor may do only what the plan says.
 package planner

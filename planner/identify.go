@@ -60,6 +60,9 @@ func (s *Survey) identify(i int) {
 // known reports whether the state knows an ID.
 func (f *fact) known() bool { return f.prior != nil && f.prior.ID != "" }
 
+// sent reports whether it may have been created without the state knowing.
+func (f *fact) sent() bool { return f.prior != nil && f.prior.Open.creates() }
+
 // forget drops what the state says: it is about another thing.
 func (f *fact) forget() { f.prior, f.moved = nil, true }
 
@@ -214,7 +217,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 	t := f.traits
 	if !t.recognises() {
 		switch {
-		case f.prior != nil && f.prior.Open != nil:
+		case f.sent():
 			s.settle(o, f)
 		case t.create != nil:
 			f.standing, f.blind = absent, true
@@ -255,6 +258,9 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 		return
 	}
 	f.standing = absent
+	if f.sent() {
+		s.unseen = append(s.unseen, Read{Operation: t.list, Path: s.listPath(t, f.parent), Fields: t.fields})
+	}
 	if t.create == nil {
 		f.standing = broken
 		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and the "+s.in.API.String()+" operations cannot create one", near(o.Name(), o.Kind, l))

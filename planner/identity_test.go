@@ -313,51 +313,6 @@ func TestIdentity(t *testing.T) {
 				"not_possible link/web/b/l: it needs work_item/web/a: " + lost,
 			},
 		},
-		"or by the numbers that came after the last known one": {
-			api:     documented,
-			options: crashed(),
-			have: func(s *service) {
-				s.have("work_item", web, item(8), "sequence_id=8", "name=Other").have("work_item", web, item(9), "sequence_id=9", "name=Pay")
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay").have("work_item", web, item(10), "sequence_id=10", "name=Pay")
-			},
-			prior: []planner.Record{known("project/web", web, "identifier=WEB"), known("work_item/web/other", item(10))},
-			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
-			steps: []string{"adopt work_item/web/pay: found by its number and name"},
-		},
-		"it was not made if no number after that bears its name": {
-			api:     documented,
-			options: crashed(),
-			have:    func(s *service) { s.have("work_item", web, item(8), "sequence_id=8", "name=Other") },
-			prior:   []planner.Record{known("project/web", web, "identifier=WEB")},
-			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
-			steps:   []string{"create work_item/web/pay"},
-		},
-		"two that bear it are an error": {
-			api:     documented,
-			options: crashed(),
-			have: func(s *service) {
-				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay").have("work_item", web, item(9), "sequence_id=9", "name=Pay")
-			},
-			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
-			want:     func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
-			findings: []string{"error ambiguous: the service has 2 things that could be work_item/web/pay, found by its number and name: " + item(8) + ", " + item(9) + "; give the id of the right one"},
-		},
-		"two that sent one name cannot be told apart": {
-			api: documented,
-			options: func(in *planner.Input) {
-				crashed()(in)
-				in.Prior["work_item/web/again"] = planner.Record{Address: "work_item/web/again", Open: &planner.Intent{Name: "Pay", After: 7}}
-			},
-			prior: []planner.Record{known("project/web", web, "identifier=WEB")},
-			want: func(w *wanted) {
-				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/again", "name=Pay")
-			},
-			steps: []string{
-				"not_possible work_item/web/pay: " + strings.ReplaceAll(lost, "/a ", "/pay "),
-				"not_possible work_item/web/again: " + strings.ReplaceAll(lost, "/a ", "/again "),
-			},
-			reads: []string{},
-		},
 		"an update without an outcome is settled by looking": {
 			api:   full,
 			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=B") },
@@ -395,13 +350,6 @@ func TestIdentity(t *testing.T) {
 			findings: []string{`error no-lookup: cycle "Sprint" can neither be looked up nor created with the documented operations; give its id, or use --api auto`},
 		},
 	})
-}
-
-// crashed leaves a create of work_item/web/pay without an outcome.
-func crashed() func(*planner.Input) {
-	return func(in *planner.Input) {
-		in.Prior["work_item/web/pay"] = planner.Record{Address: "work_item/web/pay", Open: &planner.Intent{Name: "Pay", After: 7}}
-	}
 }
 
 // cannotSettle is the notice that the project's identifier is not known.

@@ -104,6 +104,7 @@ type Step struct {
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
+	Newest    int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position  diag.Position
 	Reason    string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
 	Lacking   string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers

@@ -101,9 +101,11 @@ func (s *Survey) vanished(o *resource.Object, f *fact) {
 		s.hint(o, "not-found", string(o.Address)+" is not on the service any more, and planform cannot create it again", "take it out of the manifest, or give the id of another one")
 		f.standing = broken
 	default:
-		was := f.id
+		was, again := f.id, f.sent() // a former run has noticed already that it is gone
 		f.forget()
-		f.id, f.identifier = "", ""
+		if f.id, f.identifier = "", ""; again {
+			f.prior = &Record{Address: o.Address, Open: s.in.Prior[o.Address].Open}
+		}
 		s.recognise(o, f, was)
 		f.gone = f.standing == absent
 	}

@@ -82,7 +82,7 @@ func (s *service) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 		if len(reads) == 0 {
 			break
 		}
-		if round > 10 {
+		if round > 40 {
 			s.t.Fatalf("still reading: %v", reads)
 		}
 		for _, r := range reads {

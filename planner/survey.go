@@ -63,6 +63,7 @@ type Survey struct {
 	found    map[nameKey]string // "" = reported, or found during the run only
 	lacked   map[nameKey]bool   // of kinds that this edition does not have; nil = none
 	reads    []Read
+	unseen   []Read // see Unseen
 	asked    map[Read]bool
 	diags    diag.List
 	renames  bool                                  // some thing had another key before
@@ -73,11 +74,11 @@ type Survey struct {
 	blind      int                    // leftovers that are deleted without a look at what others put into them
 	costly     map[*resource.Kind]int // things that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken map[serviceID]string        // names by ID
-	open   map[nameKey]int             // creates without an outcome, by the name that was sent
-	places map[resource.Address]int32  // facts by address
-	codes  map[resource.Address]string // readable identifiers of what the state's things lived in
-	claims map[string]bool             // IDs that the state has
+	spoken  map[serviceID]string // names by ID
+	sequels map[scope]*sequel
+	places  map[resource.Address]int32  // facts by address
+	codes   map[resource.Address]string // readable identifiers of what the state's things lived in
+	claims  map[string]bool             // IDs that the state or the manifest has
 }
 
 // naming is a field of a wanted thing that names others.
@@ -96,6 +97,11 @@ func Reads(in Input) []Read { return Look(in).Reads() }
 // Reads returns the read requests that must be answered before a plan can be
 // made and that can be asked now, in a fixed order. It is empty when Build can go on.
 func (s *Survey) Reads() []Read { return s.reads }
+
+// Unseen returns the reads that show nothing of a create which a former run may
+// have sent. While the service may still be about to carry it out, they are to
+// be asked again before there is a plan.
+func (s *Survey) Unseen() []Read { return s.unseen }
 
 // Look works out where everything stands. A look that asks for no more reads can be built at once.
 func Look(in Input) *Survey {

@@ -85,7 +85,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	defer file.Close() //nolint:errcheck // saved before
-	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file.Prior(), out)
+	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file, out)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
 	defer conn.watch.follow(progress, false)()
-	return executor.Run(ctx, plan, remote.NewService(conn.client, plan), journal, executor.Options{
+	return executor.Run(ctx, plan, remote.NewService(conn.client, plan).WithPatience(o.patience), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)

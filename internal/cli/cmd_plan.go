@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -52,6 +53,7 @@ func planFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; what is missing is reported"},
 		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
+		&cli.DurationFlag{Name: "patience", Value: remote.DefaultPatience, Usage: "`TIME` for which the service may go on with a request that was given up; until then nothing of which the answer was lost is sent again"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -68,6 +70,7 @@ type planOptions struct {
 	onDrift     planner.OnDrift
 	targets     planner.Targets
 	noCreate    map[string]bool
+	patience    time.Duration
 	service     connectionOptions
 }
 
@@ -98,7 +101,7 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	service, err := newConnectionOptions(c, p)
 	return planOptions{
 		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, targets: targets, noCreate: noCreate, service: service,
+		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, targets: targets, noCreate: noCreate, patience: c.Duration("patience"), service: service,
 	}, out, err
 }
 
@@ -153,7 +156,7 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	plan, err := makePlan(ctx, conn, o, wanted, known.Prior(), out)
+	plan, err := makePlan(ctx, conn, o, wanted, known, out)
 	if err != nil {
 		return err
 	}
@@ -187,17 +190,24 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 }
 
 // plan reads with a progress line.
-func (c *connection) plan(ctx context.Context, in planner.Input, api string, out output) (*planner.Plan, diag.List, error) {
+func (c *connection) plan(ctx context.Context, in planner.Input, api string, patience remote.Patience, out output) (*planner.Plan, diag.List, error) {
 	defer c.watch.read(out)()
 	var err error
 	if in.API, err = c.chooseAPI(ctx, api, in.Observed); err != nil {
 		return nil, nil, err
 	}
-	return remote.Plan(ctx, c.client, in)
+	return remote.Plan(ctx, c.client, in, patience)
+}
+
+// memory is what former runs left.
+type memory interface {
+	Prior() planner.Prior
+	LastSign() time.Time
 }
 
 // makePlan reads what the service holds and compares.
-func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, prior planner.Prior, out output) (*planner.Plan, error) {
+func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, last memory, out output) (*planner.Plan, error) {
+	prior := last.Prior()
 	in := planner.Input{
 		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
 		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift, NoCreate: o.noCreate, Targets: o.targets,
@@ -211,7 +221,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 		out.view.Diagnostics(findings)
 		return nil, errShown
 	}
-	plan, findings, err := conn.plan(ctx, in, o.service.api, out)
+	plan, findings, err := conn.plan(ctx, in, o.service.api, o.after(last, out), out)
 	if err != nil {
 		return nil, err
 	}
@@ -222,4 +232,16 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 		return nil, errShown
 	}
 	return plan, nil
+}
+
+// after is the patience with what former runs sent. A run that died may have
+// waited for an answer, and have looked for what it sent, since it was heard of.
+func (o planOptions) after(last memory, out output) remote.Patience {
+	p := remote.Patience{For: o.patience, Tell: func(d time.Duration) {
+		out.view.Notef("an earlier run got no answer to some of what it sent: looking again in %s, when the service is surely through with it", d.Round(time.Second))
+	}}
+	if sign := last.LastSign(); !sign.IsZero() {
+		p.GivenUp = sign.Add(o.service.timeout + o.patience)
+	}
+	return p
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,9 +16,22 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"planform": func() { os.Exit(cli.Main(cli.System())) },
 	})
+}
+
+// tests runs more of the tests at once where the campaign is large, since its rounds mostly wait.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	flag.Parse()
+	if lanes := campaignLanes(); lanes > 1 {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*lanes)); err != nil {
+			panic(err)
+		}
+	}
+	return m.M.Run()
 }
 
 // TestScripts runs one script for each behaviour that a user sees.

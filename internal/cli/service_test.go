@@ -92,3 +92,14 @@ func (s *service) sent(n int) (reads, writes int) {
 	}
 	return reads, writes
 }
+
+// written lists the write requests since the n-th.
+func (s *service) written(n int) string {
+	var b strings.Builder
+	for _, e := range s.Log()[n:] {
+		if e.Method != "GET" {
+			b.WriteString("\n" + e.Method + " " + e.Path + " " + string(e.RequestBody))
+		}
+	}
+	return b.String()
+}

@@ -18,20 +18,8 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// known is a manifest of what is there already; whole is one with every kind of write.
-const (
-	known = `
-version: 1
-workspace: acme
-projects:
-  - key: web
-    id: ` + sandbox.ProjectWeb + `
-    identifier: WEB
-    work_items:
-      - {key: old, id: ` + sandbox.WorkItemWeb1 + `, identifier: WEB-1}
-      - {key: first, name: First}
-`
-	whole = `
+// whole is a manifest with every kind of write.
+const whole = `
 version: 1
 workspace: acme
 projects:
@@ -56,7 +44,6 @@ customers:
       - {key: dark, id: ` + sandbox.RequestDarkMode + `, description: For night shifts and mornings.}
 pages: [{key: decisions, name: Decisions, description: Newest first.}]
 `
-)
 
 // wholeOf is the manifest for an API: only the wider one can rename an item.
 func wholeOf(api resource.API) string {
@@ -231,9 +218,6 @@ func TestWhateverHappensToAWriteEveryThingIsThereOnceInTheEnd(t *testing.T) {
 func suffer(t *testing.T, api resource.API, w write, tr trouble) {
 	t.Helper()
 	s := newService(t, api)
-	if api == resource.Documented {
-		s.apply(t, applying{manifest: known}) // so that a number is known, by which items can be found
-	}
 	text := wholeOf(api)
 	one := applying{manifest: text, fault: tr.on(w), killed: tr.killed}
 	if tr.short {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,9 +38,10 @@ func TestMain(m *testing.M) {
 type service struct {
 	*sandbox.Server
 
-	api resource.API
-	dir string
-	now func() time.Time // nil = as late as it is
+	api     resource.API
+	dir     string
+	now     func() time.Time // nil = as late as it is
+	virtual bool             // within a bubble, where there are no connections
 
 	fault func(*http.Request) sandbox.Fault // of the present run; nil = none
 }
@@ -74,6 +76,10 @@ func newServiceOf(t *testing.T, api resource.API, o sandbox.Options) *service {
 // returns: nothing that was sent is handled later than that.
 func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
 	t.Helper()
+	if s.virtual {
+		config.Transport = direct{s}
+		return s.connect(t, config, "http://127.0.0.1"), func() {}
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body) // or else the server would not see that the client has gone
 		if err != nil {
@@ -82,15 +88,41 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		s.ServeHTTP(w, req)
 	}))
-	config.BaseURL, config.Workspace, config.Credential = server.URL, sandbox.Workspace, apiclient.APIKey(sandbox.Key)
-	client, err := apiclient.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := s.connect(t, config, server.URL)
 	return client, func() {
 		client.CloseIdle()
 		server.Close()
 	}
+}
+
+func (s *service) connect(t *testing.T, config apiclient.Config, url string) *apiclient.Client {
+	t.Helper()
+	config.BaseURL, config.Workspace, config.Credential = url, sandbox.Workspace, apiclient.APIKey(sandbox.Key)
+	client, err := apiclient.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// direct hands requests to the service without a connection.
+type direct struct{ s *service }
+
+func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err = req.Context().Err(); err == nil {
+				err = syscall.ECONNRESET
+			}
+		}
+	}()
+	w := httptest.NewRecorder()
+	incoming := req.Clone(req.Context())
+	if incoming.RequestURI = req.URL.RequestURI(); incoming.Body == nil {
+		incoming.Body = http.NoBody
+	}
+	d.s.ServeHTTP(w, incoming)
+	return w.Result(), nil
 }
 
 // applying is one run.
@@ -103,6 +135,7 @@ type applying struct {
 	workers  int                                    // 0 = 4
 	trust    bool                                   // the state is taken at its word
 	prune    bool
+	patience time.Duration // 0 = 20 ms
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -129,6 +162,9 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.workers == 0 {
 		a.workers = 4
 	}
+	if a.patience == 0 {
+		a.patience = 20 * time.Millisecond
+	}
 	wanted := s.load(t, a.manifest)
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // the next run reads what is on disk
@@ -136,7 +172,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	defer gone()
 	plan, findings, err := remote.Plan(t.Context(), reader, planner.Input{
 		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust, Prune: a.prune,
-	})
+	}, remote.Patience{For: a.patience, GivenUp: file.LastSign().Add(a.timeout + a.patience)})
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
 	}
@@ -158,7 +194,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		})}
 		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
 	}
-	service := remote.NewService(client, plan).WithPatience(time.Millisecond)
+	service := remote.NewService(client, plan).WithPatience(a.patience)
 	result := executor.Run(ctx, plan, service, file, executor.Options{Parallelism: a.workers, Stop: stop})
 	done()
 	s.fault = nil

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,10 +21,49 @@ import (
 // readers is how many reads are under way at once; the service answers no faster with more.
 const readers = 4
 
+// Patience says how long what a former run sent may still be carried out. The
+// zero value is not at all.
+type Patience struct {
+	For     time.Duration       // that the service goes on, at most, with a request that its client has given up
+	GivenUp time.Time           // by then the former run had done so; zero, or later than now, is now
+	Tell    func(time.Duration) // told of a wait before it begins; nil = nobody
+}
+
+// begin turns the zero time, and one to come, into now.
+func (p Patience) begin() Patience {
+	if now := time.Now(); p.GivenUp.IsZero() || p.GivenUp.After(now) {
+		p.GivenUp = now
+	}
+	return p
+}
+
+// left is how long it still is.
+func (p Patience) left() time.Duration { return time.Until(p.GivenUp.Add(p.For)) }
+
+// wait returns when it is at an end.
+func (p Patience) wait(ctx context.Context) error {
+	left := p.left()
+	if left <= 0 {
+		return nil
+	}
+	if p.Tell != nil {
+		p.Tell(left)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(left):
+		return nil
+	}
+}
+
 // Plan makes every read that the planner asks for and then the plan. in.Observed
-// may hold answers already. An error is a read that failed; findings are what
-// the planner says.
-func Plan(ctx context.Context, client *apiclient.Client, in planner.Input) (*planner.Plan, diag.List, error) {
+// may hold answers already. What may have been sent and is not there is looked
+// for again when patience is at an end. An error is a read that failed; findings
+// are what the planner says.
+func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, patience Patience) (*planner.Plan, diag.List, error) {
+	patience = patience.begin()
+	early := patience.left() > 0
 	in.Observed = maps.Clone(in.Observed)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
@@ -31,6 +71,16 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input) (*pla
 	for {
 		survey := planner.Look(in)
 		reads := survey.Reads()
+		if unseen := survey.Unseen(); early && len(reads) == 0 && len(unseen) > 0 {
+			early = false
+			if err := patience.wait(ctx); err != nil {
+				return nil, nil, err
+			}
+			for _, r := range unseen {
+				delete(in.Observed, r)
+			}
+			continue
+		}
 		if len(reads) == 0 {
 			plan, findings := survey.Build()
 			if plan != nil {

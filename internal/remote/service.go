@@ -20,10 +20,10 @@ import (
 
 // Service carries out the steps of one plan. It is safe for concurrent use.
 type Service struct {
-	client *apiclient.Client
-	plan   *planner.Plan
-	stuck  map[fieldOf]bool // what differs and cannot be changed
-	pause  time.Duration    // between the first two looks for a thing; each further one is four times as long
+	client   *apiclient.Client
+	plan     *planner.Plan
+	stuck    map[fieldOf]bool // what differs and cannot be changed
+	patience time.Duration    // for which a thing is looked for before it counts as absent
 
 	mu       sync.Mutex
 	dialects map[string]resource.Dialect // by kind, once an answer has told
@@ -37,7 +37,7 @@ var _ executor.Service = (*Service)(nil)
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
 	s := &Service{
 		client: client, plan: plan, dialects: maps.Clone(plan.Dialects), late: map[planner.Name]string{}, unshown: map[*resource.Field]bool{},
-		stuck: map[fieldOf]bool{}, pause: 200 * time.Millisecond,
+		stuck: map[fieldOf]bool{}, patience: DefaultPatience,
 	}
 	if s.dialects == nil {
 		s.dialects = map[string]resource.Dialect{}
@@ -55,10 +55,10 @@ func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
 	return s
 }
 
-// WithPatience sets how long to wait before a thing that a first look does not
-// show is looked for again. It is to be called before the first step.
-func (s *Service) WithPatience(first time.Duration) *Service {
-	s.pause = first
+// WithPatience sets for how long a thing is looked for whose creation was not
+// answered, instead of [DefaultPatience]. It is to be called before the first step.
+func (s *Service) WithPatience(d time.Duration) *Service {
+	s.patience = d
 	return s
 }
 

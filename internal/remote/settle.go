@@ -15,10 +15,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-const (
-	attempts = 3 // times that one create is sent, each after a look that found nothing
-	looks    = 4 // looks before a thing counts as absent: the first answer may still be on its way
-)
+// attempts is how often one create is sent, each time after looks that found nothing.
+const attempts = 3
+
+// DefaultPatience is for how long the service is expected to go on, at most, with
+// a request that its client has given up. Until then nothing counts as absent.
+const DefaultPatience = time.Minute
 
 // verdict is what a look shows.
 type verdict int
@@ -71,23 +73,27 @@ func (s *Service) marks(step *planner.Step) bool {
 }
 
 // look finds out whether a thing is there whose creation was not answered.
-// patiently looks again for a while before it says that it is not.
+// patiently looks again, for as long as the request may still be carried out,
+// before it says that it is not.
 func (s *Service) look(ctx context.Context, step *planner.Step, params map[string]string, patiently bool) (resource.Row, verdict, error) {
-	tries := 1
+	patience := time.Duration(0)
 	if patiently {
-		tries = looks
+		patience = s.patience
 	}
-	wait := &backoff.ExponentialBackOff{InitialInterval: s.pause, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: 10 * time.Second}
+	wait := &backoff.ExponentialBackOff{InitialInterval: patience / 256, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: patience / 6}
 	wait.Reset()
-	for try := 1; ; try++ {
+	for end := time.Now().Add(patience); ; {
+		left := time.Until(end)
 		row, v, err := s.lookOnce(ctx, step, params)
-		if v != notThere || err != nil || try == tries {
+		if v != notThere || err != nil || left <= 0 {
 			return row, v, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, cannotTell, ctx.Err()
-		case <-time.After(wait.NextBackOff()):
+		case <-s.client.Stopped():
+			return nil, cannotTell, apiclient.ErrStopped
+		case <-time.After(min(wait.NextBackOff(), max(0, time.Until(end)))):
 		}
 	}
 }

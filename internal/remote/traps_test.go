@@ -206,8 +206,7 @@ func TestTraps(t *testing.T) {
 			t.s.settled(t.T, swapped)
 		}},
 		"a refusal in general terms may come after the item was created": {resource.Documented, func(t attempt) {
-			t.s.apply(t.T, applying{manifest: known}) // so that a number is known
-			text := known + "      - {key: a, name: Item A}\n"
+			text := oneItem
 			r := t.s.apply(t.T, applying{manifest: text, fault: always(writes()["create work item"], sandbox.Fault{
 				After: sandbox.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`},
 			})})
@@ -372,9 +371,10 @@ func TestTraps(t *testing.T) {
 		}},
 		"the clock of this machine goes back": {resource.Documented, func(t attempt) {
 			t.s.now = func() time.Time { return time.Unix(1_900_000_000, 0) }
-			t.s.apply(t.T, applying{manifest: known})
+			first := header + "      - {key: first, name: First}\n"
+			t.s.apply(t.T, applying{manifest: first}) // so that a number is known
 			t.s.now = func() time.Time { return time.Unix(-1, 0) }
-			text := known + "      - {key: a, name: Item A}\n"
+			text := first + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text, killed: true, fault: always(writes()["create work item"], sandbox.Fault{After: sandbox.Break{Cut: true}})})
 			r := t.s.apply(t.T, applying{manifest: text})
 			if r.writes != 0 || len(r.failed()) > 0 || t.s.named("work_item", "Item A") != 1 {
@@ -386,7 +386,7 @@ func TestTraps(t *testing.T) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
-			_, _, err := remote.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects})
+			_, _, err := remote.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, remote.Patience{})
 			if err == nil || !strings.Contains(err.Error(), "also for an unknown project") {
 				t.Errorf("%v", err)
 			}
@@ -470,7 +470,7 @@ func (s *service) findings(t *testing.T, text string) diag.List {
 	defer func() { _ = file.Close() }() // nothing was written
 	_, findings, err := remote.Plan(t.Context(), client, planner.Input{
 		Workspace: sandbox.Workspace, API: s.api, Desired: s.load(t, text).Objects, Prior: file.Prior(),
-	})
+	}, remote.Patience{})
 	if err != nil {
 		t.Fatal(err)
 	}

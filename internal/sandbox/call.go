@@ -40,6 +40,8 @@ type call struct {
 	in    row // the body if it is an object
 	user  string
 	now   time.Time
+	// arrived is what was there when the request came.
+	arrived arrival
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
 }

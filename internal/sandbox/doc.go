@@ -28,8 +28,8 @@
 //
 //   - Everything a background worker does late (activities, link metadata) is
 //     there with the answer to the request that causes it.
-//   - The race between two writers of one external id does not happen: one of
-//     them is told 409. Rows that double do so only through PATCH.
+//   - The race between two writers of one external id does not happen, unless
+//     [UniqueInTurn] asks for it: one of them is told 409.
 //   - The limiter is exact at any concurrency.
 //   - Deletion is final; there is no soft delete, no restore.
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the

@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -13,7 +16,14 @@ type Fault struct {
 	Delay  time.Duration // wait before anything else; ends early when the client has gone or the server closes
 	Before Break         // happens instead of handling the request: nothing is done
 	After  Break         // happens instead of the answer: the store has changed
+	// Late is set for a request that is handled although nobody waits for it any
+	// more: the client sees Before, a cut if that is none, and so long afterwards
+	// the request is handled, unless the server closes first.
+	Late time.Duration
 }
+
+// hasty reports whether the client may be gone before the request is handled.
+func (f *Fault) hasty() bool { return f.Delay > 0 || f.Late > 0 || !f.Before.none() }
 
 // Break is one way to go wrong. The zero value is none.
 type Break struct {
@@ -28,6 +38,26 @@ type Break struct {
 func (b Break) none() bool {
 	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless
 }
+
+// hold reads the body ahead: only where it has seen its end does net/http notice
+// that the client goes, and only then can it be read after the client has gone.
+func hold(req *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // an error comes again after what could be read
+	req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), req.Body))
+}
+
+// later handles a request on its own.
+func (s *Server) later(req *http.Request, after time.Duration) {
+	req = req.Clone(context.WithoutCancel(req.Context()))
+	s.late.Go(func() {
+		if s.wait(req, after) {
+			s.answer(req, s.arrive())
+		}
+	})
+}
+
+// Drain returns when every request that is handled late has been.
+func (s *Server) Drain() { s.late.Wait() }
 
 // wait sleeps for d; it reports false if the client or the server went first.
 func (s *Server) wait(req *http.Request, d time.Duration) bool {

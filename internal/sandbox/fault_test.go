@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -82,27 +85,87 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestLate: what is handled late is handled although the client has gone, unless
+// the server closes first.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault  Fault
+		closed bool
+		status int // that the client sees; 0 = none
+		made   int // in the end
+	}{
+		"a cut connection":   {fault: Fault{Late: time.Hour}, made: 1},
+		"a gateway gives up": {fault: Fault{Late: time.Hour, Before: Break{Status: http.StatusGatewayTimeout}}, status: http.StatusGatewayTimeout, made: 1},
+		"after a delay":      {fault: Fault{Late: time.Hour, Delay: time.Minute}, made: 1},
+		"the server closes":  {fault: Fault{Late: time.Hour}, closed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "sandbox.db")
+				s := openTest(t, Options{Path: path, Fault: func(*http.Request) Fault { return tt.fault }})
+				ctx, gone := context.WithCancel(t.Context())
+				req := httptest.NewRequestWithContext(ctx, http.MethodPost, itemsPath, strings.NewReader(`{"name": "x"}`))
+				req.Header.Set("X-Api-Key", Key)
+				req.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				func() {
+					defer func() {
+						if p := recover(); (p == nil) != (tt.status != 0) {
+							t.Errorf("cut: %v", p)
+						}
+					}()
+					s.ServeHTTP(w, req)
+				}()
+				gone()
+				if tt.status != 0 && w.Code != tt.status {
+					t.Errorf("answered %d", w.Code)
+				}
+				time.Sleep(time.Hour - time.Second) //nolint:forbidigo // in a bubble it takes no time
+				synctest.Wait()
+				if n := len(s.Rows("work_item")) - 1; n != 0 {
+					t.Errorf("%d items made too early", n)
+				}
+				if tt.closed {
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+					s = openTest(t, Options{Path: path})
+				}
+				s.Drain()
+				if n := len(s.Rows("work_item")) - 1; n != tt.made {
+					t.Errorf("%d items made, want %d", n, tt.made)
+				}
+			})
+		})
+	}
+}
+
 // TestStall: a stalled request ends when the client gives up, and when the
 // server closes.
 func TestStall(t *testing.T) {
 	t.Parallel()
-	arrived := make(chan struct{}, 2)
+	arrived, ended := make(chan struct{}, 2), make(chan struct{}, 2)
 	s := openTest(t, Options{Fault: func(*http.Request) Fault {
 		arrived <- struct{}{}
 		return Fault{Before: Break{Stall: true}}
 	}})
-	base, err := s.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		defer func() { ended <- struct{}{} }()
+		s.ServeHTTP(w, req)
+	}))
+	defer server.Close()
+	base := server.URL
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 2)
 	go func() {
-		_, _, err := over(t, ctx, base, http.MethodGet, "/api/v1/users/me/", "")
+		_, _, err := over(t, ctx, base, http.MethodPost, itemsPath, `{"name": "x"}`)
 		done <- err
 	}()
 	<-arrived
 	cancel()
+	<-ended
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("after giving up: %v", err)
 	}

@@ -221,11 +221,44 @@ func (c *call) taken(t *tx, k *kind, in string, old, r row, what string) *reply 
 		return nil
 	}
 	for _, other := range t.under(2, "external", k.name, in, source, id) {
-		if other != text(r, "id") {
+		if other != text(r, "id") && c.notices(t, k, other) {
 			return new(reply{http.StatusConflict, object("error", what+" with the same external id and external source already exists", "id", other)})
 		}
 	}
 	return nil
+}
+
+// arrival is how many records of each kind there had been when a request came;
+// nil if it does not matter.
+type arrival map[*kind]uint64
+
+func (s *Server) arrive() arrival {
+	if s.opts.Unique != UniqueInTurn {
+		return nil
+	}
+	a := arrival{}
+	err := s.store.view(func(t *tx) error {
+		for _, k := range s.kinds.every() {
+			a[k] = t.made(k)
+		}
+		return nil
+	})
+	if err != nil {
+		s.report(err)
+	}
+	return a
+}
+
+// notices says whether a record that is there counts for what must be unique.
+func (c *call) notices(t *tx, k *kind, id string) bool {
+	switch c.opts.Unique {
+	case UniqueInTurn:
+		return t.number(k, id) <= c.arrived[k]
+	case UniqueNever:
+		return false
+	case UniqueAlways:
+	}
+	return true
 }
 
 // setExternal keeps the index of external ids up to date; either row may be

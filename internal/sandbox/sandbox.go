@@ -38,6 +38,21 @@ const (
 	Community
 )
 
+// Uniqueness says when something is refused because there is already a record
+// with its external id, or a link with its URL.
+type Uniqueness int
+
+const (
+	// UniqueAlways refuses whatever is there already.
+	UniqueAlways Uniqueness = iota
+	// UniqueInTurn does not notice an external id that was stored after the
+	// request had arrived. The running server is like that: of simultaneous
+	// requests several succeed.
+	UniqueInTurn
+	// UniqueNever refuses nothing.
+	UniqueNever
+)
+
 // Options is what a server is opened with. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
@@ -46,6 +61,7 @@ type Options struct {
 	Answers Answers                   // default Observed
 	Edition Edition                   // default Full
 	PerPage int                       // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
+	Unique  Uniqueness                // default UniqueAlways
 	Rate    int                       // requests per Window and key, sliding; 0 is no limit
 	Window  time.Duration             // default 60 s
 	Now     func() time.Time          // default time.Now
@@ -68,6 +84,7 @@ type Server struct {
 	mu      sync.Mutex
 	servers []*http.Server
 	serving sync.WaitGroup
+	late    sync.WaitGroup // requests that are handled although the client has gone
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -105,7 +122,8 @@ func Open(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Close stops serving, ends stalled requests and closes the database.
+// Close stops serving, ends stalled requests, forgets those that were to be
+// handled late, and closes the database.
 func (s *Server) Close() error {
 	var err error
 	s.closed.Do(func() {
@@ -117,6 +135,7 @@ func (s *Server) Close() error {
 			err = errors.Join(err, srv.Close())
 		}
 		s.serving.Wait()
+		s.late.Wait()
 		err = errors.Join(err, s.store.close())
 	})
 	return err
@@ -172,13 +191,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.serving.Add(1)
 	defer s.serving.Done()
 
+	arrived := s.arrive()
 	var fault Fault
 	if s.opts.Fault != nil {
 		fault = s.opts.Fault(req)
 	}
+	if fault.hasty() {
+		hold(req)
+	}
 	if !s.wait(req, fault.Delay) {
 		cut(w)
 		return
+	}
+	if fault.Late > 0 {
+		s.later(req, fault.Late)
+		fault.Before.Cut = fault.Before.Cut || fault.Before.none()
 	}
 	if !fault.Before.none() {
 		status = s.play(fault.Before, w, req)
@@ -186,7 +213,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	var r reply
 	var headers http.Header
-	r, headers, body = s.answer(req)
+	r, headers, body = s.answer(req, arrived)
 	if !fault.After.none() {
 		status = s.play(fault.After, w, req)
 		return
@@ -197,7 +224,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // answer is the checks that come before a credential is looked at, in the
 // service's order, and then the route.
-func (s *Server) answer(req *http.Request) (r reply, headers http.Header, body []byte) {
+func (s *Server) answer(req *http.Request, arrived arrival) (r reply, headers http.Header, body []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.report(fmt.Errorf("panic: %v", p))
@@ -237,7 +264,7 @@ func (s *Server) answer(req *http.Request) (r reply, headers http.Header, body [
 			"detail", "The size of the request body exceeds the maximum allowed size.")}, nil, nil
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), now: s.opts.Now()}
+	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), now: s.opts.Now(), arrived: arrived}
 	r, headers = c.handle()
 	return r, headers, body
 }

@@ -263,6 +263,18 @@ func (t *tx) find(k *kind, id string) []byte {
 	return t.btx.Bucket(k.ids).Get(u[:])
 }
 
+// made is how many rows of a kind were ever inserted.
+func (t *tx) made(k *kind) uint64 { return t.btx.Bucket(k.rows).Sequence() }
+
+// number is the place of a row among all of its kind that were ever inserted; 0 if there is none.
+func (t *tx) number(k *kind, id string) uint64 {
+	key := t.find(k, id)
+	if key == nil {
+		return 0
+	}
+	return binary.BigEndian.Uint64(key[len(key)-8:])
+}
+
 // in finds a row by id within a scope.
 func (t *tx) in(k *kind, within []byte, id string) (stored, bool) {
 	s, ok := t.get(k, id)

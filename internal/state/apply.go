@@ -14,6 +14,8 @@ type memory struct {
 	// before holds the entries that were set since the state was saved, as they
 	// were then; the zero entry is one that was not there.
 	before map[resource.Address]entry
+	// latest is the time of the latest line, in Unix seconds.
+	latest int64
 	// newest holds the highest readable number known of each sequence; see number.
 	newest map[string]int
 	// rosters holds the membership records by container; nil = not gathered yet.
@@ -32,6 +34,7 @@ func recordAddress(step resource.Address) resource.Address {
 // take takes one line of the journal in. It is the only way in which steps
 // change a state, during a run and when a journal is folded, so that both agree.
 func (m *memory) take(l line) {
+	m.latest = max(m.latest, l.at)
 	address := recordAddress(l.step)
 	e := m.entries[address]
 	e.Address = address

@@ -73,6 +73,18 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 4},
 		},
+		"from the plan, which read what the manifest names": {
+			before: []planner.Record{item("work_item/web/a", "WEB-3")},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				s := create(lost)
+				s.Newest = 8
+				less := create(other)
+				less.Newest = 2
+				intend(t, f, s, less)
+			},
+			want: map[resource.Address]int{lost: 8, other: 3},
+		},
 		"from what was put": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()

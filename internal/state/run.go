@@ -107,7 +107,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			l.name = s.Object.Name()
 		}
 		if s.Action == planner.Create {
-			l.after = f.memory.newest[sequence(s.Address)]
+			l.after = max(f.memory.newest[sequence(s.Address)], s.Newest)
 		}
 		lines = append(lines, l)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -449,4 +450,39 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 	if r := prior["cycle/web/s1#work_items"]; len(r.Members) != workers*each/2 || r.Open == nil {
 		t.Errorf("the members are %+v", r)
 	}
+}
+
+func TestTheLastSignOfARun(t *testing.T) {
+	t.Parallel()
+	const shop, cart = "work_item/web/shop", "work_item/web/cart"
+	at := testTime()
+	opts := testOptions()
+	opts.Now = func() time.Time { return at }
+	path := statePath(t)
+	check := func(when string, f *File, want time.Time) {
+		t.Helper()
+		if got := f.LastSign(); !got.Equal(want) {
+			t.Errorf("%s: %s, want %s", when, got.UTC(), want)
+		}
+		s, err := Read(path, opts)
+		must(t, err)
+		if got := s.LastSign(); !got.Equal(want) {
+			t.Errorf("%s, read: %s, want %s", when, got.UTC(), want)
+		}
+	}
+	f := openWith(t, path, opts)
+	check("nothing was ever done", f, time.Time{})
+	intend(t, f, create(shop), create(cart))
+	check("an intent", f, at)
+	at = at.Add(time.Minute)
+	settle(t, f, create(shop), executor.Outcome{ID: "id-1"}, nil)
+	check("an outcome", f, at)
+	die(t, f)
+	last := at
+	at = at.Add(time.Hour)
+	f = openWith(t, path, opts)
+	check("folded by another run", f, last)
+	must(t, f.Save())
+	must(t, f.Close())
+	check("from the state file", openWith(t, path, opts), last)
 }

@@ -58,6 +58,16 @@ type Snapshot struct {
 // Prior is what the last apply left.
 func (s *Snapshot) Prior() planner.Prior { return s.memory.prior() }
 
+// LastSign is when a run was last heard of; zero = not known.
+func (s *Snapshot) LastSign() time.Time { return s.memory.lastSign() }
+
+func (m *memory) lastSign() time.Time {
+	if m.latest == 0 {
+		return time.Time{}
+	}
+	return time.Unix(m.latest, 0)
+}
+
 func (m *memory) prior() planner.Prior {
 	prior := make(planner.Prior, len(m.entries))
 	for address := range m.entries {
@@ -183,6 +193,14 @@ func (f *File) Prior() planner.Prior {
 	return f.memory.prior()
 }
 
+// LastSign is when a run was last heard of, this one or an earlier one; zero =
+// not known. What such a run sent it sent before, or soon after.
+func (f *File) LastSign() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.memory.lastSign()
+}
+
 // Put sets what is known of a thing. It is on disk after Save.
 func (f *File) Put(r planner.Record) {
 	f.mu.Lock()
@@ -296,6 +314,9 @@ func load(p paths, opts Options) (*found, error) {
 		for address := range f.entries {
 			e := f.entries[address]
 			f.number(&e)
+			if f.latest = max(f.latest, e.applied); e.Open != nil {
+				f.latest = max(f.latest, e.Open.At)
+			}
 		}
 	}
 	if j == nil {

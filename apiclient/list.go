@@ -70,6 +70,7 @@ type listing struct {
 	sizes     []int  // numbers to try, best first; 0 = do not ask
 	size      int    // index into sizes
 	byOffset  bool   // the operation takes an offset
+	guessed   bool   // that it does
 	cursor    string // of the page that is asked for
 
 	pages, rows, offset, barren int
@@ -289,6 +290,12 @@ func (l *listing) goOn(p *page, same bool) (more bool, err error) {
 		return false, l.complete(p)
 	}
 	if !l.byOffset {
+		// A list that is said to be longer may take an offset though nothing says so.
+		l.byOffset = max(p.total, p.count) > l.offset
+		l.guessed = l.byOffset
+		return l.guessed, nil
+	}
+	if same && l.guessed {
 		return false, l.complete(p)
 	}
 	if same {
@@ -330,8 +337,8 @@ func (l *listing) goOnByCursor(p *page, same bool) (more bool, err error) {
 
 // complete reports a list that ends before what it says of itself and cannot be asked for more.
 func (l *listing) complete(p *page) error {
-	if len(p.rows) > 0 && p.total > l.offset {
-		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", p.total, l.offset)
+	if said := max(p.total, p.count); len(p.rows) > 0 && said > l.rows {
+		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", said, l.rows)
 	}
 	return nil
 }

@@ -354,6 +354,9 @@ func TestListsThatMakeNoSense(t *testing.T) {
 		{"no way to the rest", 14, func(url.Values) (int, string) {
 			return 200, `{"results":` + records(0, 3) + `,"total_count":10}`
 		}, "no way to the rest"},
+		{"no way to the rest, of which only the count tells", 0, func(url.Values) (int, string) {
+			return 200, `{"results":` + records(0, 3) + `,"count":10}`
+		}, "no way to the rest"},
 		{"rows without end", 18, func(url.Values) (int, string) {
 			page++
 			return 200, `[{"id":"` + strconv.Itoa(page) + `"}]`

@@ -23,23 +23,21 @@ func items(n int) string {
 func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		items  int
-		api    string
-		writes int
+		items   int
+		api     string
+		answers sandbox.Answers
+		writes  int
 	}{
-		"one item":                         {1, "documented", 1 + 1 + 1},
-		"a full batch of members":          {100, "documented", 100 + 100 + 1},
-		"one member more than a batch":     {101, "documented", 101 + 101 + 2},
-		"the same with the wider API":      {101, "full", 101 + 101 + 2},
-		"the same where that is found out": {250, "auto", 250 + 250 + 3},
+		"one item":                            {1, "documented", sandbox.Contract, 1 + 1 + 1},
+		"a full batch of members":             {100, "documented", sandbox.Contract, 100 + 100 + 1},
+		"one member more than a batch":        {101, "documented", sandbox.Contract, 101 + 101 + 2},
+		"the same with the wider API":         {101, "full", sandbox.Observed, 101 + 101 + 2},
+		"the same with pages by offset":       {101, "full", sandbox.Contract, 101 + 101 + 2},
+		"the same where the API is found out": {250, "auto", sandbox.Observed, 250 + 250 + 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := sandbox.Observed
-			if tt.api == "documented" {
-				answers = sandbox.Contract
-			}
-			s := newService(t, sandbox.Options{Answers: answers})
+			s := newService(t, sandbox.Options{Answers: tt.answers})
 			manifest := s.write(t, "m.yaml", items(tt.items))
 
 			first := s.must(t, "apply", "-f", manifest, "--api", tt.api, "--parallelism", "8")

@@ -98,16 +98,31 @@ func urlFault(text string) *fileError {
 	if _, err := netip.ParseAddr(host); err == nil || strings.EqualFold(host, "localhost") {
 		return nil
 	}
-	switch dot := strings.IndexByte(host, '.'); {
+	switch {
 	case host == "":
 		return bad("it names no host", "")
-	case dot < 0:
+	case !strings.Contains(host, "."):
 		return bad("its host is a single word", "write the host in full, such as "+host+".example.com")
-	case dot == 0 || strings.Contains(host, "..") || strings.HasSuffix(host, "."):
+	case !isHostName(host):
 		return bad("its host is no name", "")
 	}
 	return nil
 }
+
+// isHostName reports whether the parts of a host are such as the service takes:
+// the last one is a domain, of two letters at least.
+func isHostName(host string) bool {
+	parts := strings.Split(host, ".")
+	for _, part := range parts {
+		if len(part) == 0 || len(part) > 63 || strings.Trim(part, "-") != part || strings.ContainsFunc(part, notInHostName) {
+			return false
+		}
+	}
+	domain := []rune(parts[len(parts)-1])
+	return len(domain) > 1 && unicode.IsLetter(domain[0])
+}
+
+func notInHostName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }
 
 // dateHint says how a date is written.
 func dateHint(text string) string {

@@ -43,6 +43,12 @@ func TestCreating(t *testing.T) {
 				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; write it among the states of project/shop`,
 			},
 		},
+		"a work item of another project is found by its identifier": {
+			api:   full,
+			have:  func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			want:  func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "relates_to=WEB-7") },
+			steps: []string{"create project/shop", "create work_item/shop/pay", "add_members work_item/shop/pay#relates_to 1"},
+		},
 		"what every new project has is adopted and brought to what is wanted": {
 			api:   full,
 			want:  func(w *wanted) { shopProject(w).put("state/shop/todo", "name=Todo", "color=#112233") },

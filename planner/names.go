@@ -55,6 +55,10 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		s.lookUpSelf(name, r)
 		return
 	}
+	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
+		s.find(name, r) // wherever it is
+		return
+	}
 	if name.within != none {
 		switch parent := s.in.Desired[name.within]; s.facts[name.within].standing {
 		case pending, broken, lacking, unknown:
@@ -80,10 +84,6 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 			return
 		case there:
 		}
-	}
-	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
-		s.find(name, r)
-		return
 	}
 	if t.kind.AdoptAsked { // several may bear one name, by right
 		s.unresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")

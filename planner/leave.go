@@ -33,7 +33,8 @@ func (b belonging) compare(o belonging) int {
 type leaver struct {
 	*Survey
 	wanted  map[belonging]bool
-	placed  map[belonging]bool          // without the container: it is wanted in some
+	placed  map[belonging]diag.Position // without the container: it is wanted in some
+	moves   bool                        // some may be wanted in another one than before, and leave only if told
 	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
 	out     map[belonging]diag.Position // without the container: the member is said to be in none
 	names   map[serviceID]resource.Address
@@ -42,18 +43,18 @@ type leaver struct {
 }
 
 // findDepartures finds the members that are to leave: whom planform added and the
-// manifest wants no more, where that is to be pruned or an empty list says so,
-// and whatever is said to be in nothing.
+// manifest wants no more, where that is to be pruned, an empty list says so, or
+// the member is wanted in another one, and whatever is said to be in nothing.
 func (s *Survey) findDepartures() {
 	if len(s.reads) > 0 {
 		return // it is not clear yet what is wanted
 	}
 	l := &leaver{
-		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]bool{}, cleared: map[belonging]diag.Position{},
+		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
 		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, found: map[belonging]*departure{},
 	}
 	l.hear()
-	if !s.in.Prune && len(l.cleared)+len(l.out) == 0 {
+	if !s.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
 		return
 	}
 	l.gather()
@@ -73,12 +74,15 @@ func (s *Survey) findDepartures() {
 // hear takes down which memberships the manifest says are none.
 func (l *leaver) hear() {
 	for _, n := range l.refs {
-		if n.t.via == nil || len(n.v.Refs) > 0 || l.facts[n.by].standing != there {
+		if n.t.via == nil || l.facts[n.by].standing != there {
 			continue
 		}
-		if m := n.t.via.Membership; m.On == m.Container {
+		switch m := n.t.via.Membership; {
+		case len(n.v.Refs) > 0:
+			l.moves = l.moves || m.Moves()
+		case m.On == m.Container:
 			l.cleared[belonging{kind: n.t.via.Name, container: l.facts[n.by].id}] = n.v.Position
-		} else {
+		default:
 			l.out[belonging{kind: n.t.via.Name, member: l.facts[n.by].id}] = n.v.Position
 		}
 	}
@@ -92,7 +96,7 @@ func (l *leaver) gather() {
 			if id == "" {
 				continue
 			}
-			l.placed[belonging{kind: r.kind.Name, member: id}] = true
+			l.placed[belonging{kind: r.kind.Name, member: id}] = e.ref.Position
 			l.wanted[belonging{r.kind.Name, r.container.ID, id}] = true
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
 				l.wanted[belonging{inverse, id, r.container.ID}] = true
@@ -143,11 +147,14 @@ func (l *leaver) leaves(d *departure, id string) (diag.Position, bool) {
 	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
 		return at, true
 	}
+	at, placed := l.placed[belonging{kind: d.kind.Name, member: id}]
 	switch {
 	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.going[serviceID{m.Member, id}]:
 		return diag.Position{}, false
-	case m.Exclusive && l.placed[belonging{kind: d.kind.Name, member: id}]:
+	case placed && m.Exclusive:
 		return diag.Position{}, false // it leaves by entering another one
+	case placed && m.Moves():
+		return at, true
 	}
 	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true

@@ -66,9 +66,13 @@ func TestWhoLeaves(t *testing.T) {
 			api: full, have: have, want: wants("cycle=@cycle/web/s2"), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"add_members cycle/web/s2#work_items 1"},
 		},
-		"but not so a module": {
-			api: full, have: have, want: wants("module=@module/web/m2"), options: pruning, prior: []planner.Record{roster("module/web/m1#work_items", pay)},
+		"a module it leaves by a request, which needs no pruning": {
+			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", pay)},
 			steps: []string{"add_members module/web/m2#work_items 1", "remove_members module/web/m1#work_items 1"},
+		},
+		"unless somebody else put it there": {
+			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
+			steps: []string{"add_members module/web/m2#work_items 1"},
 		},
 		"a cycle that the manifest only names is found by its name": {
 			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},

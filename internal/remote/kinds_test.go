@@ -299,12 +299,17 @@ func (l *life) shelve(base thing) {
 	l.unchanged("brought back, without a word of it", base)
 }
 
-// once applies a change, which takes one write and no second one.
+// once applies a change, which takes one write and no second one, but for the one
+// by which a member leaves what it was in.
 func (l *life) once(f *resource.Field, to thing) applied {
 	l.Helper()
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
 	l.done("changing "+f.Path(), a)
-	if a.writes != 1 || a.plan.Summary.Create != 0 {
+	writes := 1
+	if via, ok := resource.Via(l.k.Name, f.Name); ok && via.Membership.Moves() {
+		writes++
+	}
+	if a.writes != writes || a.plan.Summary.Create != 0 {
 		l.Errorf("changing %s to %v: %d writes, %+v", f.Path(), to[f.Name], a.writes, a.plan.Summary)
 	}
 	l.unchanged("after changing "+f.Path(), to)

@@ -67,6 +67,10 @@ type Membership struct {
 	Exclusive bool // a member is in one container at most: adding it to another moves it
 }
 
+// Moves reports whether a member is wanted in one container, which its field
+// names, but stays in the former one until a request takes it out.
+func (m *Membership) Moves() bool { return !m.Exclusive && m.On != m.Container }
+
 // Plural names the members, as in add 3 work items; where they are of the
 // container's own kind, by the field, as in add 3 blocking.
 func (m *Membership) Plural() string {

@@ -29,7 +29,7 @@ links:
 				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
 			},
 			{Name: "type", WireNewer: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
-			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID; `null` takes the item out of it.", Example: "Checkout"},
+			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID; another one takes the item out of where planform put it, `null` out of any.", Example: "Checkout"},
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "cycle", NoWire: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle that the item belongs to, by key, name or ID; `null` takes the item out of it.", Example: "sprint-14"},

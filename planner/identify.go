@@ -221,6 +221,8 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 			s.settle(o, f)
 		case t.create != nil:
 			f.standing, f.blind = absent, true
+		case f.parent != none && s.facts[f.parent].traits.create != nil:
+			f.standing = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
 			f.standing = broken
 			s.hint(o, "no-lookup", spoken(o.Kind)+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.String()+" operations", "give its id, or use --api auto")

@@ -349,6 +349,14 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint") },
 			findings: []string{`error no-lookup: cycle "Sprint" can neither be looked up nor created with the documented operations; give its id, or use --api auto`},
 		},
+		"what neither can be done with costs nothing else, if what it is in can be created": {
+			api: documented, prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
+			have: func(s *service) { s.have("work_item", web, uuid(9, 1), "name=Pay") },
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay").put("comment/web/pay/k", "text=Hi")
+			},
+			steps: []string{"not_possible comment/web/pay/k: the documented operations cannot create a comment"},
+		},
 	})
 }
 

@@ -128,11 +128,14 @@ func (b *builder) create(i int) {
 	step := b.step(i, Create)
 	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	lacks := b.lacking(i)
+	var d difference
 	var late []*resource.Value
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case !b.in.API.Sends(v.Field), f.traits.carried(v.Field), lacks.has(v):
+		case f.traits.carried(v.Field), lacks.has(v):
+		case !b.in.API.Sends(v.Field):
+			b.withhold(v, &d)
 		case v.Field.Late && !given:
 			late = append(late, v)
 		default:
@@ -156,9 +159,15 @@ func (b *builder) create(i int) {
 		b.complement(i, late)
 	}
 	b.shelve(i)
-	var d difference
 	lacks.add(b.Survey, &d)
 	b.stick(i, &d)
+}
+
+// withhold tells what a thing will not have since the operations offer no way to say it.
+func (b *builder) withhold(v *resource.Value, d *difference) {
+	if !v.Null && !v.Field.Shelf {
+		d.stuck, d.causes = append(d.stuck, b.change(v, FromManifest)), append(d.causes, cannotSet)
+	}
 }
 
 // complement adds the step that sends what a create does not take.

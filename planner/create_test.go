@@ -43,6 +43,22 @@ func TestCreating(t *testing.T) {
 				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; write it among the states of project/shop`,
 			},
 		},
+		"what the documented operations cannot say of a new thing is told": {
+			api: documented,
+			want: func(w *wanted) {
+				w.put("page/a", "name=A", "access=private").put("page/b", "name=B")
+				w.put("project/web", "id="+web, "identifier=WEB").put("work_item/web/pay", "name=Pay", "sort_order=5", "point!", "blocked_by=WEB-7")
+			},
+			have: func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			steps: []string{
+				"create work_item/web/pay", "not_possible work_item/web/pay: the documented operations cannot set sort_order, blocked_by of a work item",
+				"create page/a", "not_possible page/a: the documented operations cannot set access of a page", "create page/b",
+			},
+			findings: []string{
+				"warning cannot-tell: 1 work item of which the state file knows nothing will be created: the documented operations cannot tell what the service has already; what an earlier apply made would be there twice: then put its state file back, or give each thing its identifier or id",
+				"warning cannot-tell: 2 pages of which the state file knows nothing will be created: the documented operations cannot tell what the service has already; what an earlier apply made would be there twice: then put its state file back, or give each thing its id",
+			},
+		},
 		"a work item of another project is found by its identifier": {
 			api:   full,
 			have:  func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },

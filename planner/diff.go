@@ -22,6 +22,7 @@ type difference struct {
 const (
 	cannotChange = "change"
 	cannotClear  = "clear"
+	cannotSet    = "set" // of a thing that is created
 )
 
 // difference compares what the manifest gives for a thing that exists with what
@@ -81,7 +82,12 @@ func (b *builder) cause(v *resource.Value, t *traits) string {
 func (d *difference) reason(api resource.API, k *resource.Kind) string {
 	var parts []string
 	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
-		if cause != cannotChange && cause != cannotClear {
+		which := ""
+		switch cause {
+		case cannotChange, cannotClear:
+			which = " that exists"
+		case cannotSet:
+		default:
 			parts = append(parts, cause)
 			continue
 		}
@@ -91,7 +97,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 				fields = append(fields, c.Path)
 			}
 		}
-		parts = append(parts, "the "+api.String()+" operations cannot "+cause+" "+strings.Join(fields, ", ")+" of "+a(k)+" that exists")
+		parts = append(parts, "the "+api.String()+" operations cannot "+cause+" "+strings.Join(fields, ", ")+" of "+a(k)+which)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -291,6 +291,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		"wrong key":                               {credential: apiclient.APIKey(secret)},
 		"token not taken":                         {options: sandbox.Options{Edition: sandbox.Community}, credential: apiclient.Bearer(secret), source: "access token from PLANE_ACCESS_TOKEN"},
 		"unknown workspace":                       {workspace: "Acme"},
+		"unknown workspace and a manifest":        {workspace: "Acme", manifest: "projects:\n  - {identifier: WEB, work_items: [{name: A, state: Todo}]}\ncustomers: [{name: Globex}]\n"},
 		"unknown workspace of community":          {workspace: "nowhere", options: sandbox.Options{Edition: sandbox.Community}},
 		"below a path":                            {options: sandbox.Options{Prefix: "/plane"}, base: under("/plane/")},
 		"web page":                                {handler: always(200, page, "<html><title>Log in</title></html>")},

@@ -71,6 +71,9 @@ func (e *examination) manifest() {
 		return
 	}
 	lacks, denied := e.needs()
+	if e.Denied && len(e.Offers) == 0 {
+		denied = nil // that all is refused was told before
+	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
 		n := lacks[kind]
 		e.add("manifest", Problem, fmt.Sprintf("it wants %s in %s, first at %s, and this edition lacks them", plural(kind), count(n.places, "place"), n.first),

@@ -36,7 +36,7 @@ change that file only, never the service.
 				&cli.BoolFlag{Name: "absent", Usage: "the thing is not on the service"},
 			}, stateResolve),
 			stateSub(p, "import", "binds an address to a thing that exists on the service", "ADDRESS", []cli.Flag{
-				&cli.StringFlag{Name: "id", Usage: "`ID` of the thing", Required: true},
+				&cli.StringFlag{Name: "id", Usage: "`ID` of the thing"},
 				&cli.StringFlag{Name: "identifier", Usage: "its readable `IDENTIFIER`, such as WEB-7"},
 			}, stateImport),
 			stateSub(p, "mv", "gives a thing another address, after its key was changed", "FROM TO", nil, stateMove),
@@ -254,6 +254,9 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 
 func stateImport(ctx context.Context, _ Process, o stateOptions, out output) error {
 	a := o.address(0)
+	if o.id == "" {
+		return usageError{text: "it is not said which thing of the service " + string(a) + " is", hint: "--id ID; planform get work-item WEB-7 shows that of a work item"}
+	}
 	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
 		return hinted{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
 	}

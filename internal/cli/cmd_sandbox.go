@@ -81,7 +81,8 @@ func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string
 	if _, err := fmt.Fprintln(p.Streams.Out, url); err != nil {
 		return err
 	}
-	out.view.Notef("serving the workspace %s; in another terminal:\n  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", sandbox.Workspace, url, sandbox.Key, sandbox.Workspace)
+	out.view.Notef("serving the workspace %s; in another terminal:", sandbox.Workspace)
+	out.view.Notef("  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", url, sandbox.Key, sandbox.Workspace)
 	<-ctx.Done()
 	return nil
 }

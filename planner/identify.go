@@ -265,7 +265,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 	}
 	if t.create == nil {
 		f.standing = broken
-		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and the "+s.in.API.String()+" operations cannot create one", near(o.Name(), o.Kind, l))
+		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and the "+s.in.API.String()+" operations cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
 	}
 }
 
@@ -287,11 +287,13 @@ func idsOf(rows []resource.Row) string {
 	return strings.Join(ids, ", ")
 }
 
-// near suggests records whose name is near the text.
+// near suggests records whose name is near the text, if there are any.
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
 		all = append(all, naturals(k, row)...)
 	}
-	return cmp.Or(diag.DidYouMean(text, all), "create it on the service first, or give the id of another one")
+	return diag.DidYouMean(text, all)
 }
+
+const madeFirst = "it must be on the service first; or give the ID of another one"

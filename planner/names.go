@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -148,14 +149,27 @@ func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 	if len(hits) == 0 {
 		hits = fold[strings.ToLower(text)]
 	}
+	where, lists := "", "the manifest"
+	if name.within != none {
+		lists = string(s.in.Desired[name.within].Address)
+		where = " in " + lists
+	}
 	switch len(hits) {
 	case 0:
-		s.unresolved(name, r, "the service has no "+spoken(k)+" \""+r.Text+"\"", near(r.Text, k, l))
+		s.unresolved(name, r, "the service has no "+spoken(k)+" \""+r.Text+"\""+where, cmp.Or(near(r.Text, k, l), wayOut(name.kind, lists)))
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:
-		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous: "+idsOf(hits)+" all bear this name", "give the ID of the right one")
+		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous"+where+": "+idsOf(hits)+" all bear this name", "give the ID of the right one")
 	}
+}
+
+// wayOut says what to do about a name that nothing resembles.
+func wayOut(t *traits, lists string) string {
+	if t.kind.Section == "" || t.create == nil {
+		return madeFirst
+	}
+	return "write it among the " + plural(t.kind) + " of " + lists + ", or give the ID of another one"
 }
 
 func (s *Survey) resolved(name nameKey, id string) {

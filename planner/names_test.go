@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 		},
 		"two in any case are an error that names both": {
 			api: full, have: states("todo", "TODO"), want: pay("state=Todo"),
-			findings: []string{`error unknown-name: the state "Todo" is ambiguous: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all bear this name; give the ID of the right one"},
+			findings: []string{`error unknown-name: the state "Todo" is ambiguous in project/web: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all bear this name; give the ID of the right one"},
 		},
 		"a member is found by e-mail address or display name, which may be the same": {
 			api: full, want: pay("assignees=ADA@example.com,bob"), steps: made,
@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 		"a name that nobody bears is reported once, with what is near": {
 			api: full, have: states("Todo", "Done"),
 			want:     func(w *wanted) { pay("state=Tood")(w); w.put("work_item/web/b", "name=B", "state=Tood") },
-			findings: []string{`error unknown-name: the service has no state "Tood"; did you mean "Todo"?`},
+			findings: []string{`error unknown-name: the service has no state "Tood" in project/web; did you mean "Todo"?`},
 		},
 		"nothing documented finds a name": {
 			api: documented, want: pay("state=Todo"),
@@ -78,7 +78,7 @@ func TestNames(t *testing.T) {
 				s.have("project", "", shop, "identifier=SHOP").have("state", shop, uuid(3, 1), "name=Todo")
 			},
 			want:     pay("state=Todo"),
-			findings: []string{`error unknown-name: the service has no state "Todo"; create it on the service first, or give the id of another one`},
+			findings: []string{`error unknown-name: the service has no state "Todo" in project/web; write it among the states of project/web, or give the ID of another one`},
 		},
 	})
 }

@@ -20,6 +20,27 @@ func items(n int) string {
 	return b.String()
 }
 
+func TestWhatANewProjectHasIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	var text strings.Builder
+	text.WriteString("version: 1\nworkspace: acme\nprojects:\n  - identifier: SHOP\n    name: Shop\n    states: [{name: Todo}, {name: Done}]\n    work_items:\n")
+	for i := range 20 {
+		fmt.Fprintf(&text, "      - {name: Item %d, state: %s}\n", i, []string{"Backlog", "In Progress"}[i%2])
+	}
+	s.must(t, "apply", "-f", s.write(t, "m.yaml", text.String()), "--parallelism", "8")
+	lists, made := 0, false
+	for _, e := range s.Log() {
+		made = made || e.Method == "POST"
+		if made && e.Method == "GET" && strings.HasSuffix(e.Path, "/states/") {
+			lists++
+		}
+	}
+	if lists != 1 {
+		t.Errorf("the states of the new project were read %d times", lists)
+	}
+}
+
 func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

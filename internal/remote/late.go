@@ -74,7 +74,7 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 	return nil
 }
 
-// listIn reads the things of a kind that live in a thing of the manifest.
+// listIn reads, once a run, the things of a kind that came to be with a thing of the manifest.
 func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
 	list, ok := k.Op(resource.List, s.plan.API)
 	if !ok {
@@ -84,7 +84,17 @@ func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource
 	if err != nil {
 		return nil, err
 	}
-	return s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	of := listOf{k, parent}
+	if rows, ok := s.lists[of]; ok {
+		return rows, nil
+	}
+	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	if err == nil {
+		s.lists[of] = rows
+	}
+	return rows, err
 }
 
 // adoptGiven takes the thing that the service made by itself when it made what

@@ -29,6 +29,15 @@ type Service struct {
 	dialects map[string]resource.Dialect // by kind, once an answer has told
 	late     map[planner.Name]string     // IDs of names that came to be during the run
 	unshown  map[*resource.Field]bool    // fields of which it was said that answers do not show them
+
+	listing sync.Mutex // of what comes with a new thing: whoever waits finds it read
+	lists   map[listOf][]resource.Row
+}
+
+// listOf is the list of a kind in one thing of the manifest.
+type listOf struct {
+	kind   *resource.Kind
+	parent *resource.Object
 }
 
 var _ executor.Service = (*Service)(nil)
@@ -36,7 +45,7 @@ var _ executor.Service = (*Service)(nil)
 // NewService returns the service for a plan.
 func NewService(client *apiclient.Client, plan *planner.Plan) *Service {
 	s := &Service{
-		client: client, plan: plan, dialects: maps.Clone(plan.Dialects), late: map[planner.Name]string{}, unshown: map[*resource.Field]bool{},
+		client: client, plan: plan, dialects: maps.Clone(plan.Dialects), late: map[planner.Name]string{}, unshown: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 		stuck: map[fieldOf]bool{}, patience: DefaultPatience,
 	}
 	if s.dialects == nil {

@@ -12,6 +12,9 @@
 // sets the pace, and never more than 64 for each worker. Only steps that can
 // start are announced, so a chain of steps costs a flush for each.
 //
+// What is to be deleted goes last, and only if all that was to be created is
+// there: it may be the same thing, moved to another place.
+//
 // Of the steps that can start and whose intent is written, the first in the plan
 // starts first. So a step that becomes ready late can be overtaken, by what
 // starts until its intent is written. Things that become ready together, such as

@@ -119,6 +119,18 @@ func TestSchedule(t *testing.T) {
 			steps: []step{{takes: sec}, {takes: 3 * sec}, {needs: []int{0}, takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 2,
 			want: "done done done done done done", begins: "0 1 3 2 4 5", takes: 4 * sec,
 		},
+		"what goes waits for all else": {
+			steps: []step{{takes: 2 * sec}, {action: planner.Delete, takes: sec}, {needs: []int{0}, takes: sec}, {action: planner.Delete, needs: []int{1}}},
+			want:  "done done done done", begins: "0 2 1 3", takes: 4 * sec,
+		},
+		"and stays where something that was to be there is not: it may be the same under another key": {
+			steps: []step{{err: errRefused}, {needs: []int{0}}, {action: planner.Delete}, {action: planner.Delete, needs: []int{2}}, {takes: sec}},
+			want:  "failed blocked blocked blocked done", takes: sec, roots: map[int]int{1: 0, 2: 0, 3: 0},
+		},
+		"but what was only to be changed keeps nothing": {
+			steps: []step{{action: planner.Update, err: errRefused, takes: sec}, {action: planner.NotPossible}, {action: planner.Delete, takes: sec}},
+			want:  "failed not-started done", takes: 2 * sec,
+		},
 		"a panic fails one step": {
 			steps: []step{{panics: "index out of range"}, {needs: []int{0}}, {takes: sec}},
 			want:  "unknown blocked done", takes: sec, roots: map[int]int{1: 0},

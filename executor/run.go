@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -59,6 +60,10 @@ type run struct {
 	ready steps // wait for nothing
 	queue steps // are in the journal too, and wait for a worker
 
+	others int           // steps that delete nothing and have not ended
+	held   []int         // steps that delete something, and wait for nothing but those
+	lost   *planner.Step // why something that was to be created is not there
+
 	running    int
 	announcing bool
 	meanwhile  int // steps that ended during the present announcement
@@ -97,6 +102,9 @@ func (r *run) prepare() {
 		r.at[s.Address] = i
 		if s.Action != planner.NotPossible {
 			r.total++
+			if s.Action != planner.Delete {
+				r.others++
+			}
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
 			r.wait(i, former[s.Address]...) // never two under way for one address
@@ -315,6 +323,15 @@ func (r *run) release(i int, ok bool) {
 // brings members in of which not one is there.
 func (r *run) free(i int) {
 	step := r.plan.Steps[i]
+	switch {
+	case step.Action != planner.Delete:
+	case r.others > 0:
+		r.held = append(r.held, i)
+		return
+	case r.lost != nil:
+		r.block(i, r.lost)
+		return
+	}
 	missing := r.missing(step)
 	if len(missing) == 0 || len(missing) < len(step.Members.Items) {
 		heap.Push(&r.ready, i)
@@ -362,6 +379,19 @@ func (r *run) missing(step *planner.Step) []resource.Address {
 func (r *run) record(res *StepResult) {
 	r.done++
 	r.tell(Event{Type: Ended, Step: res.Step, Result: *res})
+	if res.Step.Action == planner.Delete {
+		return
+	}
+	if res.Step.Action == planner.Create && res.Status != Done && r.lost == nil {
+		r.lost = cmp.Or(res.BlockedBy, res.Step)
+	}
+	if r.others--; r.others == 0 {
+		held := r.held
+		r.held = nil
+		for _, i := range held {
+			r.free(i)
+		}
+	}
 }
 
 // stop ends the run because of an error, if it is one. The first is the cause.

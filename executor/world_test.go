@@ -294,6 +294,9 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 		slices.ContainsFunc(r.Steps[:i], func(o executor.StepResult) bool {
 			return o.Step.Address == s.Step.Address && o.Status == executor.NotStarted
 		})
+	kept := s.Step.Action == planner.Delete && slices.ContainsFunc(r.Steps, func(o executor.StepResult) bool {
+		return o.Step.Action == planner.Create && o.Status != executor.Done && o.Status != executor.NotStarted
+	})
 	noMember := s.Step.Members != nil && !slices.ContainsFunc(w.script[i].members, func(j int) bool { return r.Steps[j].Status == executor.Done })
 	open := w.intended[i] && w.settled[i] == 0
 	switch s.Status {
@@ -320,7 +323,7 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 		switch {
 		case w.sent[i] || w.intended[i]:
 			return "it was announced"
-		case !failedNeed && !noMember:
+		case !failedNeed && !noMember && !kept:
 			return "what it needs is there"
 		case s.BlockedBy == nil:
 			return "nothing blocks it"

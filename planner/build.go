@@ -124,6 +124,7 @@ func (b *builder) create(i int) {
 	given := b.given(i)
 	if !given {
 		b.complete(i)
+		b.compareLetters(i)
 	}
 	step := b.step(i, Create)
 	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]

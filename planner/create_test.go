@@ -43,6 +43,17 @@ func TestCreating(t *testing.T) {
 				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; write it among the states of project/shop`,
 			},
 		},
+		"a thing beside one of the same name in other letters is told": {
+			api: full,
+			have: func(s *service) {
+				s.have("label", web, uuid(5, 1), "name=Frontend").have("label", web, uuid(5, 2), "name=bug").have("label", web, uuid(5, 3), "name=BUG")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("label/web/frontend", "name=frontend").put("label/web/bug", "name=bug").put("label/web/bug2", "name=BUG").put("label/web/bug3", "name=Bug")
+			},
+			steps:    []string{"create label/web/frontend", "adopt label/web/bug: found by its name", "adopt label/web/bug2: found by its name", "create label/web/bug3"},
+			findings: []string{`warning other-letters: label/web/frontend is created although the service has "Frontend"; write it in these letters to take that one`},
+		},
 		"what the documented operations cannot say of a new thing is told": {
 			api: documented,
 			want: func(w *wanted) {

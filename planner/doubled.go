@@ -2,6 +2,8 @@ package planner
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -30,6 +32,33 @@ func (b *builder) doubled() {
 					Hint:    "the service then refuses to move it: take it out of one of them there",
 				})
 			}
+		}
+	}
+}
+
+// compareLetters warns of a thing that is created beside one which the manifest
+// does not have, and whose name is the same but for capitals.
+func (b *builder) compareLetters(i int) {
+	o, f := b.in.Desired[i], &b.facts[i]
+	if len(f.traits.natural) == 0 || !b.listed(f.traits, f.parent) {
+		return
+	}
+	l, _ := b.list(f.traits, f.parent)
+	_, fold := l.names(o.Kind)
+	for _, field := range f.traits.natural {
+		if field.Type != resource.Text {
+			continue
+		}
+		for _, row := range fold[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
+			if _, ours := b.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
+				continue
+			}
+			shown, _ := row.Shown(field)
+			text, _ := shown.(string)
+			d := warning(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text))
+			d.Hint = "write it in these letters to take that one"
+			b.diags.Add(d)
+			return
 		}
 	}
 }

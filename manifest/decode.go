@@ -130,7 +130,7 @@ func (d *decoder) properties(it *item) {
 		p := k.props[name]
 		value := pairs[i+1]
 		if group := k.group(p); group != "" {
-			d.fault(name, pairs[i], "unknown-field", a(k.label)+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
+			d.fault(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
 			continue
 		}
 		switch p.what {

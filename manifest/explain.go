@@ -121,14 +121,14 @@ func (p *properties) label() string {
 	if p.kind == nil {
 		return "manifest"
 	}
-	return p.kind.label
+	return p.kind.Noun()
 }
 
 // nested reports a field that says what the place of the object says already.
 func (p *properties) nested(name string, n *node, outer *resource.Object) {
 	p.found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "exclusive", Position: position(p.source, n), Path: p.pathTo([]string{name}),
-		Summary: a(p.kind.label) + " that is written inside another has that one as its " + name, Hint: "remove " + name + ", or move the " + p.kind.label + " out",
+		Summary: diag.A(p.kind.Noun()) + " that is written inside another has that one as its " + name, Hint: "remove " + name + ", or move the " + p.kind.Noun() + " out",
 		Related: []diag.Related{{Position: outer.Position, Note: "the outer one is at"}},
 	}})
 }
@@ -204,12 +204,12 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 	}
 	names = append(names, schema.ObjectID)
 	if p.kind.creates {
-		d.Summary = "the " + p.kind.label + " has no " + v.Property
+		d.Summary = "the " + p.kind.Noun() + " has no " + v.Property
 		d.Hint = "write " + v.Property + ", or the " + strings.Join(names, " or ") + " of one that exists"
 		return
 	}
 	if len(p.kind.KeyFrom) == 0 {
-		d.Summary, d.Hint = "the "+p.kind.label+" has no key", "write one: nothing else of "+a(p.kind.label)+" stays the same for ever"
+		d.Summary, d.Hint = "the "+p.kind.Noun()+" has no key", "write one: nothing else of "+diag.A(p.kind.Noun())+" stays the same for ever"
 		return
 	}
 	for _, name := range p.kind.KeyFrom {
@@ -217,12 +217,12 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 			names = append(names, name)
 		}
 	}
-	d.Summary = "it is not said which " + p.kind.label + " is meant"
+	d.Summary = "it is not said which " + p.kind.Noun() + " is meant"
 	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
 }
 
 func (p *properties) unknown(d *diag.Diagnostic, name string, at *property) {
-	d.Code, d.Summary = "unknown-field", a(p.label())+" has no "+quote(name)
+	d.Code, d.Summary = "unknown-field", diag.A(p.label())+" has no "+quote(name)
 	if at != nil {
 		d.Position = position(p.source, at.key)
 	}
@@ -256,7 +256,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 			d.Summary = name + " holds an empty entry"
 			d.Hint = "remove it"
 		case f != nil && f.Required && p.kind.creates:
-			d.Hint = "every " + p.kind.label + " has one"
+			d.Hint = "every " + p.kind.Noun() + " has one"
 		case f == nil:
 			d.Code, d.Summary, d.Hint = "bad-value", name+" is empty", "write it, or leave the line out"
 		case f.Type == resource.RefSet:
@@ -284,7 +284,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	case strings.TrimSpace(text) == "" && f.Type != resource.Date:
 		d.Code, d.Summary, d.Hint = "not-clearable", name+" cannot be emptied", "leave it out to keep what is there"
 		if f.Required {
-			d.Hint = "every " + p.kind.label + " has one"
+			d.Hint = "every " + p.kind.Noun() + " has one"
 		}
 		if member {
 			d.Summary, d.Hint = name+" holds an empty entry", "remove it"

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/schema"
 )
@@ -11,7 +12,6 @@ import (
 // kindInfo is what reading needs to know of a kind, worked out once from its descriptor.
 type kindInfo struct {
 	*resource.Kind
-	label    string // for people, such as "work item"
 	props    map[string]prop
 	names    []string        // of all properties, sorted
 	short    *resource.Field // the field that a bare text gives
@@ -63,7 +63,7 @@ type kindSet struct {
 func newKindSet() *kindSet {
 	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace}}
 	for _, k := range resource.Kinds() {
-		s.byName[k.Name] = &kindInfo{Kind: k, label: label(k.Name), creates: schema.Creatable(k)}
+		s.byName[k.Name] = &kindInfo{Kind: k, creates: schema.Creatable(k)}
 	}
 	for _, k := range resource.Children("") {
 		s.top[k.Section] = s.byName[k.Name]
@@ -163,7 +163,7 @@ func (s *kindSet) elsewhere(name string, except *kindInfo) string {
 	for _, k := range resource.Kinds() {
 		if info := s.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
 			if _, ok := info.props[name]; ok {
-				labels = append(labels, plural(info.label))
+				labels = append(labels, diag.Plural(info.Noun()))
 			}
 		}
 	}
@@ -174,16 +174,4 @@ func (s *kindSet) elsewhere(name string, except *kindInfo) string {
 		return ""
 	}
 	return "\"" + name + "\" belongs to " + strings.Join(labels, " and ") + ": look at the indentation"
-}
-
-func label(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-func plural(label string) string { return label + "s" }
-
-// a puts the article before a word.
-func a(word string) string {
-	if word != "" && strings.IndexByte("aeiou", word[0]) >= 0 {
-		return "an " + word
-	}
-	return "a " + word
 }

@@ -75,7 +75,7 @@ func (r *reader) former() {
 			if !used {
 				continue
 			}
-			summary := "the manifest still has " + a(it.kind.label) + " with the key " + quote(key)
+			summary := "the manifest still has " + diag.A(it.kind.Noun()) + " with the key " + quote(key)
 			if first == int32(i) {
 				summary = quote(key) + " is the key that it has"
 			}

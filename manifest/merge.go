@@ -113,7 +113,7 @@ func (r *reader) equalKeys(i, first int32, derived string) {
 	it, other := &r.items[i], &r.items[first]
 	d := diag.Diagnostic{
 		Code: "duplicate-object-key", Position: it.object.Position, Path: r.path(i), Address: string(other.object.Address),
-		Summary: "two " + plural(it.kind.label) + " have the key " + quote(it.object.Key),
+		Summary: "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key),
 		Hint:    "give one of them another key",
 		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
 	}
@@ -123,7 +123,7 @@ func (r *reader) equalKeys(i, first int32, derived string) {
 	if f, ok := it.kind.Field(derived); ok {
 		d.Hint = "give one of them a key: without one, the key comes from the " + derived
 		if f.Type == resource.URL {
-			d.Summary, d.Hint = "the "+it.kind.label+" "+quote(it.object.Key)+" is written twice", "remove one of them"
+			d.Summary, d.Hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
 		}
 	}
 	r.found.add(finding{Diagnostic: d})
@@ -150,7 +150,7 @@ func (r *reader) once(known map[objectKey]int32, it *item, i int32, id string) {
 	}
 	r.found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "duplicate-id", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
-		Summary: "two " + plural(it.kind.label) + " are said to be " + quote(id), Hint: hint,
+		Summary: "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), Hint: hint,
 		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
 	}})
 }
@@ -177,7 +177,7 @@ func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
 		}
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "duplicate-name", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
-			Summary: "two " + plural(it.kind.label) + " have the " + f.Name + " " + quote(text), Hint: "they are told apart by it: change one, or give an id",
+			Summary: "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), Hint: "they are told apart by it: change one, or give an id",
 			Related: []diag.Related{{Position: r.items[first].object.Position, Note: "the first is at"}},
 		}})
 	}

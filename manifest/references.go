@@ -159,7 +159,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		found.add(finding{
 			Diagnostic: diag.Diagnostic{
 				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
-				Summary: f.Name + " names no " + k.label + " of the manifest: " + quote(ref.Text),
+				Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 			},
 			near: func() string {
 				if f.Anywhere {
@@ -230,7 +230,7 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 		if upper != ref.Text {
 			return false // a key that is not there, such as sprint-1
 		}
-		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+label(k.Parent)+" than "+project, "name one of the same "+label(k.Parent))
+		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+resource.Must(k.Parent).Noun()+" than "+project, "name one of the same "+resource.Must(k.Parent).Noun())
 	case upper != ref.Text && project == "":
 		return false
 	case upper != ref.Text:
@@ -249,7 +249,7 @@ func (s *resolver) point(i int32, f *resource.Field, k *kindInfo, ref *resource.
 	second := s.items[to.second].object
 	found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "ambiguous-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
-		Summary: "two " + plural(k.label) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
+		Summary: "two " + diag.Plural(k.Noun()) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
 		Related: []diag.Related{{Position: first.Position, Note: "one is at"}, {Position: second.Position, Note: "the other at"}},
 	}})
 }
@@ -276,7 +276,7 @@ func (s *resolver) warn() {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
 					s.found.add(finding{Diagnostic: diag.Diagnostic{
 						Severity: diag.Warning, Code: "not-in-manifest", Position: ref.Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
-						Summary: "no " + key.kind.label + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service", Hint: hint,
+						Summary: "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service", Hint: hint,
 					}})
 				}
 			}
@@ -325,14 +325,14 @@ func (s *resolver) nearAnywhere(k *kindInfo, scope int32, text string) string {
 			return hint
 		}
 	}
-	return nameIt(k, ", the keys of another "+label(k.Parent)+" and the "+k.label+" in it, such as web/checkout")
+	return nameIt(k, ", the keys of another "+resource.Must(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout")
 }
 
 // nameIt says how a thing that is not found by its name is named.
 func nameIt(k *kindInfo, more string) string {
-	hint := "write the key of " + a(k.label) + " in the same " + label(k.Parent) + more + ", or an ID"
+	hint := "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", or an ID"
 	if k.Identifier != nil {
-		hint = "write the key of " + a(k.label) + " in the same " + label(k.Parent) + more + ", " + identifierExample(k) + ", or an ID"
+		hint = "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", " + identifierExample(k) + ", or an ID"
 	}
 	return hint
 }

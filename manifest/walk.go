@@ -115,7 +115,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32,
 	if n.Kind != sequenceNode {
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(section), Path: path(),
-			Summary: name + " is a list, not " + describe(n), Hint: "begin each " + k.label + " with a hyphen",
+			Summary: name + " is a list, not " + describe(n), Hint: "begin each " + k.Noun() + " with a hyphen",
 		}})
 		return
 	}
@@ -150,7 +150,7 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 		}
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
-			Summary: a(k.label) + " is a mapping, not " + describe(n), Hint: hint,
+			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
 		}})
 		return
 	}

@@ -104,7 +104,7 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	if whole && isShort {
 		types = []string{"object", "string"}
 	}
-	s := object{{"title", strings.ReplaceAll(k.Name, "_", " ")}}
+	s := object{{"title", k.Noun()}}
 	if whole {
 		s = append(s, member{"description", plain(k.Doc)}, member{"markdownDescription", markdown(k)})
 	}

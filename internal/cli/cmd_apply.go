@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/remote"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/planner"
@@ -130,7 +131,7 @@ func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan,
 	}
 	question := fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace)
 	if n := plan.Summary.Delete; n > 0 {
-		question = fmt.Sprintf("Make these changes in the workspace %s, and delete %s?", plan.Workspace, objects(n))
+		question = fmt.Sprintf("Make these changes in the workspace %s, and delete %s?", plan.Workspace, diag.Count(n, "object"))
 	}
 	type answer struct {
 		yes bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
@@ -233,7 +234,7 @@ func (s exportSummary) show(out output) error {
 
 func (s exportSummary) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Exported %s to %s: %s, with the state in %s. %s.\n", s.Workspace, s.Directory, many(len(s.Files), "files"), s.State, many(s.Requests, "requests"))
+	fmt.Fprintf(&b, "Exported %s to %s: %s, with the state in %s. %s.\n", s.Workspace, s.Directory, diag.Count(len(s.Files), "file"), s.State, diag.Count(s.Requests, "request"))
 	for _, c := range s.Counts {
 		fmt.Fprintf(&b, "  %-20s %6d\n", strings.ReplaceAll(c.Name, "_", " "), c.Number)
 	}
@@ -243,15 +244,7 @@ func (s exportSummary) text() string {
 		for _, c := range s.NotRead {
 			names, most = append(names, c.Name), max(most, c.Number)
 		}
-		fmt.Fprintf(&b, "Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), many(most, "requests"), strings.Join(names, ","))
+		fmt.Fprintf(&b, "Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ","))
 	}
 	return b.String()
-}
-
-// many is a number of things with their name.
-func many(n int, plural string) string {
-	if n == 1 {
-		plural = strings.TrimSuffix(plural, "s")
-	}
-	return fmt.Sprintf("%d %s", n, plural)
 }

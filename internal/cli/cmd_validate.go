@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
 
@@ -48,13 +48,6 @@ func runValidate(ctx context.Context, p Process, names []string, out output) err
 	if out.json {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.Streams.Out, "valid: %s in %s\n", count(len(m.Objects), "object"), count(len(m.Files), "file"))
+	_, err := fmt.Fprintf(p.Streams.Out, "valid: %s in %s\n", diag.Count(len(m.Objects), "object"), diag.Count(len(m.Files), "file"))
 	return err
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -170,9 +171,9 @@ func holds(f *resource.Field) string {
 	case resource.JSON:
 		return "object"
 	case resource.Ref:
-		return strings.ReplaceAll(f.Ref, "_", " ")
+		return resource.Must(f.Ref).Noun()
 	case resource.RefSet:
-		return "list of " + strings.ReplaceAll(f.Ref, "_", " ") + "s"
+		return "list of " + diag.Plural(resource.Must(f.Ref).Noun())
 	default:
 		return "?"
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -19,22 +20,15 @@ func (o applyOptions) guard(p Process, plan *planner.Plan) error {
 	case n == 0:
 		return nil
 	case o.limited && n > o.maxDeletes:
-		return hinted{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", objects(n), o.maxDeletes), o.howMany(n)}
+		return hinted{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", diag.Count(n, "object"), o.maxDeletes), o.howMany(n)}
 	case !o.limited && (n > mostDeletes || mostShare*n > plan.Made):
-		return hinted{fmt.Errorf("the plan deletes %s of %d that planform made; nothing was done", objects(n), plan.Made), o.howMany(n)}
+		return hinted{fmt.Errorf("the plan deletes %s of %d that planform made; nothing was done", diag.Count(n, "object"), plan.Made), o.howMany(n)}
 	case !o.yes && (!p.Streams.InTTY || !p.Streams.ErrTTY):
-		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", objects(n)), hint: "--yes deletes without asking"}
+		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", diag.Count(n, "object")), hint: "--yes deletes without asking"}
 	}
 	return nil
 }
 
 func (o applyOptions) howMany(n int) string {
 	return fmt.Sprintf("if that is what you want, say so: --max-deletes %d", n)
-}
-
-func objects(n int) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
 }

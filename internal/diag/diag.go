@@ -97,11 +97,6 @@ func (l *List) Errorf(pos Position, code, format string, args ...any) {
 	*l = append(*l, Diagnostic{Severity: Error, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
 }
 
-// Warnf adds a warning without a hint.
-func (l *List) Warnf(pos Position, code, format string, args ...any) {
-	*l = append(*l, Diagnostic{Severity: Warning, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
-}
-
 // Add appends findings.
 func (l *List) Add(ds ...Diagnostic) { *l = append(*l, ds...) }
 

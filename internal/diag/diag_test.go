@@ -14,7 +14,7 @@ func TestAListOfWarningsIsNoError(t *testing.T) {
 	if l.Err() != nil || l.HasErrors() {
 		t.Fatal("an empty list is an error")
 	}
-	l.Warnf(diag.Position{}, "odd", "odd")
+	l.Add(diag.Diagnostic{Severity: diag.Warning, Summary: "odd"})
 	if l.Err() != nil {
 		t.Fatalf("a warning is an error: %v", l.Err())
 	}
@@ -61,5 +61,21 @@ func TestNear(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestNumbersStandWithTheirNoun(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"1 error":       diag.Count(1, "error"),
+		"0 errors":      diag.Count(0, "error"),
+		"2 properties":  diag.Count(2, "property"),
+		"3 keys":        diag.Count(3, "key"),
+		"an initiative": diag.A("initiative"),
+		"a work item":   diag.A("work item"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

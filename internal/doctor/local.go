@@ -25,7 +25,7 @@ func (e *examination) state() {
 	case !known.Exists:
 		e.add("state", OK, e.in.StatePath+" is not there yet: the first apply makes it", "")
 	default:
-		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
+		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
 	}
 	if holder, locked := state.LockedBy(e.in.StatePath); locked {
 		e.add("lock", Warning, "the state is locked by "+holder.String(), "let that run end, or wait for it with --lock-timeout")
@@ -51,7 +51,7 @@ func (e *examination) open(known *state.Snapshot) {
 	if more := len(open) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	e.add("journal", Warning, "what became of "+count(len(open), "request")+" is not known: "+shown,
+	e.add("journal", Warning, "what became of "+diag.Count(len(open), "request")+" is not known: "+shown,
 		"the next plan looks on the service; where that cannot tell, planform state resolve does")
 }
 
@@ -67,7 +67,7 @@ func (e *examination) manifest() {
 	case len(e.in.Manifests) == 0:
 		return
 	case e.in.Errors > 0:
-		e.add("manifest", Problem, count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "correct the manifest; planform validate shows the errors")
+		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "correct the manifest; planform validate shows the errors")
 		return
 	}
 	lacks, denied := e.needs()
@@ -76,17 +76,17 @@ func (e *examination) manifest() {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
 		n := lacks[kind]
-		e.add("manifest", Problem, fmt.Sprintf("it wants %s in %s, first at %s, and this edition lacks them", plural(kind), count(n.places, "place"), n.first),
+		e.add("manifest", Problem, fmt.Sprintf("it wants %s in %s, first at %s, and this edition lacks them", plural(kind), diag.Count(n.places, "place"), n.first),
 			"leave them out, or use another edition")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		n := denied[kind]
 		op, _ := resource.Must(kind).Op(resource.List, e.in.API)
-		e.deny("manifest", fmt.Sprintf("it wants %s in %s, first at %s, and the credential may not read them", plural(kind), count(n.places, "place"), n.first),
+		e.deny("manifest", fmt.Sprintf("it wants %s in %s, first at %s, and the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
 			"give it the scope "+op.Scope+", or its user access to the project")
 	}
 	if len(lacks)+len(denied) == 0 {
-		text := count(len(e.in.Wanted), "thing") + ", without errors"
+		text := diag.Count(len(e.in.Wanted), "thing") + ", without errors"
 		if len(e.Offers)+len(e.Lacks) > 0 {
 			text += " and of no kind that this edition lacks"
 		}
@@ -131,11 +131,4 @@ func add(to map[string]need, kind string, at diag.Position) {
 		n.first = at
 	}
 	to[kind] = n
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

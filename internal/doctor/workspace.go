@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -169,13 +170,7 @@ func (e *examination) readable() *resource.Operation {
 }
 
 // plural is what several things of a kind are called.
-func plural(kind string) string {
-	words := strings.ReplaceAll(kind, "_", " ")
-	if stem, ok := strings.CutSuffix(words, "y"); ok {
-		return stem + "ies"
-	}
-	return words + "s"
-}
+func plural(kind string) string { return diag.Plural(resource.Must(kind).Noun()) }
 
 func plurals(kinds []string) string {
 	words := make([]string, len(kinds))

@@ -34,7 +34,7 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 		return w, false
 	}
 	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.above(t, f, names[0].id) {
-		e.lose(t, f.Path(), "it leads back to the same "+spoken(t.kind.Name))
+		e.lose(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
 	list, instance := make([]any, len(names)), make([]any, len(names))

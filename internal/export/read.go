@@ -497,7 +497,7 @@ func (r *reader) narrow(l *list) error {
 	}
 	if len(archived) > 0 {
 		slices.Sort(archived)
-		r.findings.Add(warning("archived", count(len(archived), l.kind)+" left out, being archived: "+some(archived)))
+		r.findings.Add(warning("archived", diag.Count(len(archived), l.kind.Noun())+" left out, being archived: "+some(archived)))
 	}
 	return nil
 }
@@ -574,12 +574,3 @@ func some(names []string) string {
 }
 
 func spoken(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// count says how many things of a kind there are.
-func count(n int, k *resource.Kind) string {
-	name := spoken(k.Section)
-	if n == 1 {
-		name = spoken(k.Name)
-	}
-	return fmt.Sprintf("%d %s", n, name)
-}

@@ -86,6 +86,9 @@ func (m *Membership) Path() string {
 	return f.Path()
 }
 
+// Noun is what people call one thing of the kind, such as work item.
+func (k *Kind) Noun() string { return strings.ReplaceAll(k.Name, "_", " ") }
+
 // Field returns the field of that name.
 func (k *Kind) Field(name string) (*Field, bool) {
 	for i := range k.Fields {

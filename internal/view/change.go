@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -58,7 +59,7 @@ func inline(f *resource.Field, text string) string {
 		shown = quote(shown)
 	}
 	if cut {
-		shown += " (" + count(utf8.RuneCountInString(text), "character") + ")"
+		shown += " (" + diag.Count(utf8.RuneCountInString(text), "character") + ")"
 	}
 	return shown
 }
@@ -199,7 +200,7 @@ func (p *printer) lines(lines []line, most int) {
 	for i, l := range lines {
 		if i == most && len(lines) > most+1 { // one more line takes no more place than saying so
 			p.str("      ")
-			p.paint(p.dim, "… "+count(len(lines)-most, "more line"))
+			p.paint(p.dim, "… "+diag.Count(len(lines)-most, "more line"))
 			p.nl()
 			return
 		}

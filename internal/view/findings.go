@@ -57,10 +57,10 @@ func (p *printer) findings(list diag.List) {
 	}
 	var parts []string
 	if problems > 0 {
-		parts = append(parts, count(problems, "error"))
+		parts = append(parts, diag.Count(problems, "error"))
 	}
 	if warnings > 0 {
-		parts = append(parts, count(warnings, "warning"))
+		parts = append(parts, diag.Count(warnings, "warning"))
 	}
 	p.paint(p.bold, strings.Join(parts, ", "))
 	p.nl()

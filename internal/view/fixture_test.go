@@ -238,6 +238,6 @@ func everything() *planner.Plan {
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200
-	b.Notices.Warnf(diag.Position{}, "not-refreshed", "3 of the pages could not be read")
+	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "not-refreshed", Summary: "3 of the pages could not be read"})
 	return &b.Plan
 }

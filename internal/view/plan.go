@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -53,7 +54,7 @@ func (p *printer) absence(a *absence) {
 	p.nl()
 	for i, s := range a.steps {
 		if i == few {
-			p.str("    and " + count(len(a.steps)-few, "other"))
+			p.str("    and " + diag.Count(len(a.steps)-few, "other"))
 			p.nl()
 			break
 		}
@@ -80,9 +81,9 @@ func (p *printer) noChanges(plan *planner.Plan) {
 	if s.Unchanged == 1 {
 		p.str(" 1 object is as the manifest wants it.")
 	} else {
-		p.str(" " + count(s.Unchanged, "object") + " are as the manifest wants them.")
+		p.str(" " + diag.Count(s.Unchanged, "object") + " are as the manifest wants them.")
 	}
-	p.str(" " + count(s.Reads, "read") + ".\n")
+	p.str(" " + diag.Count(s.Reads, "read") + ".\n")
 }
 
 func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
@@ -110,7 +111,7 @@ func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
 		separator = "; "
 	}
 	part(s.Unchanged, " unchanged")
-	p.str(". " + count(s.Requests, "request"))
+	p.str(". " + diag.Count(s.Requests, "request"))
 	if s.Requests > 0 {
 		p.str(", " + atRate(s.Requests, perMinute) + " at ")
 		p.num(perMinute)
@@ -232,7 +233,7 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 		p.reason(s)
 		p.str(": ")
 	}
-	p.str(count(batch.members, memberNoun(s)))
+	p.str(diag.Count(batch.members, memberNoun(s)))
 	p.nl()
 	if batch.members > fewMembers {
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/doctor"
 )
 
@@ -40,7 +41,7 @@ func (p *printer) report(r *doctor.Report) {
 	}
 	p.nl()
 	p.paint(p.bold, verdict(r))
-	p.str(" " + count(r.Requests, "request") + ", nothing was written.")
+	p.str(" " + diag.Count(r.Requests, "request") + ", nothing was written.")
 	p.nl()
 }
 
@@ -61,10 +62,10 @@ func (p *printer) statusStyle(s doctor.Status) style {
 func verdict(r *doctor.Report) string {
 	var parts []string
 	if n := r.Count(doctor.Problem); n > 0 {
-		parts = append(parts, count(n, "problem"))
+		parts = append(parts, diag.Count(n, "problem"))
 	}
 	if n := r.Count(doctor.Warning); n > 0 {
-		parts = append(parts, count(n, "warning"))
+		parts = append(parts, diag.Count(n, "warning"))
 	}
 	return cmp.Or(strings.Join(parts, ", "), "All is well") + "."
 }

@@ -88,9 +88,9 @@ func (p *printer) accomplished(r *executor.Result) {
 		}
 		p.paint(color, sign)
 		if s.Step.Action == planner.RemoveMembers {
-			p.str(" removed " + count(b.members, memberNoun(s.Step)) + " from ")
+			p.str(" removed " + diag.Count(b.members, memberNoun(s.Step)) + " from ")
 		} else {
-			p.str(" added " + count(b.members, memberNoun(s.Step)) + " to ")
+			p.str(" added " + diag.Count(b.members, memberNoun(s.Step)) + " to ")
 		}
 		p.safe(base(s.Step))
 		p.nl()
@@ -154,11 +154,11 @@ func (p *printer) blocked(steps []*planner.Step) {
 	if len(steps) == 0 {
 		return
 	}
-	p.str("  blocks " + count(len(steps), "step") + ":\n")
+	p.str("  blocks " + diag.Count(len(steps), "step") + ":\n")
 	for i, s := range steps {
 		if i == most && len(steps) > most+1 {
 			p.str("    ")
-			p.paint(p.dim, "… "+count(len(steps)-most, "more step"))
+			p.paint(p.dim, "… "+diag.Count(len(steps)-most, "more step"))
 			p.nl()
 			return
 		}
@@ -199,11 +199,11 @@ func warnings(r *executor.Result) diag.List {
 			}
 			names := strings.Join(first, ", ")
 			if n > fewMembers {
-				names += " and " + count(n-fewMembers, "other")
+				names += " and " + diag.Count(n-fewMembers, "other")
 			}
 			list.Add(diag.Diagnostic{
 				Severity: diag.Warning, Code: "members-left-out", Position: s.Step.Position, Address: base(s.Step),
-				Summary: base(s.Step) + ": " + count(n, memberNoun(s.Step)) + " left out, not there: " + names,
+				Summary: base(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not there: " + names,
 			})
 		}
 	}

@@ -6,24 +6,10 @@ import (
 	"time"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
-
-// count gives a number with its noun, such as "1 error" and "3 errors".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun = plural(noun)
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
-// plural of an English noun of the kinds' sort.
-func plural(noun string) string {
-	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
-		return stem + "ies"
-	}
-	return noun + "s"
-}
 
 // memberNoun is what a person calls a member of the step, such as "work item".
 func memberNoun(s *planner.Step) string {
@@ -34,7 +20,7 @@ func memberNoun(s *planner.Step) string {
 	if m.Member == m.Container { // what matters is how the two stand to each other
 		return strings.ReplaceAll(m.Field, "_", " ") + " relation"
 	}
-	return strings.ReplaceAll(m.Member, "_", " ")
+	return resource.Must(m.Member).Noun()
 }
 
 // base is the address of a membership step's container, as the step's own address shows it.
@@ -102,9 +88,9 @@ func attempted(s *planner.Step) string {
 	case planner.Delete:
 		return "delete " + Safe(string(s.Address))
 	case planner.AddMembers:
-		return "add " + count(memberCount(s), memberNoun(s)) + " to " + Safe(base(s))
+		return "add " + diag.Count(memberCount(s), memberNoun(s)) + " to " + Safe(base(s))
 	case planner.RemoveMembers:
-		return "remove " + count(memberCount(s), memberNoun(s)) + " from " + Safe(base(s))
+		return "remove " + diag.Count(memberCount(s), memberNoun(s)) + " from " + Safe(base(s))
 	case planner.NotPossible:
 		return "change " + Safe(string(s.Address))
 	default:
@@ -129,9 +115,9 @@ func carriedOut(r *executor.StepResult) string {
 	case planner.Delete:
 		text = "deleted " + text
 	case planner.AddMembers:
-		text = "added " + count(membersDone(r), memberNoun(s)) + " to " + Safe(base(s))
+		text = "added " + diag.Count(membersDone(r), memberNoun(s)) + " to " + Safe(base(s))
 	case planner.RemoveMembers:
-		text = "removed " + count(membersDone(r), memberNoun(s)) + " from " + Safe(base(s))
+		text = "removed " + diag.Count(membersDone(r), memberNoun(s)) + " from " + Safe(base(s))
 	case planner.NotPossible:
 		text = "left out " + text
 	default:

@@ -1,0 +1,30 @@
+package diag
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Count gives a number with its noun, such as "1 error" and "3 errors".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun = Plural(noun)
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Plural gives the plural of an English noun of the regular sort.
+func Plural(noun string) string {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
+// A puts the article before a noun.
+func A(noun string) string {
+	if noun != "" && strings.IndexByte("aeiou", noun[0]) >= 0 {
+		return "an " + noun
+	}
+	return "a " + noun
+}

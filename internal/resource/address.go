@@ -1,8 +1,6 @@
 package resource
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,16 +94,4 @@ func ValidKey(key string) bool {
 
 func isKeyRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127 && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.IsUpper(r)
-}
-
-func sortOperations(ops []*Operation) {
-	number := func(o *Operation) int {
-		if o.Number == 0 {
-			return 1000
-		}
-		return o.Number
-	}
-	slices.SortStableFunc(ops, func(a, b *Operation) int {
-		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
-	})
 }

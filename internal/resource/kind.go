@@ -149,8 +149,8 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// Registry holds every kind, ordered by name.
-type Registry struct {
+// registry holds every kind, ordered by name.
+type registry struct {
 	byName map[string]*Kind
 	sorted []*Kind
 }
@@ -159,7 +159,7 @@ type Registry struct {
 // initialisation only.
 //
 //nolint:gochecknoglobals // the one registration: each kind's file adds its descriptor here
-var kinds = &Registry{byName: map[string]*Kind{}}
+var kinds = &registry{byName: map[string]*Kind{}}
 
 // register adds a kind. It is called by the init function of the kind's own file and nowhere else.
 func register(k Kind) {
@@ -227,7 +227,3 @@ func Via(kind, field string) (*Kind, bool) {
 	}
 	return nil, false
 }
-
-// Rank orders kinds so that each comes after those it lives in and refers to;
-// kinds that do not depend on each other are ordered by name.
-func Rank(name string) int { return ranks()[name] }

@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 func init() {
 	const path = workspace + "projects/{project_id}/cycles/"
 	const scope = "projects.cycles"
@@ -18,15 +20,9 @@ func init() {
 			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},
-		Operations: append([]Operation{
+		Operations: slices.Concat([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Echo: []string{"project_id"}},
-			{Verb: Archive, Method: "POST", Path: path + "{cycle_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
-			{
-				Verb: ListArchived, Method: "GET", Path: workspace + "projects/{project_id}/archived-cycles/", Success: 200, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor"}, Again: true,
-			},
-			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-cycles/{cycle_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
-		}, crud(path, "cycle_id", scope, "lgud")...),
+		}, shelving("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud")),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{

@@ -19,14 +19,7 @@ func init() {
 			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the module is archived. What is archived is left as it is.", Example: "false"},
 		},
-		Operations: append([]Operation{
-			{Verb: Archive, Method: "POST", Path: path + "{module_id}/archive/", Success: 204, Scope: scope + ":write", Again: true},
-			{
-				Verb: ListArchived, Method: "GET", Path: workspace + "projects/{project_id}/archived-modules/", Success: 200, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor"}, Again: true,
-			},
-			{Verb: Unarchive, Method: "DELETE", Path: workspace + "projects/{project_id}/archived-modules/{module_id}/unarchive/", Success: 204, Scope: scope + ":write", Again: true},
-		}, crud(path, "module_id", scope, "lgcud")...),
+		Operations: append(shelving("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud")...),
 	})
 	const members = path + "{module_id}/module-issues/"
 	register(Kind{

@@ -1,7 +1,10 @@
 package resource
 
 import (
+	"cmp"
+	"math"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -139,7 +142,15 @@ func Operations() []*Operation {
 			ops = append(ops, &k.Operations[i])
 		}
 	}
-	sortOperations(ops)
+	number := func(o *Operation) int {
+		if o.Documented() {
+			return o.Number
+		}
+		return math.MaxInt
+	}
+	slices.SortStableFunc(ops, func(a, b *Operation) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
+	})
 	return ops
 }
 
@@ -167,4 +178,16 @@ func crud(path, param, scope, verbs string) []Operation {
 		ops = append(ops, op)
 	}
 	return ops
+}
+
+// shelving builds the operations that take things of a project off their list and
+// put them back; things is their word in the path.
+func shelving(things, param, scope string) []Operation {
+	const project = workspace + "projects/{project_id}/"
+	one := "{" + param + "}/"
+	return []Operation{
+		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write", Again: true},
+		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Again: true},
+		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write", Again: true},
+	}
 }

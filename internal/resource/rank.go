@@ -2,6 +2,10 @@ package resource
 
 import "sync"
 
+// Rank orders kinds so that each comes after those it lives in and refers to;
+// kinds that do not depend on each other are ordered by name.
+func Rank(name string) int { return ranks()[name] }
+
 // ranks derives the order of kinds from their references, once.
 //
 //nolint:gochecknoglobals // computed once from the registry, never changed after

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -95,7 +97,7 @@ func prepare(cmd *cli.Command) {
 		// for an argument without a word.
 		for _, a := range c.Args().Slice() {
 			if len(a) > 1 && strings.HasPrefix(a, "-") {
-				return usageError{text: "the flag " + a + " stands after an argument", hint: "put the flags in front: planform " + c.Command.FullName() + " " + a + " …"}
+				return usageError{text: "the flag " + a + " stands after an argument", hint: "put the flags in front: " + c.Command.HelpName + " " + a + " …"}
 			}
 		}
 		if before != nil {
@@ -107,10 +109,14 @@ func prepare(cmd *cli.Command) {
 
 // noArguments is for commands that take flags only.
 func noArguments(c *cli.Context) error {
-	if c.Args().Present() {
-		return usageError{text: "unexpected argument " + c.Args().First(), hint: "name manifests with -f; planform " + c.Command.Name + " --help shows the flags"}
+	if !c.Args().Present() {
+		return nil
 	}
-	return nil
+	hint := c.Command.HelpName + " --help shows the flags"
+	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "file") }) {
+		hint = "name manifests with -f; " + hint
+	}
+	return usageError{text: "unexpected argument " + c.Args().First(), hint: hint}
 }
 
 func usage(_ *cli.Context, err error, _ bool) error {
@@ -122,13 +128,20 @@ func usage(_ *cli.Context, err error, _ bool) error {
 }
 
 func unknownCommand(c *cli.Context) error {
-	var names []string
-	for _, cmd := range c.App.Commands {
-		names = append(names, cmd.Name)
-	}
-	hint := diag.DidYouMean(c.Args().First(), names)
-	if hint == "" {
-		hint = "planform --help lists the commands"
-	}
+	hint := cmp.Or(diag.DidYouMean(c.Args().First(), names(c.App.Commands)), "planform --help lists the commands")
 	return usageError{text: "unknown command " + c.Args().First(), hint: hint}
+}
+
+// unknownSub is for what stands where a command has subcommands.
+func unknownSub(c *cli.Context, text string) error {
+	word := c.Args().First()
+	return usageError{text: text + " " + word, hint: diag.OneOf(word, names(c.Command.Subcommands))}
+}
+
+func names(commands []*cli.Command) []string {
+	var list []string
+	for _, cmd := range commands {
+		list = append(list, cmd.Name)
+	}
+	return list
 }

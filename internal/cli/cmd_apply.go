@@ -20,7 +20,7 @@ func applyCommand(p Process) *cli.Command {
 		Name: "apply", Usage: "makes the service match the manifests",
 		UsageText: "planform apply -f FILE [FLAGS]",
 		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes ahead.
-A run that ends early, however, can simply be started again: nothing is made twice.
+A run that ended early is simply started again: nothing is made twice.
 
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run

@@ -31,18 +31,10 @@ the array or object itself.
 		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, op))
 	}
 	cmd.Action = func(c *cli.Context) error {
-		if !c.Args().Present() {
-			return cli.ShowSubcommandHelp(c)
+		if c.Args().Present() {
+			return unknownSub(c, "there is nothing to get by the name")
 		}
-		var names []string
-		for _, op := range reads() {
-			names = append(names, op.Command)
-		}
-		hint := diag.DidYouMean(c.Args().First(), names)
-		if hint == "" {
-			hint = "one of " + strings.Join(names, ", ")
-		}
-		return usageError{text: "there is nothing to get by the name " + c.Args().First(), hint: hint}
+		return cli.ShowSubcommandHelp(c)
 	}
 	return cmd
 }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -94,6 +92,9 @@ func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
 	if err != nil {
 		return planOptions{}, output{}, err
 	}
+	if c.Duration("patience") < 0 {
+		return planOptions{}, output{}, usageError{text: "--patience must not be less than nothing", hint: "--patience 0s does not wait"}
+	}
 	var targets planner.Targets
 	for _, pattern := range c.StringSlice("target") {
 		targets = append(targets, planner.NewTarget(pattern))
@@ -129,7 +130,7 @@ func kinds(names []string) (map[string]bool, error) {
 					things = append(things, k.Name)
 				}
 			}
-			return nil, usageError{text: "--no-create: there is no kind " + name, hint: cmp.Or(diag.DidYouMean(name, things), "the kinds are "+strings.Join(things, ", "))}
+			return nil, usageError{text: "--no-create: there is no kind " + name, hint: diag.OneOf(name, things)}
 		}
 		all[name] = true
 	}

@@ -44,7 +44,7 @@ change that file only, never the service.
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usageError{text: "there is no state command " + c.Args().First(), hint: diag.DidYouMean(c.Args().First(), []string{"list", "show", "resolve", "import", "mv", "rm"})}
+				return unknownSub(c, "there is no state command")
 			}
 			return cli.ShowSubcommandHelp(c)
 		},
@@ -253,6 +253,9 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 }
 
 func stateImport(ctx context.Context, _ Process, o stateOptions, out output) error {
+	if o.id == "" {
+		return usageError{text: "it is not said what the address is bound to", hint: "--id ID names the thing on the service"}
+	}
 	a := o.address(0)
 	if o.id == "" {
 		return usageError{text: "it is not said which thing of the service " + string(a) + " is", hint: "--id ID; planform get work-item WEB-7 shows that of a work item"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,21 +49,28 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 const generated = "<!-- Made from the code by go test ./internal/cli -run Reference -update; changes here are lost. -->\n\n"
 
 func commandsPage() string {
+	shared := []struct {
+		title string
+		rows  []string
+	}{{"Flags of the service", flagRows(connectionFlags())}, {"Flags of the output", flagRows(outputFlags())}}
 	var b strings.Builder
-	b.WriteString(generated + "# Commands\n")
+	b.WriteString(generated + "# Commands\n\nFlags that many commands share stand at the end.\n")
 	var write func(cmd *cli.Command, path, heading string)
 	write = func(cmd *cli.Command, path, heading string) {
 		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)
 		if cmd.Description != "" {
 			fmt.Fprintf(&b, "\n%s\n", fenced(cmd.Description))
 		}
-		if len(cmd.Flags) > 0 {
-			b.WriteString("\n| flag | meaning |\n|---|---|\n")
-		}
-		for _, f := range cmd.Flags {
-			if df, ok := f.(cli.DocGenerationFlag); ok {
-				writeFlag(&b, df)
+		rows, links := flagRows(cmd.Flags), []string(nil)
+		for _, s := range shared {
+			own := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return slices.Contains(s.rows, row) })
+			if len(rows)-len(own) == len(s.rows) {
+				rows, links = own, append(links, "["+strings.ToLower(s.title)+"](#"+slug(s.title)+")")
 			}
+		}
+		b.WriteString(flagTable(rows))
+		if len(links) > 0 {
+			fmt.Fprintf(&b, "\nAnd the %s.\n", strings.Join(links, " and the "))
 		}
 		for _, sub := range cmd.Subcommands {
 			write(sub, path+" "+cmd.Name, heading+"#")
@@ -71,39 +79,55 @@ func commandsPage() string {
 	for _, cmd := range newApp(Process{Getenv: func(string) string { return "" }}).Commands {
 		write(cmd, "planform", "##")
 	}
+	for _, s := range shared {
+		b.WriteString("\n## " + s.title + "\n" + flagTable(s.rows))
+	}
 	b.WriteString("\n## Exit codes\n\n" + exitCodes + "\n")
 	return b.String()
 }
+
+// slug is what GitHub makes of a heading.
+func slug(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 
 // fenced sets the indented examples of a help text as code.
 func fenced(text string) string {
 	var b strings.Builder
 	code := false
-	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		if indented := strings.HasPrefix(line, "   "); indented != code && line != "" {
+	for line := range strings.SplitSeq(strings.TrimSpace(text)+"\n", "\n") {
+		if indented := strings.HasPrefix(line, "   "); indented != code {
 			b.WriteString("```\n")
 			code = indented
 		}
 		b.WriteString(strings.TrimPrefix(line, "   ") + "\n")
 	}
-	if code {
-		b.WriteString("```\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSpace(b.String())
 }
 
-func writeFlag(b *strings.Builder, f cli.DocGenerationFlag) {
-	var names []string
-	if named, ok := f.(cli.Flag); ok {
-		for _, n := range named.Names() {
+func flagTable(rows []string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	return "\n| flag | meaning |\n|---|---|\n" + strings.Join(rows, "")
+}
+
+func flagRows(flags []cli.Flag) []string {
+	var rows []string
+	for _, f := range flags {
+		d, ok := f.(cli.DocGenerationFlag)
+		if !ok {
+			continue
+		}
+		var names []string
+		for _, n := range f.Names() {
 			names = append(names, "`"+strings.Repeat("-", min(2, len(n)))+n+"`")
 		}
+		text := strings.ReplaceAll(d.GetUsage(), "|", "\\|")
+		if def := d.GetDefaultText(); def != "" && def != "false" && d.TakesValue() {
+			text += " (default: " + strings.Trim(def, `"`) + ")"
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s |\n", strings.Join(names, ", "), text))
 	}
-	text := strings.ReplaceAll(f.GetUsage(), "|", "\\|")
-	if d := f.GetDefaultText(); d != "" && d != "false" && f.TakesValue() {
-		text += " (default: " + strings.Trim(d, `"`) + ")"
-	}
-	fmt.Fprintf(b, "| %s | %s |\n", strings.Join(names, ", "), text)
+	return rows
 }
 
 func manifestPage() string {

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,4 +75,9 @@ func DidYouMean(word string, candidates []string) string {
 		near[i] = "\"" + near[i] + "\""
 	}
 	return "did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// OneOf is [DidYouMean], or all candidates where none is near.
+func OneOf(word string, candidates []string) string {
+	return cmp.Or(DidYouMean(word, candidates), "one of "+strings.Join(candidates, ", "))
 }

@@ -185,11 +185,7 @@ type WordError struct{ Flag, Word, Hint string }
 func (e *WordError) Error() string { return e.Flag + " " + e.Word + " means nothing" }
 
 func unknownWord(flag, word string, words []string) error {
-	hint := diag.DidYouMean(word, words)
-	if hint == "" {
-		hint = "one of " + strings.Join(words, ", ")
-	}
-	return &WordError{flag, word, hint}
+	return &WordError{flag, word, diag.OneOf(word, words)}
 }
 
 // list is one list that is read.

@@ -1,4 +1,5 @@
-// Package manifest reads YAML manifests into positioned, validated objects.
+// Package manifest reads YAML manifests into positioned, validated objects, and
+// writes documents that it reads back the same ([Encode]).
 //
 // [Load] takes files, directories and standard input, merges their documents and
 // checks everything that can be checked without the service: the form of the
@@ -9,14 +10,14 @@
 //
 // # What is merged
 //
-// Lists of documents and files are joined. Things that planform only finds on
-// the service (projects, cycles, modules, initiatives, initiative labels,
-// teamspaces, customers) may be written in several documents: the same address is
-// one thing, its fields are put together, a field that is given twice with
-// different values is an error naming both places. Things that it creates (work
-// items, links, requests, pages) are written once: two equal keys are an error.
-// Within one document every key is written once. The rule follows from the
-// descriptors: what the documented service cannot create merges.
+// Lists of documents and files are joined. What several documents may have to do
+// with (projects, states, labels, cycles, modules, initiatives, teamspaces,
+// customers, ...) can be written in each of them: the same address is one thing,
+// its fields are put together, a field that is given twice with different values
+// is an error naming both places. Work items, links, requests and pages are
+// written once: two equal keys are an error. Within one document every key is
+// written once. The rule follows from the descriptors: what the documented
+// service cannot create merges.
 //
 // # What is kept as written
 //

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -230,12 +231,13 @@ func (p *properties) unknown(d *diag.Diagnostic, name string, at *property) {
 	if p.kind != nil {
 		names = p.kind.names
 	}
-	if d.Hint = p.kinds.elsewhere(name, p.kind); d.Hint == "" {
-		d.Hint = diag.DidYouMean(name, names)
+	if p.kind != nil {
+		if f, ok := p.kind.Field(name); ok && f.Group != "" {
+			d.Hint = "write it inside " + f.Group + ":"
+			return
+		}
 	}
-	if d.Hint == "" {
-		d.Hint = "it has " + strings.Join(names, ", ")
-	}
+	d.Hint = cmp.Or(p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
 }
 
 // rule reports a value that breaks the rule of its property.

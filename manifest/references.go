@@ -165,7 +165,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 				if f.Anywhere {
 					return s.nearAnywhere(k, scope, ref.Text)
 				}
-				return s.near(k, scope, ref.Text)
+				return cmp.Or(s.near(k, scope, "", ref.Text), nameIt(k, ""))
 			},
 		})
 		return
@@ -263,7 +263,7 @@ func (s *resolver) warn() {
 	for _, key := range keys[:min(most, len(keys))] {
 		i := s.warned[key]
 		o := s.items[i].object
-		hint := s.near(key.kind, key.parent, key.key)
+		hint := s.near(key.kind, key.parent, "", key.key)
 		if hint == "" {
 			continue
 		}
@@ -284,8 +284,8 @@ func (s *resolver) warn() {
 	}
 }
 
-// near looks for keys and names that a text was probably meant to be.
-func (s *resolver) near(k *kindInfo, scope int32, text string) string {
+// near looks for keys and names, written behind a prefix, that a text was probably meant to be.
+func (s *resolver) near(k *kindInfo, scope int32, prefix, text string) string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
 	for i := range s.items {
@@ -293,7 +293,7 @@ func (s *resolver) near(k *kindInfo, scope int32, text string) string {
 		if it.kind != k || it.parent != scope || it.into >= 0 {
 			continue
 		}
-		candidates = append(candidates, it.object.Key)
+		candidates = append(candidates, prefix+it.object.Key)
 		if !k.AdoptAsked {
 			for _, f := range k.natural {
 				candidates = append(candidates, it.object.Text(f.Name))
@@ -303,36 +303,29 @@ func (s *resolver) near(k *kindInfo, scope int32, text string) string {
 			break
 		}
 	}
-	if hint := diag.DidYouMean(text, append(candidates, k.Given...)); hint != "" {
-		return hint
-	}
-	if !k.AdoptAsked {
-		return ""
-	}
-	return nameIt(k, "")
+	return diag.DidYouMean(text, append(candidates, k.Given...))
 }
 
 // nearAnywhere is near for what may live elsewhere.
 func (s *resolver) nearAnywhere(k *kindInfo, scope int32, text string) string {
-	if outer, key, ok := strings.Cut(text, "/"); ok {
-		scope, text = -1, key
+	prefix := ""
+	if outer, _, ok := strings.Cut(text, "/"); ok {
+		scope, prefix = -1, outer+"/"
 		if parent, ok := s.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
 			scope = parent
 		}
 	}
+	hint := ""
 	if scope >= 0 {
-		if hint := s.near(k, scope, text); strings.HasPrefix(hint, "did you") {
-			return hint
-		}
+		hint = s.near(k, scope, prefix, text)
 	}
-	return nameIt(k, ", the keys of another "+resource.Must(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout")
+	return cmp.Or(hint, nameIt(k, ", the keys of another "+resource.Must(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }
 
 // nameIt says how a thing that is not found by its name is named.
 func nameIt(k *kindInfo, more string) string {
-	hint := "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", or an ID"
 	if k.Identifier != nil {
-		hint = "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", " + identifierExample(k) + ", or an ID"
+		more += ", " + identifierExample(k)
 	}
-	return hint
+	return "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", or an ID"
 }

@@ -1,5 +1,6 @@
-// Package view shows plans, findings, progress, results and tables: to people
-// as text, to programs as JSON.
+// Package view shows plans, findings, progress, results, reports and tables: to
+// people as text, to programs as JSON. It must not know the network, files, or how
+// what it shows came about.
 //
 // # Rules of the user interface
 //
@@ -31,14 +32,16 @@
 //
 // # JSON of a plan
 //
-// A plan, on standard output, with one step and one notice a line:
+// A plan, on standard output, with one member of each list a line:
 //
 //	{
 //	  "format_version": 1,
 //	  "workspace": "acme",
 //	  "base_url": "https://api.plane.so",
-//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "requests", "reads"},
+//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "kept", "requests", "reads"},
 //	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
+//	  "kept": [{"address", "change", "position"}],
+//	  "corrections": [{"from", "to", "why"}],
 //	  "notices": [a diagnostic each]
 //	}
 //
@@ -46,18 +49,23 @@
 //
 //   - summary: numbers. add_members and remove_members count members, requests
 //     the write requests that the plan takes, reads those that it took to make
-//     it, blocked the steps that are not possible.
+//     it, blocked the steps that are not possible, kept the fields that are left as
+//     somebody changed them.
 //   - action: create, update, adopt, add_members, remove_members, delete or not_possible.
 //   - id: the service's ID where it is known before the run.
 //   - changes: [{"path", "before", "after", "origin"}]. before and after are texts
 //     as a person would write them, or null; for members they are lists of
 //     addresses, or of IDs of what the manifest does not list, and path is the
-//     manifest's field that says who belongs where. origin is manifest, drift (somebody changed it on the service since the last apply)
-//     or not_refreshed. "possible": false is added where the service offers no
-//     way to make the change.
+//     manifest's field that says who belongs where. origin is manifest, drift
+//     (somebody changed it on the service since the last apply) or not_refreshed.
+//     by and at are added where it is known who changed it and when, and
+//     "possible": false where the service offers no way to make the change.
 //   - needs: the addresses of the steps that must have succeeded before.
 //   - position: {"file", "line", "column"} in the manifest, or null.
-//   - reason: of not_possible only.
+//   - reason: of not_possible, and of a delete that comes with another one.
+//   - kept: what --on-drift keep leaves; after is what the manifest says.
+//   - corrections: what the state comes to know with the apply, without a request: a
+//     thing has another address now, or (to is null) it is forgotten.
 //
 // # JSON of a result
 //

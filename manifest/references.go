@@ -102,7 +102,7 @@ func (s *resolver) object(i int32, found *findings) {
 			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
 				found.add(finding{Diagnostic: diag.Diagnostic{
 					Code: "own-reference", Position: v.Refs[m].Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
-					Summary: quote(o.Key) + " names itself in " + v.Field.Name, Hint: "name another " + k.label,
+					Summary: quote(o.Key) + " names itself in " + v.Field.Name, Hint: "name another " + k.Noun(),
 				}})
 			}
 		}

@@ -253,9 +253,6 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 }
 
 func stateImport(ctx context.Context, _ Process, o stateOptions, out output) error {
-	if o.id == "" {
-		return usageError{text: "it is not said what the address is bound to", hint: "--id ID names the thing on the service"}
-	}
 	a := o.address(0)
 	if o.id == "" {
 		return usageError{text: "it is not said which thing of the service " + string(a) + " is", hint: "--id ID; planform get work-item WEB-7 shows that of a work item"}

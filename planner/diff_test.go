@@ -235,3 +235,11 @@ func TestSummaryCountsEachThingOnce(t *testing.T) {
 		t.Errorf("%s\n%q", diff, lines(plan))
 	}
 }
+
+func TestWhatIsClearedShowsNothing(t *testing.T) {
+	t.Parallel()
+	point, _ := resource.Must("work_item").Field("point")
+	if text := planner.Show(&resource.Value{Field: point, Text: "null", Null: true}); text != "" {
+		t.Errorf("it shows %q", text)
+	}
+}

@@ -9,7 +9,10 @@ import (
 // Show gives a value as a person would write it: references by address where
 // the manifest has the thing, rich texts as they were written.
 func Show(v *resource.Value) string {
-	if !v.Field.IsRef() {
+	switch {
+	case v.Null:
+		return ""
+	case !v.Field.IsRef():
 		return v.Text
 	}
 	names := make([]string, len(v.Refs))

@@ -222,6 +222,25 @@ func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
 	}
 }
 
+func TestWhatNoAnswerNamesIsShownAsTheStateKnowsIt(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("work_item", web, uuid(9, 1), "name=Pay", "parent="+uuid(9, 2), "type="+uuid(8, 1))
+	objects := want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "type!").all()
+	in := observe(t, s, objects)
+	in.Prior = planner.Prior{}
+	for _, r := range []planner.Record{known("work_item_type/web/tale", uuid(8, 1)), known("work_item_type/web/story", uuid(8, 1))} {
+		in.Prior[r.Address] = r
+	}
+	plan, found := planner.Build(in)
+	if plan == nil {
+		t.Fatal(found)
+	}
+	if got := *plan.Steps[0].Changes()[0].Before; got != "work_item_type/web/story" {
+		t.Error(got)
+	}
+}
+
 func TestSummaryCountsEachThingOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -248,6 +250,12 @@ func (s *Survey) nameID(kind, id string) string {
 				if have, ok := s.spoken[n]; !ok || texts[0] < have {
 					s.spoken[n] = texts[0]
 				}
+			}
+		}
+		// What no answer names may be something that the manifest does not have any more.
+		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
+			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); isThing(address) && s.spoken[n] == "" {
+				s.spoken[n] = string(address)
 			}
 		}
 	}

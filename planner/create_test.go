@@ -115,6 +115,14 @@ func TestCreating(t *testing.T) {
 				"create work_item/shop/win", "not_possible work_item/shop/win: this edition of the service has no work item types",
 			},
 		},
+		"what only a create takes says nothing of what is there": {
+			api:   full,
+			have:  func(s *service) { s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay") },
+			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1), "identifier=WEB-1", "name=Pay")},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "created_at=2020-01-01T00:00:00Z")
+			},
+		},
 		"what a create does not take is sent right after": {
 			api:   full,
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("state/web/review", "name=Review", "sequence=7") },

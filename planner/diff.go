@@ -126,6 +126,9 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 	if applied && complete && resource.Digest(want) == prior {
 		return c, true, false
 	}
+	if !applied && v.Field.Unread && v.Field.Immutable {
+		return c, false, false // only a create takes it, and nothing shows it
+	}
 	c = s.change(v, NotRefreshed)
 	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
 		before := s.nameIDs(v, prior)

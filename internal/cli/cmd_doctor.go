@@ -78,7 +78,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 	case errors.As(err, &wrong):
 		return err
 	case err != nil:
-		in.Refused, in.Do = err, hint(err)
+		in.Refused, in.Do = err, diag.HintOf(err)
 		if errors.Is(err, errCredentials) {
 			in.Credential = ""
 		}

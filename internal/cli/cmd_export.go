@@ -50,7 +50,7 @@ Links, comments and relations take one request for each work item, and are read 
 			case o.dir == "":
 				return usageError{text: "it is not said where to write", hint: "planform export --to DIR"}
 			case c.String("api") == "documented":
-				return usageError{text: (&export.Unreadable{API: resource.Documented}).Error(), hint: "use --api full or --api auto"}
+				return usageError{text: errUnlisted.Error(), hint: "use --api full or --api auto"}
 			}
 			o.service, err = newConnectionOptions(c, p)
 			if err != nil {
@@ -97,7 +97,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	}
 	found, err := o.read(ctx, conn, out)
 	if err != nil {
-		return exportHint(err)
+		return err
 	}
 	if list := found.Findings(); len(list) > 0 {
 		out.view.Diagnostics(list)
@@ -158,7 +158,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, err
 	}
 	if api != resource.Full {
-		return nil, &export.Unreadable{API: api}
+		return nil, hinted{errUnlisted, "the service has no list of projects, or the credential may not read it: ask for one that may"}
 	}
 	return export.Read(ctx, conn.client, export.Options{
 		Workspace: conn.workspace, Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
@@ -170,20 +170,6 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 			}
 		},
 	})
-}
-
-// exportHint gives an error its next step.
-func exportHint(err error) error {
-	if e, ok := errors.AsType[*export.Unreadable](err); ok {
-		return hinted{e, "the service has no list of projects, or the credential may not read it: ask for one that may"}
-	}
-	if e, ok := errors.AsType[*export.WordError](err); ok {
-		return usageError{text: e.Error(), hint: e.Hint}
-	}
-	if e, ok := errors.AsType[*export.ProjectError](err); ok {
-		return hinted{e, e.Hint}
-	}
-	return err
 }
 
 // saveState writes down what every exported thing is on the service.

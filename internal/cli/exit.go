@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
@@ -32,6 +32,9 @@ type usageError struct{ text, hint string }
 
 func (e usageError) Error() string { return e.text }
 
+// Hint is the next step.
+func (e usageError) Hint() string { return e.hint }
+
 // hinted is an error with a next step.
 type hinted struct {
 	error
@@ -39,6 +42,9 @@ type hinted struct {
 }
 
 func (e hinted) Unwrap() error { return e.error }
+
+// Hint is the next step.
+func (e hinted) Hint() string { return e.hint }
 
 // wrongCredential is a credential that cannot even be sent.
 type wrongCredential struct{ error }
@@ -72,6 +78,8 @@ var (
 	errPending = errors.New("changes are pending")
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
+	// errUnlisted: the wider API is needed and not there.
+	errUnlisted = errors.New("the documented operations cannot list what a workspace holds")
 	// errDenied: what was exported is not all, for want of permission.
 	errDenied = errors.New("the export is not complete: the credential may not read all of it")
 	// errInterrupted: a signal ended the run. If that is not [shown], nothing was changed.
@@ -91,27 +99,24 @@ func finish(p Process, err error) int {
 		return code
 	}
 	v := view.New(view.NewOptions(p.Streams, false, false, p.Getenv))
-	if findings, ok := errors.AsType[diag.ListError](err); ok {
-		v.Diagnostics(findings.List)
-		return code
-	}
 	if code == exitInterrupted {
 		v.Notef("interrupted; nothing was changed")
 		return code
 	}
-	v.Error(err, hint(err))
+	v.Error(err)
 	return code
 }
 
 // exitCode is the one ladder from errors to exit codes.
 func exitCode(err error) int {
 	var wrong usageError
+	var word *export.WordError
 	var locked *state.LockedError
 	var refused *apiclient.Error
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &word):
 		return exitUsage
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -127,19 +132,5 @@ func exitCode(err error) int {
 		return exitSteps
 	default:
 		return exitFailed
-	}
-}
-
-// hint is the next step of an error that has one.
-func hint(err error) string {
-	var wrong usageError
-	var h hinted
-	switch {
-	case errors.As(err, &wrong):
-		return wrong.hint
-	case errors.As(err, &h):
-		return h.hint
-	default:
-		return ""
 	}
 }

@@ -1,9 +1,21 @@
 package diag
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
+
+// HintOf is the next step that an error brings along, or "": that of the first in its chain with a method Hint.
+func HintOf(err error) string {
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return h.Hint()
+	}
+	return ""
+}
 
 // Count gives a number with its noun, such as "1 error" and "3 errors".
 func Count(n int, noun string) string {

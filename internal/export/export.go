@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,3 +198,18 @@ func (e *Export) tellLost() {
 		e.findings.Add(warning("left-out", text))
 	}
 }
+
+func warning(code, summary string) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary}
+}
+
+// some names the first few of many.
+func some(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func spoken(name string) string { return strings.ReplaceAll(name, "_", " ") }

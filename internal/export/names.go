@@ -2,9 +2,7 @@ package export
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -226,48 +224,4 @@ func (t *thing) index(k *resource.Kind) *index {
 	}
 	t.indexes[k] = x
 	return x
-}
-
-// fileNames gives each file a name of its own.
-type fileNames struct{ taken map[string]bool }
-
-func (n *fileNames) take(name string) {
-	if n.taken == nil {
-		n.taken = map[string]bool{}
-	}
-	n.taken[strings.ToLower(name)] = true
-}
-
-// free makes a file name of a word that comes from the service: letters, digits
-// and hyphens, of bounded length, no name that some system reserves, and none that is taken.
-func (n *fileNames) free(dir, word, ext string) string {
-	const longest = 60
-	base := resource.Slug(word)
-	for len(base) > longest {
-		_, size := utf8.DecodeLastRuneInString(base)
-		base = base[:len(base)-size]
-	}
-	base = strings.TrimRight(base, "-")
-	if base == "" || reserved(base) {
-		base = "x-" + base
-		base = strings.TrimRight(base, "-")
-	}
-	if dir != "" {
-		base = dir + "/" + base
-	}
-	name := base + ext
-	for i := 2; n.taken[strings.ToLower(name)]; i++ {
-		name = base + "-" + strconv.Itoa(i) + ext
-	}
-	n.take(name)
-	return name
-}
-
-// reserved reports whether Windows takes the name for a device.
-func reserved(base string) bool {
-	switch base {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(base) == 4 && (strings.HasPrefix(base, "com") || strings.HasPrefix(base, "lpt")) && base[3] >= '0' && base[3] <= '9'
 }

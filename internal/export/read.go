@@ -31,14 +31,6 @@ type Options struct {
 // readers is how many reads are under way at once; the service answers no faster with more.
 const readers = 4
 
-// Unreadable is the error of an API that cannot list what a workspace holds.
-type Unreadable struct{ API resource.API }
-
-// Error says what is missing.
-func (e *Unreadable) Error() string {
-	return "the " + e.API.String() + " operations cannot list what a workspace holds"
-}
-
 // Read reads what the workspace holds, with the wider API.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
 	r := &reader{o: o, client: client, all: map[serviceID]*thing{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}}
@@ -65,127 +57,6 @@ type reader struct {
 	lacking  map[*resource.Kind]bool // this edition does not have them
 	denied   map[*resource.Kind][]string
 	findings diag.List
-}
-
-// asked reports whether a word of the user means the kind.
-func asked(words []string, k *resource.Kind) bool {
-	names := []string{k.Name, k.Section}
-	if m := k.Membership; m != nil {
-		f, _ := resource.Must(m.On).Field(m.Field)
-		names = append(names, m.Field, f.Group)
-	}
-	return slices.ContainsFunc(words, func(w string) bool {
-		return w != "" && slices.Contains(names, strings.ReplaceAll(strings.ToLower(w), "-", "_"))
-	})
-}
-
-// costly reports whether reading things or members of the kind takes a request for each work item.
-func costly(k *resource.Kind) bool {
-	if m := k.Membership; m != nil {
-		return numbered(resource.Must(m.Container))
-	}
-	return k.Parent != "" && numbered(resource.Must(k.Parent))
-}
-
-// readable reports whether the kind can be exported.
-func readable(k *resource.Kind) bool {
-	if k.Membership != nil {
-		_, ok := k.Op(resource.ListMembers, resource.Full)
-		return ok
-	}
-	_, ok := k.Op(resource.List, resource.Full)
-	return ok && k.Section != ""
-}
-
-// choose decides which kinds are read.
-func (r *reader) choose() error {
-	r.exported, r.named, r.skipped = map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]int{}
-	for _, word := range r.o.With {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && costly(k) && asked([]string{word}, k) }) {
-			return unknownWord("--with", word, Costly())
-		}
-	}
-	for _, word := range r.o.Only {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && k.Membership == nil && asked([]string{word}, k) }) {
-			return unknownWord("--only", word, Sections())
-		}
-	}
-	for _, k := range resource.Kinds() {
-		switch {
-		case k.Membership != nil || !readable(k) || len(r.o.Only) > 0 && !asked(r.o.Only, k):
-		case costly(k) && !asked(r.o.With, k) && !asked(r.o.Only, k):
-			r.skipped[k] = 0
-		default:
-			for ; ; k = resource.Must(k.Parent) {
-				r.exported[k] = true
-				if k.Parent == "" {
-					break
-				}
-			}
-		}
-	}
-	for k := range r.exported {
-		for i := range k.Fields {
-			if f := &k.Fields[i]; f.IsRef() && !f.Unread {
-				if to := resource.Must(f.Ref); !numbered(to) {
-					r.named[to] = true
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Sections lists what can be exported.
-func Sections() []string {
-	var words []string
-	for _, k := range resource.Kinds() {
-		if k.Membership == nil && readable(k) {
-			words = append(words, k.Section)
-		}
-	}
-	return words
-}
-
-// Costly lists what is read only if it is asked for.
-func Costly() []string {
-	var words []string
-	for _, k := range resource.Kinds() {
-		if readable(k) && costly(k) {
-			words = append(words, word(k))
-		}
-	}
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// word is what people call what a kind holds.
-func word(k *resource.Kind) string {
-	if m := k.Membership; m != nil {
-		f, _ := resource.Must(m.On).Field(m.Field)
-		switch {
-		case f.Group != "":
-			return f.Group
-		case m.On == m.Member: // the containers are what people think of
-			return word(resource.Must(m.Container))
-		default:
-			return m.Field
-		}
-	}
-	if k.Section == "" {
-		return k.Name + "s"
-	}
-	return k.Section
-}
-
-// WordError is a word on the command line that means nothing.
-type WordError struct{ Flag, Word, Hint string }
-
-// Error names flag and word.
-func (e *WordError) Error() string { return e.Flag + " " + e.Word + " means nothing" }
-
-func unknownWord(flag, word string, words []string) error {
-	return &WordError{flag, word, diag.OneOf(word, words)}
 }
 
 // list is one list that is read.
@@ -425,26 +296,6 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	return nil
 }
 
-// words name what lists hold.
-func words(lists []*list) string {
-	var names []string
-	for _, l := range lists {
-		if name := spoken(word(l.kind)); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
-
-// called names a thing in a sentence.
-func (t *thing) called() string {
-	if t.kind == nil {
-		return "the workspace"
-	}
-	return t.name()
-}
-
 // ask makes one read.
 func (r *reader) ask(ctx context.Context, lists []*list) error {
 	first := lists[0]
@@ -468,73 +319,6 @@ func (r *reader) ask(ctx context.Context, lists []*list) error {
 	return err //nolint:wrapcheck // wrapped by read
 }
 
-// narrow leaves out what the user did not ask for and what is archived.
-func (r *reader) narrow(l *list) error {
-	things := l.of.things[l.kind]
-	wanted := map[*thing]bool{}
-	if l.kind.Name == "project" {
-		for _, name := range r.o.Projects {
-			t, err := pick(things, name)
-			if err != nil {
-				return err
-			}
-			wanted[t] = true
-		}
-	}
-	var archived []string
-	for _, t := range things {
-		switch {
-		case len(wanted) > 0 && !wanted[t]:
-			t.exported = false
-		case t.exported && t.archived():
-			t.exported = false
-			archived = append(archived, t.name())
-		}
-	}
-	if len(archived) > 0 {
-		slices.Sort(archived)
-		r.findings.Add(warning("archived", diag.Count(len(archived), l.kind.Noun())+" left out, being archived: "+some(archived)))
-	}
-	return nil
-}
-
-// ProjectError is a project on the command line that is not there, or not clear.
-type ProjectError struct{ Text, Hint string }
-
-// Error says what is wrong.
-func (e *ProjectError) Error() string { return e.Text }
-
-// pick finds the project that the user means: by identifier or ID, else by name.
-func pick(projects []*thing, name string) (*thing, error) {
-	by := func(fits func(t *thing) bool) (hits []*thing) {
-		for _, t := range projects {
-			if fits(t) {
-				hits = append(hits, t)
-			}
-		}
-		return hits
-	}
-	var names []string
-	for _, t := range projects {
-		code, _ := t.row["identifier"].(string)
-		names = append(names, code, t.text("name"))
-	}
-	code := func(t *thing) string { s, _ := t.row["identifier"].(string); return s }
-	hits := by(func(t *thing) bool { return strings.EqualFold(code(t), name) || t.row.ID() == resource.NormalID(name) })
-	if len(hits) == 0 {
-		hits = by(func(t *thing) bool { return strings.EqualFold(t.text("name"), strings.TrimSpace(name)) })
-	}
-	switch {
-	case len(hits) == 0:
-		return nil, &ProjectError{"the service has no project " + name, diag.DidYouMean(name, names)}
-	case len(hits) > 1:
-		return nil, &ProjectError{fmt.Sprintf("%d projects are called %s", len(hits), name), "give the identifier of the right one"}
-	case hits[0].archived():
-		return nil, &ProjectError{"the project " + name + " is archived, and the service shows nothing of what is in it", "restore it on the service first"}
-	}
-	return hits[0], nil
-}
-
 // tell says what was not read, and why.
 func (r *reader) tell(e *Export) {
 	var lacking []string
@@ -556,17 +340,14 @@ func (r *reader) tell(e *Export) {
 	}
 }
 
-func warning(code, summary string) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary}
-}
-
-// some names the first few of many.
-func some(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+// words name what lists hold.
+func words(lists []*list) string {
+	var names []string
+	for _, l := range lists {
+		if name := spoken(word(l.kind)); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
-
-func spoken(name string) string { return strings.ReplaceAll(name, "_", " ") }

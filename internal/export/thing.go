@@ -73,6 +73,14 @@ func (t *thing) name() string {
 	return t.row.ID()
 }
 
+// called names a thing in a sentence.
+func (t *thing) called() string {
+	if t.kind == nil {
+		return "the workspace"
+	}
+	return t.name()
+}
+
 func (t *thing) archived() bool {
 	at, _ := t.row["archived_at"].(string)
 	return at != ""

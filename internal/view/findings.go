@@ -116,20 +116,14 @@ func (p *printer) hint(text string) {
 	p.nl()
 }
 
-// Error shows an error on standard error, with a hint on what to do; "" is none.
-// The findings that an error holds ([diag.ListError]) are shown one by one.
-func (v *View) Error(err error, hint string) {
-	if err == nil {
-		return
-	}
+// Error shows an error on standard error, with its hint ([diag.HintOf]). The
+// findings that an error holds ([diag.ListError]) are shown one by one.
+func (v *View) Error(err error) {
 	if list, ok := errors.AsType[diag.ListError](err); ok {
 		v.Diagnostics(list.List)
-		if hint != "" {
-			v.Notef("%s", hint)
-		}
 		return
 	}
-	d := diag.Diagnostic{Severity: diag.Error, Summary: err.Error(), Hint: hint}
+	d := diag.Diagnostic{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}
 	v.tell(func(p *printer) {
 		if v.o.JSON {
 			p.json(jsonDiagnostics{formatVersion, diagnostics(diag.List{d})})
@@ -138,7 +132,7 @@ func (v *View) Error(err error, hint string) {
 		}
 		p.severity(diag.Error)
 		p.words(d.Summary)
-		p.hint(hint)
+		p.hint(d.Hint)
 	})
 }
 

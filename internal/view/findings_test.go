@@ -63,26 +63,25 @@ func TestAnErrorIsOneLineAndAHint(t *testing.T) {
 	var list diag.List
 	list.Errorf(at(3), "bad", "bad name")
 	for name, tt := range map[string]struct {
-		err        error
-		hint, want string
+		err  error
+		want string
 	}{
-		"an error":            {errors.New("no key"), "set PLANE_API_KEY", "error: no key\n  set PLANE_API_KEY\n"},
-		"no hint":             {errors.New("no key"), "", "error: no key\n"},
-		"no error":            {nil, "hint", ""},
-		"the service's words": {errors.New("400: a\x1b[1m\nerror: faked\r\n"), "", "error: 400: a\\x1b[1m\n    error: faked\n"},
-		"findings":            {fmt.Errorf("read: %w", list.Err()), "", "error: bad name\n  --> workspace.yaml:3:5\n1 error\n"},
+		"an error with a hint": {fmt.Errorf("read: %w", hintedError{errors.New("no key"), "set PLANE_API_KEY"}), "error: read: no key\n  set PLANE_API_KEY\n"},
+		"an error without one": {errors.New("no key"), "error: no key\n"},
+		"the service's words":  {errors.New("400: a\x1b[1m\nerror: faked\r\n"), "error: 400: a\\x1b[1m\n    error: faked\n"},
+		"findings":             {fmt.Errorf("read: %w", list.Err()), "error: bad name\n  --> workspace.yaml:3:5\n1 error\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen()
-			s.Error(tt.err, tt.hint)
+			s.Error(tt.err)
 			if got := s.err.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 	s := newScreen(inJSON)
-	s.Error(errors.New("no key"), "set it")
+	s.Error(hintedError{errors.New("no key"), "set it"})
 	s.Notef("read %d\n", 3)
 	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
 {"format_version":1,"note":"read 3"}

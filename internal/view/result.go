@@ -124,7 +124,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.nl()
 		}
 		p.place(s.Step.Position, "")
-		p.hint(hintOf(s.Err))
+		p.hint(diag.HintOf(s.Err))
 		p.blocked(blocked[s.Step])
 		delete(blocked, s.Step)
 	}
@@ -165,17 +165,6 @@ func (p *printer) blocked(steps []*planner.Step) {
 		p.str("    " + attempted(s))
 		p.nl()
 	}
-}
-
-// hintOf is the advice that an error brings along.
-func hintOf(err error) string {
-	if h, ok := errors.AsType[interface {
-		error
-		Hint() string
-	}](err); ok {
-		return h.Hint()
-	}
-	return ""
 }
 
 // warnings gathers what the service did differently, and members that were left out.
@@ -274,7 +263,7 @@ func (p *printer) next(r *executor.Result, t tally) {
 	if r.Stopped != nil {
 		p.severity(diag.Error)
 		p.words(r.Stopped.Error())
-		p.hint(hintOf(r.Stopped))
+		p.hint(diag.HintOf(r.Stopped))
 	}
 	text := ""
 	switch {

@@ -12,9 +12,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-type hintedError struct{ error }
+type hintedError struct {
+	error
+	hint string
+}
 
-func (hintedError) Hint() string { return "give the key the scope projects.work_items:write" }
+func (e hintedError) Hint() string { return e.hint }
 
 // ended is a run in which everything happened.
 func ended() (*planner.Plan, executor.Result) {
@@ -32,7 +35,7 @@ func ended() (*planner.Plan, executor.Result) {
 	fail := func(i int, status executor.Status, err error) {
 		r.Steps[i].Status, r.Steps[i].Err, r.Steps[i].Outcome = status, err, executor.Outcome{}
 	}
-	fail(1, executor.Failed, hintedError{errors.New("POST /work-items/: 403: You do not have permission\nto do \x1b[1mthis")})
+	fail(1, executor.Failed, hintedError{errors.New("POST /work-items/: 403: You do not have permission\nto do \x1b[1mthis"), "give the key the scope projects.work_items:write"})
 	for _, i := range []int{2, 3} {
 		fail(i, executor.Blocked, nil)
 		r.Steps[i].BlockedBy = p.Steps[1]
@@ -90,7 +93,7 @@ func TestWhatToDoNext(t *testing.T) {
 			"next: interrupted; what was done is kept: run the same command again to go on with what is left\n",
 		},
 		"stopped": {
-			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrStop)}},
+			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrStop), "give the key the scope projects.work_items:write"}},
 			"Applied: nothing; 1 not started.\n",
 			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
 		},

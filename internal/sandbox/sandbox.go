@@ -38,21 +38,6 @@ const (
 	Community
 )
 
-// Uniqueness says when something is refused because there is already a record
-// with its external id, or a link with its URL.
-type Uniqueness int
-
-const (
-	// UniqueAlways refuses whatever is there already.
-	UniqueAlways Uniqueness = iota
-	// UniqueInTurn does not notice an external id that was stored after the
-	// request had arrived. The running server is like that: of simultaneous
-	// requests several succeed.
-	UniqueInTurn
-	// UniqueNever refuses nothing.
-	UniqueNever
-)
-
 // Options is what a server is opened with. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {

@@ -191,11 +191,11 @@ func (c *call) spoof(r row) (kept row, bad bool) {
 // one that goes.
 func (c *call) indexWorkItem(t *tx, old, r row) {
 	k := c.kinds.workItem
-	any := r
+	either := r
 	if r == nil {
-		any = old
+		either = old
 	}
-	project, id := text(any, "project"), text(any, "id")
+	project, id := text(either, "project"), text(either, "id")
 	if old != nil && (r == nil || old["sequence_id"] != r["sequence_id"]) {
 		t.dropIndex("sequence", project, sequenceKey(old), id)
 	}

@@ -1,5 +1,6 @@
-// Package markup turns Markdown into the HTML that is sent to the service, and brings HTML into a normal form in which
-// what was sent can be compared with what came back.
+// Package markup turns Markdown into the HTML that is sent to the service ([HTML]) and, where that is possible, back
+// ([Markdown]); it brings HTML into a normal form in which what was sent can be compared with what came back ([Normal]), and
+// into readable plain text ([Text]).
 //
 // The service does not store HTML as it is sent. It parses it, writes it out again and sanitises the result: several
 // elements at the top are wrapped in a div, loose text is wrapped in a p, rows of a table get a tbody, links get a rel,

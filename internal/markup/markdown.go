@@ -1,323 +1,452 @@
 package markup
 
 import (
-	"bytes"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/renderer"
-	ghtml "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/util"
-	"golang.org/x/net/html"
 )
 
-// nothing is what clears a text: the service refuses "".
-const nothing = "<p></p>"
-
-//nolint:gochecknoglobals // a function, never assigned again: the converter is built once, does not change and may be shared
-var converter = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithRendererOptions(
-			ghtml.WithUnsafe(), // raw HTML is the author's, and the service sanitises it
-			renderer.WithNodeRenderers(util.Prioritized(taskLists{}, 100)),
-		),
-	)
-})
-
-// HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service
-// stores unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service
-// would drop them silently, so they are text. Markdown that is built to be costly is shown as it was written, in a pre.
-// HTML of nothing is "<p></p>".
-func HTML(markdown string) string {
-	markdown = clean(strings.ToValidUTF8(markdown, "\uFFFD"))
-	if strings.TrimSpace(markdown) == "" {
-		return nothing
+// Markdown turns HTML back into Markdown that [HTML] renders to something equal
+// to it. ok is false where Markdown has no words for it: classes, colours,
+// mentions and other components. What it returns has been rendered and compared.
+func Markdown(html string) (markdown string, ok bool) {
+	var t treeWriter
+	walk(html, &t)
+	if t.deep {
+		return "", false
 	}
-	if costly(markdown) {
-		return verbatim(markdown)
+	normal := Normal(html)
+	for _, w := range []markdownWriter{{}, {underscore: true}, {thorough: true}, {thorough: true, underscore: true}} {
+		text := w.blocks(t.root.kids, 0)
+		if w.failed {
+			return "", false
+		}
+		if Normal(HTML(text)) == normal {
+			return text, true
+		}
 	}
-	var out bytes.Buffer
-	out.Grow(len(markdown) + len(markdown)/2)
-	if err := converter().Convert([]byte(markdown), &out); err != nil {
-		return verbatim(markdown) // cannot happen: a buffer takes everything
-	}
-	return settle(out.Bytes())
+	return "", false
 }
 
-func verbatim(s string) string {
+// element is an element of the normal form, or a text where it has no tag.
+type element struct {
+	tag   string
+	attrs []attr
+	text  string
+	kids  []*element
+}
+
+// treeWriter builds a tree of the normal form.
+type treeWriter struct {
+	root element
+	path []*element
+	deep bool
+}
+
+// maxTree is how many elements in each other are turned into Markdown; nobody writes more.
+const maxTree = 40
+
+func (t *treeWriter) full() bool { return t.deep }
+
+func (t *treeWriter) add(e *element) {
+	to := &t.root
+	if n := len(t.path); n > 0 {
+		to = t.path[n-1]
+	}
+	to.kids = append(to.kids, e)
+}
+
+func (t *treeWriter) open(tag string, attrs []attr) {
+	e := &element{tag: tag, attrs: attrs}
+	t.add(e)
+	t.path = append(t.path, e)
+	t.deep = t.deep || len(t.path) > maxTree
+}
+
+func (t *treeWriter) shut(string)                   { t.path = t.path[:len(t.path)-1] }
+func (t *treeWriter) void(tag string, attrs []attr) { t.add(&element{tag: tag, attrs: attrs}) }
+
+func (t *treeWriter) text(s string) {
+	kids := t.root.kids
+	if n := len(t.path); n > 0 {
+		kids = t.path[n-1].kids
+	}
+	if n := len(kids); n > 0 && kids[n-1].tag == "" {
+		kids[n-1].text += s
+		return
+	}
+	t.add(&element{text: s})
+}
+
+// only reports whether an element has no other attributes than the named ones.
+func (e *element) only(keys ...string) bool {
+	return !slices.ContainsFunc(e.attrs, func(a attr) bool { return !slices.Contains(keys, a.key) })
+}
+
+// markdownWriter writes a tree as Markdown. It need not be right in every corner, since
+// the result is compared.
+type markdownWriter struct {
+	thorough   bool // escape all that could be a mark, not only what probably is one
+	underscore bool // _emphasis_ instead of *emphasis*
+	failed     bool
+	cell       bool // in a table, whose rows are lines
+}
+
+func (w *markdownWriter) fail() string {
+	w.failed = true
+	return ""
+}
+
+// blocks writes blocks below each other.
+func (w *markdownWriter) blocks(list []*element, depth int) string {
 	var b strings.Builder
-	b.WriteString("<pre><code>")
-	escape(&b, strings.Trim(s, "\n")+"\n", false)
-	b.WriteString("</code></pre>")
+	last, second := "", false // of two lists beside each other the second takes other marks
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		second = e.tag == last && !second
+		last = e.tag
+		b.WriteString(w.block(e, depth, second))
+	}
 	return b.String()
 }
 
-// costly reports Markdown that the parser takes quadratic time for: blocks nested in one line by the hundred; links begun
-// by the thousand, and brackets and marks of emphasis by ten thousands, without an empty line. Nobody writes such a text.
-func costly(s string) bool {
-	const (
-		maxNested = 100
-		maxBegun  = 1000
-		maxMarks  = 10000
-	)
-	begun, brackets, stars, underlines := 0, 0, 0, 0
-	for line := range strings.Lines(s) {
-		line = strings.Trim(line, " \t\n")
-		if line == "" {
-			begun, brackets, stars, underlines = 0, 0, 0, 0
-			continue
+func (w *markdownWriter) block(e *element, depth int, second bool) string {
+	switch e.tag {
+	case "p":
+		if !e.only() {
+			return w.fail()
 		}
-		rule := line[0] != '>' && strings.Trim(line, line[:1]+" \t") == "" // "- - - -" is a rule, not a list
-		if !rule && nesting(line) > maxNested {
-			return true
+		return w.paragraph(e.kids)
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		text := w.inline(e.kids)
+		if !e.only() || strings.Contains(text, "\n") {
+			return w.fail()
 		}
-		begun = max(0, begun+strings.Count(line, "](")-strings.Count(line, ")"))
-		brackets += strings.Count(line, "[")
-		stars += strings.Count(line, "*")
-		underlines += strings.Count(line, "_")
-		if begun > maxBegun || brackets > 2*maxMarks || min(stars, underlines) > maxMarks {
-			return true
+		return strings.TrimRight(strings.Repeat("#", int(e.tag[1]-'0'))+" "+text, " ")
+	case "ul", "ol":
+		return w.list(e, depth, second)
+	case "blockquote":
+		if !e.only() {
+			return w.fail()
 		}
+		return prefixed(w.blocks(e.kids, depth+1), "> ", "> ")
+	case "pre":
+		return w.code(e)
+	case "hr":
+		if depth > 0 {
+			return "***"
+		}
+		return "---"
+	case "table":
+		return w.table(e)
+	default:
+		return w.fail()
 	}
-	return false
 }
 
-// nesting counts the markers of quotations and list items that a line begins with.
-func nesting(line string) int {
-	n := 0
-	for i := range len(line) {
-		ends := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t'
-		switch c := line[i]; {
-		case c == '>':
-			n++
-		case (c == '-' || c == '*' || c == '+' || c == '.' || c == ')') && ends:
-			n++
-		case c == ' ' || c == '\t' || '0' <= c && c <= '9':
-		default:
-			return n
+// prefixed puts one text before the first line and another before the others.
+func prefixed(text, first, others string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		before := others
+		if i == 0 {
+			before = first
+		}
+		lines[i] = strings.TrimRight(before+line, " ")
+		if line != "" {
+			lines[i] = before + line
 		}
 	}
-	return n
+	return strings.Join(lines, "\n")
 }
 
-// settle writes rendered Markdown the way the service does, so that what comes back is the same bytes in most cases, and makes
-// it one element.
-func settle(rendered []byte) string {
-	var b strings.Builder
-	b.Grow(len(rendered) + 64)
-	z := html.NewTokenizer(bytes.NewReader(rendered))
-	var open []string         // the elements that are open
-	count := map[string]int{} // how many of each
-	roots := 0                // elements and texts at the top
-	begin := func() {
-		if len(open) == 0 {
-			roots++
-		}
+func (w *markdownWriter) list(e *element, depth int, second bool) string {
+	tasks := e.tag == "ul" && value(e.attrs, "data-type") == "taskList"
+	if !e.only("start") && !(tasks && e.only("data-type")) {
+		return w.fail()
 	}
-loop:
-	for {
-		tt := z.Next()
-		switch tt {
-		case html.ErrorToken:
-			// A tag that does not end is text, not nothing.
-			if raw := z.Raw(); len(raw) > 0 && raw[0] == '<' {
-				begin()
-				escape(&b, string(raw), false)
-			}
-			break loop
-		case html.TextToken:
-			raw := z.Raw()
-			if len(bytes.TrimSpace(raw)) > 0 {
-				begin()
-			}
-			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || rawText(open) {
-				b.Write(raw)
-			} else {
-				escape(&b, clean(string(z.Text())), false)
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			raw := string(z.Raw())
-			name, more := z.TagName()
-			tag := string(name)
-			if kindOf(tag) == unknown && !standard(tag) {
-				begin()
-				escape(&b, raw, false)
-				continue
-			}
-			begin()
-			writeTag(&b, tag, z, more)
-			if tt == html.StartTagToken && kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
-				open = append(open, tag)
-				count[tag]++
-			} else if kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
-				b.WriteString("</" + tag + ">")
-				z.NextIsNotRawText()
-			}
-		case html.EndTagToken:
-			raw := string(z.Raw())
-			name, _ := z.TagName()
-			tag := string(name)
-			switch {
-			case count[tag] > 0:
-				for n, last := range slices.Backward(open) {
-					open = open[:n]
-					count[last]--
-					b.WriteString("</" + last + ">")
-					if last == tag {
-						break
-					}
-				}
-			case kindOf(tag) == unknown && !standard(tag):
-				begin()
-				escape(&b, raw, false)
-			}
-		case html.CommentToken, html.DoctypeToken: // the service drops them
-		}
+	number, mark := 1, "-"
+	if e.tag == "ol" {
+		mark = "."
 	}
-	for _, tag := range slices.Backward(open) {
-		b.WriteString("</" + tag + ">")
+	if second {
+		mark = map[string]string{"-": "*", ".": ")"}[mark]
 	}
-	out := strings.TrimSpace(b.String())
-	switch {
-	case out == "":
-		return nothing
-	case roots > 1 || out[0] != '<':
-		return "<div>" + out + "</div>"
+	if n, err := strconv.Atoi(value(e.attrs, "start")); err == nil {
+		number = n
 	}
-	return out
-}
-
-// rawText reports whether the text at this place is not HTML.
-func rawText(open []string) bool {
-	return len(open) > 0 && kindOf(open[len(open)-1]) == hidden
-}
-
-func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {
-	b.WriteByte('<')
-	b.WriteString(tag)
-	for more {
-		var k, v []byte
-		k, v, more = z.TagAttr()
-		if tag == "a" && string(k) == "rel" {
-			continue
-		}
-		b.WriteByte(' ')
-		b.Write(k)
-		b.WriteString(`="`)
-		escape(b, clean(string(v)), true)
-		b.WriteByte('"')
-	}
-	if tag == "a" {
-		b.WriteString(` rel="noopener noreferrer"`)
-	}
-	b.WriteByte('>')
-}
-
-// taskLists renders task lists the way the service's editor does: it does not know a check box in an ordinary list.
-type taskLists struct{}
-
-var _ renderer.NodeRenderer = taskLists{}
-
-// RegisterFuncs implements [renderer.NodeRenderer].
-func (taskLists) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	plain := ghtml.NewRenderer(ghtml.WithUnsafe())
-	standard := map[ast.NodeKind]renderer.NodeRendererFunc{}
-	plain.RegisterFuncs(registry(standard))
-
-	r.Register(ast.KindList, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering && allTasks(n) {
-			n.SetAttributeString(taskMark, true)
-		}
-		if !isTaskList(n) {
-			return standard[ast.KindList](w, source, n, entering)
-		}
-		if entering {
-			_, _ = w.WriteString("<ul data-type=\"taskList\">\n")
-		} else {
-			_, _ = w.WriteString("</ul>\n")
-		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindListItem, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	var items []string
+	loose := false
+	for _, li := range e.kids {
+		kids, box := li.kids, ""
 		switch {
-		case !isTaskList(n.Parent()):
-			return standard[ast.KindListItem](w, source, n, entering)
-		case !entering:
-			_, _ = w.WriteString("</div></li>\n")
-		case taskOf(n).IsChecked:
-			_, _ = w.WriteString(`<li data-type="taskItem" data-checked="true"><label><input type="checkbox" checked=""><span></span></label><div>`)
-		default:
-			_, _ = w.WriteString(`<li data-type="taskItem" data-checked="false"><label><input type="checkbox"><span></span></label><div>`)
+		case li.tag != "li":
+			return w.fail()
+		case tasks:
+			if box, kids = checkBox(li); box == "" {
+				return w.fail()
+			}
+		case !li.only():
+			return w.fail()
 		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindTextBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch item := n.Parent(); {
-		case item.Kind() != ast.KindListItem || !isTaskList(item.Parent()):
-			return standard[ast.KindTextBlock](w, source, n, entering)
-		case entering:
-			_, _ = w.WriteString("<p>")
-		default:
-			_, _ = w.WriteString("</p>")
+		marker := mark + " "
+		if e.tag == "ol" {
+			marker = strconv.Itoa(number) + mark + " "
+			number++
 		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		box, ok := n.(*extast.TaskCheckBox)
-		if item := n.Parent().Parent(); !ok || !entering || item != nil && isTaskList(item.Parent()) {
-			return ast.WalkContinue, nil
-		}
-		if box.IsChecked {
-			_, _ = w.WriteString(`<input type="checkbox" checked=""> `)
+		body := ""
+		if len(kids) == 2 && kids[0].tag == "p" && (kids[1].tag == "ul" || kids[1].tag == "ol") {
+			body = w.blocks(kids[:1], depth+1) + "\n" + w.blocks(kids[1:], depth+1)
 		} else {
-			_, _ = w.WriteString(`<input type="checkbox"> `)
+			body = w.blocks(kids, depth+1)
+			loose = loose || len(kids) > 1
 		}
-		return ast.WalkContinue, nil
-	})
+		items = append(items, prefixed(box+body, marker, strings.Repeat(" ", len(marker))))
+	}
+	if loose {
+		return strings.Join(items, "\n\n")
+	}
+	return strings.Join(items, "\n")
 }
 
-// registry collects the functions of another renderer.
-type registry map[ast.NodeKind]renderer.NodeRendererFunc
-
-// Register implements [renderer.NodeRendererFuncRegisterer].
-func (r registry) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { r[kind] = f }
-
-// taskMark is set on a list that is rendered as a task list.
-const taskMark = "planform-tasks"
-
-func isTaskList(n ast.Node) bool {
-	if n == nil {
-		return false
+// checkBox takes the check box off an item of a task list.
+func checkBox(li *element) (box string, rest []*element) {
+	if !li.only("data-type", "data-checked") || len(li.kids) == 0 {
+		return "", nil
 	}
-	_, ok := n.AttributeString(taskMark)
-	return ok
+	box = "[ ] "
+	if value(li.attrs, "data-checked") == "true" {
+		box = "[x] "
+	}
+	label := li.kids[0]
+	if len(label.kids) != 1 || label.kids[0].tag != "label" {
+		return "", nil
+	}
+	return box, li.kids[1:]
 }
 
-func allTasks(list ast.Node) bool {
-	l, ok := list.(*ast.List)
-	if !ok || l.IsOrdered() {
-		return false
+func (w *markdownWriter) code(e *element) string {
+	if !e.only() || len(e.kids) != 1 || e.kids[0].tag != "code" {
+		return w.fail()
 	}
-	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
-		if taskOf(item) == nil {
-			return false
+	code := e.kids[0]
+	language, is := strings.CutPrefix(value(code.attrs, "class"), "language-")
+	if !code.only("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
+		return w.fail()
+	}
+	fence := fenceOf(code.kids[0].text, "```")
+	return fence + language + "\n" + code.kids[0].text + "\n" + fence
+}
+
+// fenceOf lengthens a fence of back-ticks until the text holds none that long.
+func fenceOf(text, fence string) string {
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+func (w *markdownWriter) table(e *element) string {
+	if !e.only() || len(e.kids) == 0 || e.kids[0].tag != "thead" || len(e.kids[0].kids) != 1 || len(e.kids) > 2 {
+		return w.fail()
+	}
+	w.cell = true
+	defer func() { w.cell = false }()
+	var lines []string
+	row := func(tr *element, cell string) {
+		var cells, rule []string
+		for _, c := range tr.kids {
+			if c.tag != cell || !c.only("style") || len(c.kids) > 1 || len(c.kids) == 1 && (c.kids[0].tag != "p" || !c.kids[0].only()) {
+				w.fail()
+				return
+			}
+			text := ""
+			if len(c.kids) == 1 {
+				text = w.inline(c.kids[0].kids)
+			}
+			cells = append(cells, text)
+			switch value(c.attrs, "style") {
+			case "text-align:left":
+				rule = append(rule, ":---")
+			case "text-align:center":
+				rule = append(rule, ":---:")
+			case "text-align:right":
+				rule = append(rule, "---:")
+			default:
+				rule = append(rule, "---")
+			}
+		}
+		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
+		if cell == "th" {
+			lines = append(lines, "| "+strings.Join(rule, " | ")+" |")
 		}
 	}
-	return list.HasChildren()
+	row(e.kids[0].kids[0], "th")
+	for _, body := range e.kids[1:] {
+		if body.tag != "tbody" {
+			return w.fail()
+		}
+		for _, tr := range body.kids {
+			row(tr, "td")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
-// taskOf returns the check box that an item begins with, or nil.
-func taskOf(item ast.Node) *extast.TaskCheckBox {
-	first := item.FirstChild()
-	if first == nil {
-		return nil
+var (
+	blockStart = regexp.MustCompile(`^(>|#{1,6}( |$)|[-+]( |$)|-+ *$|=+ *$)`)
+	numberMark = regexp.MustCompile(`^([0-9]{1,9})([.)]( |$))`)
+)
+
+// paragraph writes a line of text such that it does not begin like another block.
+func (w *markdownWriter) paragraph(kids []*element) string {
+	lines := strings.Split(w.inline(kids), "\n")
+	for i, line := range lines {
+		if blockStart.MatchString(line) {
+			lines[i] = `\` + line
+		} else {
+			lines[i] = numberMark.ReplaceAllString(line, `$1\$2`)
+		}
 	}
-	box, _ := first.FirstChild().(*extast.TaskCheckBox)
-	return box
+	return strings.Join(lines, "\n")
+}
+
+func (w *markdownWriter) inline(kids []*element) string {
+	var b strings.Builder
+	for i, e := range kids {
+		switch e.tag {
+		case "":
+			text := w.escape(e.text)
+			if strings.HasSuffix(e.text, "!") && i+1 < len(kids) && kids[i+1].tag == "a" && !w.thorough {
+				text = text[:len(text)-1] + `\!`
+			}
+			b.WriteString(text)
+		case "br":
+			if w.cell || i == 0 || i+1 == len(kids) || kids[i+1].tag == "br" {
+				b.WriteString("<br>")
+			} else {
+				b.WriteString("\\\n")
+			}
+		default:
+			b.WriteString(w.span(e))
+		}
+	}
+	return b.String()
+}
+
+// span writes an inline element.
+func (w *markdownWriter) span(e *element) string {
+	around := func(mark string) string { return mark + w.inline(e.kids) + mark }
+	switch e.tag {
+	case "a":
+		return w.link(e)
+	case "img":
+		if !e.only("alt", "src") {
+			return w.fail()
+		}
+		return "![" + w.escape(value(e.attrs, "alt")) + "](" + destination(value(e.attrs, "src")) + ")"
+	}
+	if !e.only() {
+		return w.fail()
+	}
+	switch e.tag {
+	case "strong":
+		return around("**")
+	case "em":
+		if w.underscore {
+			return around("_")
+		}
+		return around("*")
+	case "s":
+		return around("~~")
+	case "code":
+		if len(e.kids) != 1 || e.kids[0].tag != "" {
+			return w.fail()
+		}
+		text := e.kids[0].text
+		fence := fenceOf(text, "`")
+		if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+			text = " " + text + " "
+		}
+		if w.cell {
+			text = strings.ReplaceAll(text, "|", `\|`)
+		}
+		return fence + text + fence
+	case "u", "sub", "sup", "mark", "kbd", "small", "ins":
+		return "<" + e.tag + ">" + w.inline(e.kids) + "</" + e.tag + ">"
+	default:
+		return w.fail()
+	}
+}
+
+func (w *markdownWriter) link(e *element) string {
+	href := value(e.attrs, "href")
+	if href == "" || !e.only("href", "title") {
+		return w.fail()
+	}
+	title := value(e.attrs, "title")
+	if title == "" && len(e.kids) == 1 && e.kids[0].text == href && strings.Contains(href, "://") {
+		return "<" + href + ">"
+	}
+	if title != "" {
+		title = ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(title) + `"`
+	}
+	return "[" + w.inline(e.kids) + "](" + destination(href) + title + ")"
+}
+
+func destination(href string) string {
+	if href == "" || strings.ContainsAny(href, "() ") {
+		return "<" + strings.NewReplacer("<", "%3C", ">", "%3E").Replace(href) + ">"
+	}
+	return href
+}
+
+// escape writes text so that no character of it is a mark.
+func (w *markdownWriter) escape(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		if w.marks(text, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// marks reports whether the character at i could mean something.
+func (w *markdownWriter) marks(text string, i int) bool {
+	c := text[i]
+	before, after := byte(' '), byte(' ')
+	if i > 0 {
+		before = text[i-1]
+	}
+	if i+1 < len(text) {
+		after = text[i+1]
+	}
+	switch c {
+	case '\\', '`', '*', '[', ']', '<', '~':
+		return true
+	case '|':
+		return w.cell || w.thorough
+	case '_':
+		return w.thorough || !isWord(before) || !isWord(after)
+	case '&':
+		return w.thorough || isWord(after) || after == '#'
+	case ':': // a bare address would become a link
+		return w.thorough || strings.HasPrefix(text[i:], "://")
+	case '@':
+		return w.thorough || isWord(before) && isWord(after)
+	case '.':
+		return w.thorough || strings.HasSuffix(strings.ToLower(text[:i]), "www")
+	default:
+		return w.thorough && (c > ' ' && c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x7F)
+	}
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80
 }

@@ -134,13 +134,10 @@ func (v *Value) wire(name string, id Resolve) (any, bool) {
 	}
 }
 
-// nothing is what clears an HTML text: the service refuses "".
-const nothing = "<p></p>"
-
 // shown is an HTML text as it is sent: the service refuses one that shows nothing, such as a comment.
 func shown(text string) string {
 	if markup.Empty(text) {
-		return nothing
+		return markup.Nothing
 	}
 	return text
 }
@@ -157,7 +154,7 @@ func (f *Field) text(given string) string {
 func (f *Field) cleared() any {
 	switch f.Clear {
 	case ClearParagraph:
-		return nothing
+		return markup.Nothing
 	case ClearEmpty:
 		return ""
 	case ClearNull, ClearNever:

@@ -1,0 +1,323 @@
+package markup
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	ghtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
+)
+
+// Nothing is the HTML of an empty text: the service refuses "".
+const Nothing = "<p></p>"
+
+//nolint:gochecknoglobals // a function, never assigned again: the converter is built once, does not change and may be shared
+var converter = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(
+			ghtml.WithUnsafe(), // raw HTML is the author's, and the service sanitises it
+			renderer.WithNodeRenderers(util.Prioritized(taskLists{}, 100)),
+		),
+	)
+})
+
+// HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service
+// stores unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service
+// would drop them silently, so they are text. Markdown that is built to be costly is shown as it was written, in a pre.
+// HTML of nothing is [Nothing].
+func HTML(markdown string) string {
+	markdown = clean(strings.ToValidUTF8(markdown, "\uFFFD"))
+	if strings.TrimSpace(markdown) == "" {
+		return Nothing
+	}
+	if costly(markdown) {
+		return verbatim(markdown)
+	}
+	var out bytes.Buffer
+	out.Grow(len(markdown) + len(markdown)/2)
+	if err := converter().Convert([]byte(markdown), &out); err != nil {
+		return verbatim(markdown) // cannot happen: a buffer takes everything
+	}
+	return settle(out.Bytes())
+}
+
+func verbatim(s string) string {
+	var b strings.Builder
+	b.WriteString("<pre><code>")
+	escape(&b, strings.Trim(s, "\n")+"\n", false)
+	b.WriteString("</code></pre>")
+	return b.String()
+}
+
+// costly reports Markdown that the parser takes quadratic time for: blocks nested in one line by the hundred; links begun
+// by the thousand, and brackets and marks of emphasis by ten thousands, without an empty line. Nobody writes such a text.
+func costly(s string) bool {
+	const (
+		maxNested = 100
+		maxBegun  = 1000
+		maxMarks  = 10000
+	)
+	begun, brackets, stars, underlines := 0, 0, 0, 0
+	for line := range strings.Lines(s) {
+		line = strings.Trim(line, " \t\n")
+		if line == "" {
+			begun, brackets, stars, underlines = 0, 0, 0, 0
+			continue
+		}
+		rule := line[0] != '>' && strings.Trim(line, line[:1]+" \t") == "" // "- - - -" is a rule, not a list
+		if !rule && nesting(line) > maxNested {
+			return true
+		}
+		begun = max(0, begun+strings.Count(line, "](")-strings.Count(line, ")"))
+		brackets += strings.Count(line, "[")
+		stars += strings.Count(line, "*")
+		underlines += strings.Count(line, "_")
+		if begun > maxBegun || brackets > 2*maxMarks || min(stars, underlines) > maxMarks {
+			return true
+		}
+	}
+	return false
+}
+
+// nesting counts the markers of quotations and list items that a line begins with.
+func nesting(line string) int {
+	n := 0
+	for i := range len(line) {
+		ends := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t'
+		switch c := line[i]; {
+		case c == '>':
+			n++
+		case (c == '-' || c == '*' || c == '+' || c == '.' || c == ')') && ends:
+			n++
+		case c == ' ' || c == '\t' || '0' <= c && c <= '9':
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// settle writes rendered Markdown the way the service does, so that what comes back is the same bytes in most cases, and makes
+// it one element.
+func settle(rendered []byte) string {
+	var b strings.Builder
+	b.Grow(len(rendered) + 64)
+	z := html.NewTokenizer(bytes.NewReader(rendered))
+	var open []string         // the elements that are open
+	count := map[string]int{} // how many of each
+	roots := 0                // elements and texts at the top
+	begin := func() {
+		if len(open) == 0 {
+			roots++
+		}
+	}
+loop:
+	for {
+		tt := z.Next()
+		switch tt {
+		case html.ErrorToken:
+			// A tag that does not end is text, not nothing.
+			if raw := z.Raw(); len(raw) > 0 && raw[0] == '<' {
+				begin()
+				escape(&b, string(raw), false)
+			}
+			break loop
+		case html.TextToken:
+			raw := z.Raw()
+			if len(bytes.TrimSpace(raw)) > 0 {
+				begin()
+			}
+			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || rawText(open) {
+				b.Write(raw)
+			} else {
+				escape(&b, clean(string(z.Text())), false)
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw := string(z.Raw())
+			name, more := z.TagName()
+			tag := string(name)
+			if kindOf(tag) == unknown && !standard(tag) {
+				begin()
+				escape(&b, raw, false)
+				continue
+			}
+			begin()
+			writeTag(&b, tag, z, more)
+			if tt == html.StartTagToken && kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
+				open = append(open, tag)
+				count[tag]++
+			} else if kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
+				b.WriteString("</" + tag + ">")
+				z.NextIsNotRawText()
+			}
+		case html.EndTagToken:
+			raw := string(z.Raw())
+			name, _ := z.TagName()
+			tag := string(name)
+			switch {
+			case count[tag] > 0:
+				for n, last := range slices.Backward(open) {
+					open = open[:n]
+					count[last]--
+					b.WriteString("</" + last + ">")
+					if last == tag {
+						break
+					}
+				}
+			case kindOf(tag) == unknown && !standard(tag):
+				begin()
+				escape(&b, raw, false)
+			}
+		case html.CommentToken, html.DoctypeToken: // the service drops them
+		}
+	}
+	for _, tag := range slices.Backward(open) {
+		b.WriteString("</" + tag + ">")
+	}
+	out := strings.TrimSpace(b.String())
+	switch {
+	case out == "":
+		return Nothing
+	case roots > 1 || out[0] != '<':
+		return "<div>" + out + "</div>"
+	}
+	return out
+}
+
+// rawText reports whether the text at this place is not HTML.
+func rawText(open []string) bool {
+	return len(open) > 0 && kindOf(open[len(open)-1]) == hidden
+}
+
+func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {
+	b.WriteByte('<')
+	b.WriteString(tag)
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		if tag == "a" && string(k) == "rel" {
+			continue
+		}
+		b.WriteByte(' ')
+		b.Write(k)
+		b.WriteString(`="`)
+		escape(b, clean(string(v)), true)
+		b.WriteByte('"')
+	}
+	if tag == "a" {
+		b.WriteString(` rel="noopener noreferrer"`)
+	}
+	b.WriteByte('>')
+}
+
+// taskLists renders task lists the way the service's editor does: it does not know a check box in an ordinary list.
+type taskLists struct{}
+
+var _ renderer.NodeRenderer = taskLists{}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (taskLists) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	plain := ghtml.NewRenderer(ghtml.WithUnsafe())
+	standard := map[ast.NodeKind]renderer.NodeRendererFunc{}
+	plain.RegisterFuncs(registry(standard))
+
+	r.Register(ast.KindList, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && allTasks(n) {
+			n.SetAttributeString(taskMark, true)
+		}
+		if !isTaskList(n) {
+			return standard[ast.KindList](w, source, n, entering)
+		}
+		if entering {
+			_, _ = w.WriteString("<ul data-type=\"taskList\">\n")
+		} else {
+			_, _ = w.WriteString("</ul>\n")
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindListItem, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch {
+		case !isTaskList(n.Parent()):
+			return standard[ast.KindListItem](w, source, n, entering)
+		case !entering:
+			_, _ = w.WriteString("</div></li>\n")
+		case taskOf(n).IsChecked:
+			_, _ = w.WriteString(`<li data-type="taskItem" data-checked="true"><label><input type="checkbox" checked=""><span></span></label><div>`)
+		default:
+			_, _ = w.WriteString(`<li data-type="taskItem" data-checked="false"><label><input type="checkbox"><span></span></label><div>`)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindTextBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch item := n.Parent(); {
+		case item.Kind() != ast.KindListItem || !isTaskList(item.Parent()):
+			return standard[ast.KindTextBlock](w, source, n, entering)
+		case entering:
+			_, _ = w.WriteString("<p>")
+		default:
+			_, _ = w.WriteString("</p>")
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(extast.KindTaskCheckBox, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		box, ok := n.(*extast.TaskCheckBox)
+		if item := n.Parent().Parent(); !ok || !entering || item != nil && isTaskList(item.Parent()) {
+			return ast.WalkContinue, nil
+		}
+		if box.IsChecked {
+			_, _ = w.WriteString(`<input type="checkbox" checked=""> `)
+		} else {
+			_, _ = w.WriteString(`<input type="checkbox"> `)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// registry collects the functions of another renderer.
+type registry map[ast.NodeKind]renderer.NodeRendererFunc
+
+// Register implements [renderer.NodeRendererFuncRegisterer].
+func (r registry) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { r[kind] = f }
+
+// taskMark is set on a list that is rendered as a task list.
+const taskMark = "planform-tasks"
+
+func isTaskList(n ast.Node) bool {
+	if n == nil {
+		return false
+	}
+	_, ok := n.AttributeString(taskMark)
+	return ok
+}
+
+func allTasks(list ast.Node) bool {
+	l, ok := list.(*ast.List)
+	if !ok || l.IsOrdered() {
+		return false
+	}
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
+		if taskOf(item) == nil {
+			return false
+		}
+	}
+	return list.HasChildren()
+}
+
+// taskOf returns the check box that an item begins with, or nil.
+func taskOf(item ast.Node) *extast.TaskCheckBox {
+	first := item.FirstChild()
+	if first == nil {
+		return nil
+	}
+	box, _ := first.FirstChild().(*extast.TaskCheckBox)
+	return box
+}

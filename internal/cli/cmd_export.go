@@ -3,16 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )
 
@@ -83,6 +82,8 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.vacant(); err != nil {
 		return err
 	}
+	ctx, release := untilSignal(ctx)
+	defer release()
 	conn, err := connect(ctx, o.service, o.service.workspace, out)
 	if err != nil {
 		return err
@@ -109,17 +110,20 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.vacant(names...); err != nil {
 		return err
 	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // from here on a signal does not part the files from their state
 	if err := export.Write(o.dir, found.Files); err != nil {
 		return err
 	}
 	if err := saveState(ctx, path, conn, found.Records); err != nil {
 		return err
 	}
-	summary := exportSummary{
-		FormatVersion: 1, Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
+	if err := out.view.Export(view.Export{
+		Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
 		Counts: found.Counts, NotRead: found.Skipped, Requests: conn.client.Sent(),
-	}
-	if err := summary.show(out); err != nil {
+	}); err != nil {
 		return err
 	}
 	if found.Denied {
@@ -196,41 +200,4 @@ func saveState(ctx context.Context, path string, conn *connection, records []pla
 		}
 	}
 	return errors.Join(file.Save(), file.Close())
-}
-
-// exportSummary is what an export came to.
-type exportSummary struct {
-	FormatVersion int            `json:"format_version"`
-	Workspace     string         `json:"workspace"`
-	Directory     string         `json:"directory"`
-	Files         []string       `json:"files"`
-	State         string         `json:"state"`
-	Counts        []export.Count `json:"counts"`
-	NotRead       []export.Count `json:"not_read"` // with the requests that it would have taken
-	Requests      int            `json:"requests"`
-}
-
-func (s exportSummary) show(out output) error {
-	if out.json {
-		return out.view.JSON(s)
-	}
-	_, err := fmt.Fprint(out.view.Stdout(), s.text())
-	return err
-}
-
-func (s exportSummary) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Exported %s to %s: %s, with the state in %s. %s.\n", s.Workspace, s.Directory, diag.Count(len(s.Files), "file"), s.State, diag.Count(s.Requests, "request"))
-	for _, c := range s.Counts {
-		fmt.Fprintf(&b, "  %-20s %6d\n", strings.ReplaceAll(c.Name, "_", " "), c.Number)
-	}
-	if len(s.NotRead) > 0 {
-		var names []string
-		most := 0
-		for _, c := range s.NotRead {
-			names, most = append(names, c.Name), max(most, c.Number)
-		}
-		fmt.Fprintf(&b, "Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ","))
-	}
-	return b.String()
 }

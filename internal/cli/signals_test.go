@@ -152,11 +152,12 @@ func untouched(t *testing.T, s *service, code int, said string) {
 func TestASignalBeforeAnythingWasSentChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, signal := range endings() {
-		for _, command := range []string{"plan", "apply"} {
-			t.Run(signal.String()+", while "+command+" reads", func(t *testing.T) {
+		for _, args := range [][]string{{"plan", "-f", "m.yaml"}, {"apply", "-f", "m.yaml"}, {"export", "--workspace", "acme", "--to", "out"}} {
+			t.Run(signal.String()+", while "+args[0]+" reads", func(t *testing.T) {
 				t.Parallel()
 				g, s := gated(t, 1, false)
-				p := start(t, s, command, "-f", s.write(t, "m.yaml", items(3)))
+				s.write(t, "m.yaml", items(3))
+				p := start(t, s, args...)
 				p.reaches(t, g)
 				p.signal(t, signal)
 				code, said := p.ends()

@@ -1,6 +1,6 @@
-// Package view shows plans, findings, progress, results, reports and tables: to
-// people as text, to programs as JSON. It must not know the network, files, or how
-// what it shows came about.
+// Package view shows plans, findings, progress, results, reports, exports and
+// tables: to people as text, to programs as JSON. It must not know the network,
+// files, or how what it shows came about.
 //
 // # Rules of the user interface
 //
@@ -105,6 +105,19 @@
 //
 // where check is what was looked at (the same word can come more than once),
 // status is ok, warning or problem, and do is the next step, or null.
+//
+// # JSON of an export
+//
+// What an export came to, on standard output, as one indented object: workspace,
+// directory, files (their names in the directory), state (likewise), counts and
+// not_read ([{"name", "number"}], of the things in the files, and of the requests
+// that it would take to read what is named only on demand), and requests.
+//
+// # JSON of records
+//
+// get shows the service's records as they are: an array, or one object. state
+// list and state show do so with what the state knows: address, id, identifier,
+// made, protect, values, members and open, each left out where there is none.
 //
 // # JSON of findings and messages
 //

@@ -1,0 +1,49 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/export"
+)
+
+// Export is what an export came to.
+type Export struct {
+	Workspace string         `json:"workspace"`
+	Directory string         `json:"directory"`
+	Files     []string       `json:"files"`
+	State     string         `json:"state"`
+	Counts    []export.Count `json:"counts"`
+	NotRead   []export.Count `json:"not_read"` // with the requests that it would have taken
+	Requests  int            `json:"requests"`
+}
+
+// Export shows what an export came to, on standard output.
+func (v *View) Export(e Export) error {
+	if v.o.JSON {
+		return v.JSON(struct {
+			FormatVersion int `json:"format_version"`
+			Export
+		}{formatVersion, e})
+	}
+	return v.print(stdout, func(p *printer) { p.export(&e) })
+}
+
+func (p *printer) export(e *Export) {
+	p.paint(p.bold, "Exported")
+	p.safe(fmt.Sprintf(" %s to %s: %s, with the state in %s. %s.", e.Workspace, e.Directory, diag.Count(len(e.Files), "file"), e.State, diag.Count(e.Requests, "request")))
+	p.nl()
+	for _, c := range e.Counts {
+		p.str(fmt.Sprintf("  %-20s %6d\n", strings.ReplaceAll(c.Name, "_", " "), c.Number))
+	}
+	if len(e.NotRead) == 0 {
+		return
+	}
+	var names []string
+	most := 0
+	for _, c := range e.NotRead {
+		names, most = append(names, c.Name), max(most, c.Number)
+	}
+	p.str(fmt.Sprintf("Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
+}

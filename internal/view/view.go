@@ -93,24 +93,18 @@ func (v *View) printer(to target) *printer {
 // tell is print to standard error, where nobody can be told that it failed.
 func (v *View) tell(fn func(p *printer)) { _ = v.print(stderr, fn) }
 
-// Stdout is standard output for other writers, such as those of help texts: they
-// write whole lines and do not tear the progress line.
-func (v *View) Stdout() io.Writer { return lineWriter{v, v.o.Out} }
+// Stderr is standard error for other writers, such as logs: they write whole lines
+// and do not tear the progress line.
+func (v *View) Stderr() io.Writer { return lineWriter{v} }
 
-// Stderr is standard error for other writers, such as logs.
-func (v *View) Stderr() io.Writer { return lineWriter{v, v.o.Err} }
-
-type lineWriter struct {
-	v *View
-	w io.Writer
-}
+type lineWriter struct{ v *View }
 
 func (l lineWriter) Write(b []byte) (int, error) {
 	l.v.mu.Lock()
 	defer l.v.mu.Unlock()
 	l.v.live.hide()
 	defer l.v.live.show()
-	return l.w.Write(b)
+	return l.v.o.Err.Write(b)
 }
 
 // Notef tells something in one line on standard error.

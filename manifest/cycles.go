@@ -8,38 +8,38 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// CycleError says that things are above themselves by the field in which each names the next.
-type CycleError struct {
-	Field   string             // such as parent
-	Objects []*resource.Object // each names the next, the last one the first
-	Values  []*resource.Value  // with which they do
+// circle is things that are above themselves by the field in which each names the next.
+type circle struct {
+	field   string             // such as parent
+	objects []*resource.Object // each names the next, the last one the first
+	values  []*resource.Value  // with which they do
 }
 
-// Error gives the chain by its keys.
-func (e *CycleError) Error() string {
+// text gives the chain by its keys.
+func (c *circle) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the %s of %s leads back to itself: ", e.Field, quote(e.Objects[0].Key))
+	fmt.Fprintf(&b, "the %s of %s leads back to itself: ", c.field, quote(c.objects[0].Key))
 	const longest = 10
-	for i, o := range e.Objects {
-		if i == longest && len(e.Objects) > longest+1 {
-			fmt.Fprintf(&b, "... (%d more) -> ", len(e.Objects)-i)
+	for i, o := range c.objects {
+		if i == longest && len(c.objects) > longest+1 {
+			fmt.Fprintf(&b, "... (%d more) -> ", len(c.objects)-i)
 			break
 		}
 		b.WriteString(o.Key + " -> ")
 	}
-	b.WriteString(e.Objects[0].Key)
+	b.WriteString(c.objects[0].Key)
 	return b.String()
 }
 
-// finding puts the error at the first of the chain, with the places of the others.
-func (e *CycleError) finding(path string) finding {
+// finding puts it at the first of the chain, with the places of the others.
+func (c *circle) finding(path string) finding {
 	d := diag.Diagnostic{
-		Code: "reference-cycle", Position: e.Values[0].Position, Path: path + "." + e.Field, Address: string(e.Objects[0].Address),
-		Summary: e.Error(), Hint: "remove one " + e.Field + " of the chain",
+		Code: "reference-cycle", Position: c.values[0].Position, Path: path + "." + c.field, Address: string(c.objects[0].Address),
+		Summary: c.text(), Hint: "remove one " + c.field + " of the chain",
 	}
 	const most = 10
-	for i := 1; i < len(e.Objects) && i <= most; i++ {
-		d.Related = append(d.Related, diag.Related{Position: e.Values[i].Position, Note: quote(e.Objects[i].Key) + " has its " + e.Field + " at"})
+	for i := 1; i < len(c.objects) && i <= most; i++ {
+		d.Related = append(d.Related, diag.Related{Position: c.values[i].Position, Note: quote(c.objects[i].Key) + " has its " + c.field + " at"})
 	}
 	return finding{Diagnostic: d}
 }
@@ -73,20 +73,20 @@ func (r *reader) cycles() {
 				if at == nil || at.walk != walk {
 					continue // it ends, or runs into what was walked before
 				}
-				r.found.add(r.cycle(f, o).finding(r.path(at.item)))
+				r.found.add(circleAt(f, o).finding(r.path(at.item)))
 			}
 		}
 	}
 }
 
-// cycle gathers the chain that begins and ends at an object.
-func (r *reader) cycle(f *resource.Field, first *resource.Object) *CycleError {
-	e := &CycleError{Field: f.Name}
+// circleAt gathers the chain that begins and ends at an object.
+func circleAt(f *resource.Field, first *resource.Object) *circle {
+	c := &circle{field: f.Name}
 	for o := first; ; {
 		v, _ := o.Value(f.Name)
-		e.Objects, e.Values = append(e.Objects, o), append(e.Values, v)
+		c.objects, c.values = append(c.objects, o), append(c.values, v)
 		if o = target(o, f); o == first {
-			return e
+			return c
 		}
 	}
 }

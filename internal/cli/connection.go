@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -161,6 +163,18 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	default:
 		return apiclient.Credential{}, hinted{fmt.Errorf("%w is given", errCredentials), how}
 	}
+}
+
+// readSecret reads a credential from a file.
+func readSecret(name string) (string, error) {
+	const largest = 64 << 10
+	f, err := os.Open(name) //nolint:gosec // the user names the file
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(f, largest))
+	return string(text), err
 }
 
 // credentialSource says where the credential comes from, in words that show none of it.

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
+)
+
+// usualRate is the service's own, in requests a minute: no higher one makes a plan faster.
+const usualRate = 60
+
+// output is how a command shows things.
+type output struct {
+	view *view.View
+	json bool
+	log  *slog.Logger
+}
+
+// newOutput reads the output flags.
+func newOutput(c *cli.Context, p Process) (output, error) {
+	o := output{}
+	switch format := c.String("output"); format {
+	case "text":
+	case "json":
+		o.json = true
+	default:
+		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
+	}
+	opts := view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv)
+	if perMinute, err := apiclient.ParseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
+		opts.PerMinute = max(1, int(min(perMinute, usualRate)))
+	}
+	o.view = view.New(opts)
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
+		return o, usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", c.String("log-level"))}
+	}
+	handler, err := logHandler(c.String("log-format"), o.view.Stderr(), level)
+	if err != nil {
+		return o, err
+	}
+	o.log = slog.New(handler)
+	return o, nil
+}
+
+// lockedBy is told whom a command waits for that wants the state's lock.
+func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
+	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
+}
+
+func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {
+	opts := &slog.HandlerOptions{Level: level}
+	switch format {
+	case "text":
+		return slog.NewTextHandler(w, opts), nil
+	case "json":
+		return slog.NewJSONHandler(w, opts), nil
+	default:
+		return nil, usageError{text: fmt.Sprintf("--log-format %q is neither text nor json", format)}
+	}
+}

@@ -24,7 +24,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestKeysAndSlugsCanStandInAnAddress(t *testing.T) {
 	t.Parallel()
 	for key, valid := range map[string]bool{
 		"checkout": true, "WEB": true, "sprint-14": true, "a.b_c": true, "7": true, "größe": true, "日本": true,
@@ -48,7 +48,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestDefaultKeys(t *testing.T) {
+func TestAKeyComesFromTheNameOrTheURL(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		kind string
@@ -92,7 +92,7 @@ func TestTheAddressOfMembersIsNoOther(t *testing.T) {
 	}
 }
 
-func TestIDs(t *testing.T) {
+func TestAnIDIsAUUIDInEitherCase(t *testing.T) {
 	t.Parallel()
 	const id = "8a234ec6-0b1f-4c1e-9d7e-0123456789ab"
 	for text, want := range map[string]bool{

@@ -35,7 +35,7 @@ func ids(_ *resource.Field, r *resource.Reference) (string, bool) {
 	return "id-of-" + r.Text, r.Text != "nobody"
 }
 
-func TestBody(t *testing.T) {
+func TestABodyHoldsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		values  []*resource.Value
@@ -149,7 +149,7 @@ func TestWhatARecordDoesNotTell(t *testing.T) {
 
 type json int
 
-func TestDigest(t *testing.T) {
+func TestALongValueIsKeptAsADigest(t *testing.T) {
 	t.Parallel()
 	if got := resource.Digest("short"); got != "short" {
 		t.Errorf("a short value is kept: %q", got)

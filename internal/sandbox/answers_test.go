@@ -7,9 +7,7 @@ import (
 	"testing"
 )
 
-// TestContract asks for each of the twenty documented operations and holds the
-// answer to what is documented of it.
-func TestContract(t *testing.T) {
+func TestTheDocumentedOperationsAnswerAsDocumented(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Answers: Contract})
 	web, item := "projects/"+ProjectWeb, "projects/"+ProjectWeb+"/work-items/"+WorkItemWeb1
@@ -65,7 +63,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func TestContractLimits(t *testing.T) {
+func TestTheDocumentedPagesHaveLimits(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Answers: Contract})
 	links := "projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/links/"
@@ -84,8 +82,7 @@ func TestContractLimits(t *testing.T) {
 	}
 }
 
-// TestOneStoreTwoVoices: what is made in one dialect is read in the other.
-func TestOneStoreTwoVoices(t *testing.T) {
+func TestWhatIsMadeInOneDialectIsReadInTheOther(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/sandbox.db"
 	requests := "customers/" + CustomerGlobex + "/requests/"
@@ -116,7 +113,7 @@ func TestOneStoreTwoVoices(t *testing.T) {
 	}
 }
 
-func TestCommunityEdition(t *testing.T) {
+func TestTheCommunityEditionLacksRoutes(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Edition: Community})
 	for _, path := range []string{
@@ -137,7 +134,7 @@ func TestCommunityEdition(t *testing.T) {
 	want(t, ask(t, s, "GET", "projects/", ""), http.StatusOK)
 }
 
-func TestCredentials(t *testing.T) {
+func TestACredentialIsCheckedFirst(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, tt := range []struct {
@@ -156,9 +153,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestMemberships: adding what is there is harmless, what is not known is
-// refused as a whole, removing takes a body.
-func TestMemberships(t *testing.T) {
+func TestAddingWhatIsThereIsHarmlessAndWhatIsNotKnownIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, list := range []struct{ path, field, a, b, kind string }{

@@ -32,7 +32,7 @@ func over(t *testing.T, ctx context.Context, base, method, path, body string) (*
 	return resp, string(b), err
 }
 
-func TestFaults(t *testing.T) {
+func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 	t.Parallel()
 	half := Break{Status: http.StatusCreated, Body: `{"half":`}
 	gateway := Break{Status: http.StatusBadGateway, Header: http.Header{"Retry-After": {"3"}}, Body: "<html>bad gateway</html>"}
@@ -85,9 +85,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLate: what is handled late is handled although the client has gone, unless
-// the server closes first.
-func TestLate(t *testing.T) {
+func TestWhatIsHandledLateIsHandledAlthoughTheClientHasGone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault  Fault
@@ -142,9 +140,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestStall: a stalled request ends when the client gives up, and when the
-// server closes.
-func TestStall(t *testing.T) {
+func TestAStalledRequestEndsWithTheClientOrTheServer(t *testing.T) {
 	t.Parallel()
 	arrived, ended := make(chan struct{}, 2), make(chan struct{}, 2)
 	s := openTest(t, Options{Fault: func(*http.Request) Fault {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSanitise(t *testing.T) {
+func TestHTMLIsSanitisedAsTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ in, out string }{
 		{"just text", "<p>just text</p>"},

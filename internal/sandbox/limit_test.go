@@ -28,9 +28,7 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-// TestRecordedLimit replays the recording of the limiter, with the requests in
-// between that the recording left out.
-func TestRecordedLimit(t *testing.T) {
+func TestTheLimiterAnswersAsRecorded(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 19, 42, 22, 0, time.UTC)
 	var now clock
@@ -129,7 +127,7 @@ func TestRecordedLimit(t *testing.T) {
 	t.Logf("recording 11: %d matched, 1 excepted (#14: within the precision of its times)", matched)
 }
 
-func TestLimitIsPerKey(t *testing.T) {
+func TestTheLimitIsThatOfAKey(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Rate: 2})
 	for range 2 {

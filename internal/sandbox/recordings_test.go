@@ -77,7 +77,7 @@ func (r *replay) own(s string) string {
 	})
 }
 
-func TestRecordings(t *testing.T) {
+func TestRecordedRequestsAreAnsweredAsRecorded(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Empty: true, Edition: Community})
 	const carol, dave, erin = "e9d4a97c-9abe-4276-b70b-dcc704abbd45", "32db8cd9-fc73-4dfd-8dfe-5988220e9e3f", "0c2341d3-d608-4b8d-accc-521ba4cb6da3"

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-func TestRestartKeepsData(t *testing.T) {
+func TestARestartKeepsTheData(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "sandbox.db")
 	s, err := Open(Options{Path: path})
@@ -48,7 +48,7 @@ func TestRestartKeepsData(t *testing.T) {
 	}
 }
 
-func TestTemporaryFileIsRemoved(t *testing.T) {
+func TestATemporaryFileIsRemoved(t *testing.T) {
 	t.Parallel()
 	s, err := Open(Options{})
 	if err != nil {
@@ -65,7 +65,7 @@ func TestTemporaryFileIsRemoved(t *testing.T) {
 	}
 }
 
-func TestParallelCreations(t *testing.T) {
+func TestParallelCreationsGetDenseNumbers(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	const writers, each = 16, 25
@@ -105,9 +105,7 @@ func TestParallelCreations(t *testing.T) {
 	}
 }
 
-// TestBrokenWriterHarmsNobody: a writer that panics is rolled back, and those
-// that share its transaction are not.
-func TestBrokenWriterHarmsNobody(t *testing.T) {
+func TestABrokenWriterHarmsNobody(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	var wg sync.WaitGroup
@@ -140,9 +138,7 @@ func TestBrokenWriterHarmsNobody(t *testing.T) {
 	}
 }
 
-// TestKill kills a process that is writing, again and again, and looks for
-// every item whose creation was answered.
-func TestKill(t *testing.T) {
+func TestAKilledServerKeepsWhatItHasAnswered(t *testing.T) {
 	const child = "PLANFORM_SANDBOX_CHILD"
 	if path := os.Getenv(child); path != "" {
 		writeUntilKilled(path)
@@ -152,7 +148,7 @@ func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	answered := []string{}
 	for round := range 3 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKill$")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), child+"="+path)
 		out, err := cmd.StdoutPipe()
 		if err != nil {

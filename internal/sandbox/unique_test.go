@@ -8,9 +8,7 @@ import (
 	"testing"
 )
 
-// TestUnique: what becomes of two requests with one external id, and of two
-// links with one URL.
-func TestUnique(t *testing.T) {
+func TestWhatIsToBeUniqueIsRefusedOrNotAsAskedFor(t *testing.T) {
 	t.Parallel()
 	const (
 		marked = `{"name": "x", "external_source": "planform", "external_id": "1"}`

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestRecords creates, reads, lists, changes and deletes one of each kind.
-func TestRecords(t *testing.T) {
+func TestOneOfEachKindCanBeMadeReadChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	web := "projects/" + ProjectWeb + "/"
 	item := web + "work-items/" + WorkItemWeb1 + "/"
@@ -74,7 +73,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func TestEstimates(t *testing.T) {
+func TestAProjectHasOneEstimate(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	web := want(t, ask(t, s, "GET", "projects/"+ProjectWeb+"/estimates/", ""), http.StatusOK).object(t)
@@ -100,8 +99,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestDeletionCascades: what hangs on a project or an item goes with it.
-func TestDeletionCascades(t *testing.T) {
+func TestWhatHangsOnAProjectOrAnItemGoesWithIt(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	web := "projects/" + ProjectWeb + "/"
@@ -123,9 +121,7 @@ func TestDeletionCascades(t *testing.T) {
 	want(t, ask(t, s, "POST", "projects/", `{"name": "Website", "identifier": "WEB"}`), http.StatusCreated)
 }
 
-// TestDoubledExternalID: the lookup of an external id that two items have is
-// 500 for ever.
-func TestDoubledExternalID(t *testing.T) {
+func TestTwoItemsOfOneExternalIDBreakItsLookup(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for range 2 {
@@ -135,8 +131,7 @@ func TestDoubledExternalID(t *testing.T) {
 	want(t, ask(t, s, "GET", itemsPath+"?external_id=e&external_source=s", ""), http.StatusInternalServerError)
 }
 
-// TestArchivedProject takes what is written to it and shows nothing.
-func TestArchivedProject(t *testing.T) {
+func TestAnArchivedProjectTakesWritesAndShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	web := "projects/" + ProjectWeb + "/"
@@ -153,8 +148,7 @@ func TestArchivedProject(t *testing.T) {
 	}
 }
 
-// TestPagesOfManyItems walks a list by its cursor and meets each item once.
-func TestPagesOfManyItems(t *testing.T) {
+func TestTheCursorMeetsEachItemOnce(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for range 24 {
@@ -176,7 +170,7 @@ func TestPagesOfManyItems(t *testing.T) {
 	}
 }
 
-func TestLogAndCount(t *testing.T) {
+func TestRequestsAreLoggedAndCounted(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Prefix: "/plane"})
 	want(t, ask(t, s, "POST", "/plane"+itemsPath+"?x=1", `{"name": "x"}`), http.StatusCreated)

@@ -100,9 +100,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	if list := found.Findings(); len(list) > 0 {
-		out.view.Diagnostics(list)
-	}
+	out.view.Diagnostics(found.Findings())
 	names := make([]string, len(found.Files))
 	for i, f := range found.Files {
 		names[i] = f.Name

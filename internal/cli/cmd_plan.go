@@ -58,52 +58,42 @@ func planFlags() []cli.Flag {
 
 // planOptions are what a plan depends on.
 type planOptions struct {
-	files       []string
-	state       string
-	detailed    bool
-	trust       bool
-	thorough    bool
-	adoptByName bool
-	prune       bool
-	onDrift     planner.OnDrift
-	targets     planner.Targets
-	noCreate    map[string]bool
-	patience    time.Duration
-	service     connectionOptions
+	files    []string
+	state    string
+	detailed bool
+	input    planner.Input // as far as flags say it
+	patience time.Duration
+	service  connectionOptions
 }
 
-func newPlanOptions(c *cli.Context, p Process) (planOptions, output, error) {
-	if err := noArguments(c); err != nil {
-		return planOptions{}, output{}, err
+func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err error) {
+	if err = noArguments(c); err != nil {
+		return o, out, err
 	}
-	names, err := files(c)
-	if err != nil {
-		return planOptions{}, output{}, err
+	if o.files, err = files(c); err != nil {
+		return o, out, err
 	}
-	out, err := newOutput(c, p)
-	if err != nil {
-		return planOptions{}, output{}, err
+	if out, err = newOutput(c, p); err != nil {
+		return o, out, err
 	}
-	drift, err := onDrift(c.String("on-drift"))
-	if err != nil {
-		return planOptions{}, output{}, err
+	o.state, o.detailed, o.patience = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("patience")
+	if o.patience < 0 {
+		return o, out, usageError{text: "--patience must not be less than nothing", hint: "--patience 0s does not wait"}
 	}
-	noCreate, err := kinds(words(c, "no-create"))
-	if err != nil {
-		return planOptions{}, output{}, err
+	o.input = planner.Input{
+		Trust: c.Bool("no-refresh"), Thorough: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
 	}
-	if c.Duration("patience") < 0 {
-		return planOptions{}, output{}, usageError{text: "--patience must not be less than nothing", hint: "--patience 0s does not wait"}
+	if o.input.OnDrift, err = onDrift(c.String("on-drift")); err != nil {
+		return o, out, err
 	}
-	var targets planner.Targets
+	if o.input.NoCreate, err = kinds(words(c, "no-create")); err != nil {
+		return o, out, err
+	}
 	for _, pattern := range c.StringSlice("target") {
-		targets = append(targets, planner.NewTarget(pattern))
+		o.input.Targets = append(o.input.Targets, planner.NewTarget(pattern))
 	}
-	service, err := newConnectionOptions(c, p)
-	return planOptions{
-		files: names, state: c.String("state"), detailed: c.Bool("detailed-exitcode"), trust: c.Bool("no-refresh"), thorough: c.Bool("refresh-all"),
-		adoptByName: c.Bool("adopt-by-name"), prune: c.Bool("prune"), onDrift: drift, targets: targets, noCreate: noCreate, patience: c.Duration("patience"), service: service,
-	}, out, err
+	o.service, err = newConnectionOptions(c, p)
+	return o, out, err
 }
 
 func onDrift(word string) (planner.OnDrift, error) {
@@ -173,9 +163,7 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, p Process, o planOptions, out output) (*manifest.Manifest, error) {
 	wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
-	if len(findings) > 0 {
-		out.view.Diagnostics(findings)
-	}
+	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errShown
 	}
@@ -208,17 +196,14 @@ type memory interface {
 
 // makePlan reads what the service holds and compares.
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, last memory, out output) (*planner.Plan, error) {
-	prior := last.Prior()
-	in := planner.Input{
-		Workspace: conn.workspace, BaseURL: conn.name, Desired: wanted.Objects, Prior: prior, Observed: planner.Observed{},
-		Trust: o.trust, Thorough: o.thorough, AdoptByName: o.adoptByName, Prune: o.prune, OnDrift: o.onDrift, NoCreate: o.noCreate, Targets: o.targets,
-	}
+	in := o.input
+	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
 	var known []resource.Address
-	if o.prune {
-		known = slices.Collect(maps.Keys(prior))
+	if in.Prune {
+		known = slices.Collect(maps.Keys(in.Prior))
 	}
 	var findings diag.List
-	if in.Desired, findings = planner.Select(wanted.Objects, o.targets, known); findings.HasErrors() {
+	if in.Desired, findings = planner.Select(wanted.Objects, in.Targets, known); findings.HasErrors() {
 		out.view.Diagnostics(findings)
 		return nil, errShown
 	}
@@ -226,9 +211,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 	if err != nil {
 		return nil, err
 	}
-	if len(findings) > 0 {
-		out.view.Diagnostics(findings)
-	}
+	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errShown
 	}

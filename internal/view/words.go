@@ -23,15 +23,12 @@ func memberNoun(s *planner.Step) string {
 	return resource.Must(m.Member).Noun()
 }
 
-// base is the address of a membership step's container, as the step's own address shows it.
+// base is the address of a membership step's container, of another step its own.
 func base(s *planner.Step) string {
-	address := string(s.Address)
 	if s.Members != nil {
-		if at := strings.LastIndexByte(address, '#'); at >= 0 {
-			return address[:at]
-		}
+		return string(s.Members.Container.Address)
 	}
-	return address
+	return string(s.Address)
 }
 
 // memberField is the field of a manifest that says who the step's members are.

@@ -13,9 +13,6 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// fault says why a manifest cannot give a text for a field, or "".
-func fault(f *resource.Field, text string) string { return manifest.Fault(f, text) }
-
 // written is a field as the manifest gives it.
 type written struct {
 	field     *resource.Field
@@ -137,7 +134,7 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 	default:
 		w.value, w.instance = text, text
 	}
-	if why := cmp.Or(fault(f, text), treeFault(f, w.value, 0)); why != "" {
+	if why := cmp.Or(manifest.Fault(f, text), treeFault(f, w.value, 0)); why != "" {
 		e.lose(t, f.Path(), why)
 		return w, false
 	}
@@ -222,7 +219,7 @@ func treeFault(f *resource.Field, v any, depth int) string {
 	}
 	switch v := v.(type) {
 	case string:
-		return fault(f, v)
+		return manifest.Fault(f, v)
 	case []any:
 		for _, inner := range v {
 			if why := treeFault(f, inner, depth+1); why != "" {
@@ -234,7 +231,7 @@ func treeFault(f *resource.Field, v any, depth int) string {
 			if len(entry.Key) > longestKey {
 				return "a key in it is too long"
 			}
-			if why := cmp.Or(fault(f, entry.Key), treeFault(f, entry.Value, depth+1)); why != "" {
+			if why := cmp.Or(manifest.Fault(f, entry.Key), treeFault(f, entry.Value, depth+1)); why != "" {
 				return why
 			}
 		}
@@ -271,7 +268,7 @@ func (e *Export) rich(t *thing, first *resource.Field, shown string) (w written,
 	if !isMarkdown {
 		text = legible(html)
 	}
-	if why := fault(first, text); why != "" {
+	if why := manifest.Fault(first, text); why != "" {
 		e.lose(t, first.Path(), why)
 		return w, false
 	}

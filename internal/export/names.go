@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
 
@@ -152,7 +153,7 @@ func (t *thing) callings() []string {
 			if !ok {
 				continue
 			}
-			if text := strings.TrimSpace(t.text(n)); text != "" && !resource.IsID(text) && text != resource.Me && fault(f, text) == "" {
+			if text := strings.TrimSpace(t.text(n)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.Fault(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
 )
 
 // thing is a record of the service and where it stands. The workspace itself is one without a kind.
@@ -236,7 +237,7 @@ func (t *thing) markKey(workspace string) string {
 // freeKey makes a key of what the thing is called. It is written unless reading makes the same one.
 func (t *thing) freeKey(taken map[string]bool) (key string, written bool) {
 	key, ok := t.kind.DefaultKey(func(field string) string {
-		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && fault(f, t.text(field)) != "" {
+		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.Fault(f, t.text(field)) != "" {
 			return ""
 		}
 		if field == "identifier" {
@@ -269,7 +270,7 @@ func (t *thing) calling() string {
 		if !ok {
 			continue
 		}
-		if text := t.text(n); text != "" && fault(f, text) == "" {
+		if text := t.text(n); text != "" && manifest.Fault(f, text) == "" {
 			return n + "\x00" + text
 		}
 	}

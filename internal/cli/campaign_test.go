@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,14 +25,13 @@ import (
 
 //nolint:gochecknoglobals // the flag package works with variables
 var (
-	campaignSize = flag.Int("campaign", 4, "reach this many kills and as many cuts with each API")
-	campaignAPI  = flag.String("campaign-api", "both", "full, documented or both")
+	campaignSize = flag.Int("campaign", 4, "reach this many kills and as many cuts with each kind of round")
+	campaignAPI  = flag.String("campaign-api", "all", "kinds of rounds: full, documented, nothing, several of them (full,nothing), or all")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
 )
 
 const (
-	campaignItems    = 300
-	campaignChildren = 100 // more of them in one round is a round that does not end
+	campaignChildren = 100 // more of them until a manifest is applied is a round that does not end
 
 	// The service is through with what was given up after campaignLate, and
 	// planform relies on campaignPatience. The difference is for a busy machine.
@@ -45,9 +45,19 @@ const (
 // TestNothingIsDoubledOrLostByKillsAndCuts kills planform again and again while
 // it applies a manifest, cuts its connections, lets requests be handled when it
 // has given them up, and counts what came of it. The service refuses nothing
-// that is there already:
+// that is there already. In some rounds of a campaign of 20 or more it also
+// limits the rate of requests, and goes away for a moment. The kinds of rounds:
 //
-//	go test ./internal/cli -run Doubled -campaign 500 -v
+//   - full and documented import work items with links, parents and a cycle into a
+//     project that is there, each with the operations of its name;
+//   - nothing makes a workspace's contents of every kind, checks that each is there
+//     once with all its values, lets somebody else add to them, then changes a
+//     manifest at random and applies it with --prune.
+//
+// It prints the figures of each kind of round:
+//
+//	go test ./internal/cli -run Doubled -campaign 500 -timeout 2h -v
+//	go test ./internal/cli -run Doubled -campaign 50 -campaign-api nothing -seed 7 -v
 func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -55,48 +65,69 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	}
 	lanes := campaignLanes()
 	planform := program(t)
-	for api, which := range map[string]resource.API{"full": resource.Full, "documented": resource.Documented} {
-		if *campaignAPI != "both" && *campaignAPI != api {
+	kinds := []struct {
+		name string
+		api  resource.API
+		play func(*campaign, *testing.T, *service)
+	}{
+		{"documented", resource.Documented, (*campaign).imports},
+		{"full", resource.Full, (*campaign).imports},
+		{"nothing", resource.Full, (*campaign).fromNothing},
+	}
+	asked := strings.Split(*campaignAPI, ",")
+	for i, kind := range kinds {
+		if *campaignAPI != "all" && !slices.Contains(asked, kind.name) {
 			continue
 		}
-		t.Run(api, func(t *testing.T) {
+		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			sum := &tally{}
 			t.Run("rounds", func(t *testing.T) {
 				for lane := range lanes {
 					t.Run("", func(t *testing.T) {
 						t.Parallel()
-						c := &campaign{planform: planform, api: which, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(2*lane)+uint64(which)))}
+						c := &campaign{planform: planform, api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
 						defer sum.add(&c.tally)
 						size := (*campaignSize + lanes - 1) / lanes
 						for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) { // a failed one's sandbox and state would be buried under those of the next
-							c.round(t)
+							c.round(t, kind.play)
 						}
 					})
 				}
 			})
-			t.Logf("%s: %s, seed %d", api, sum, *campaignSeed)
+			t.Logf("%s: %s, seed %d", kind.name, sum, *campaignSeed)
 		})
 	}
 }
 
-// campaignLanes is how many rounds run at once with each API.
+// campaignLanes is how many rounds of a kind run at once.
 func campaignLanes() int { return 1 + min(3, *campaignSize/50) }
+
+// findings is what the service has otherwise than the manifests say.
+type findings struct{ doubled, lost, wrong int }
 
 // tally is what happened.
 type tally struct {
-	mu                                              sync.Mutex
-	kills, midway, rounds, doubled, lost, unsettled int
+	findings
 
-	cuts, cutAfter, cutBefore, late atomic.Int64
+	mu                                                 sync.Mutex
+	kills, midway, rounds, limited, unsettled, strands int
+
+	cuts, cutAfter, cutBefore, late, outages atomic.Int64
 }
 
 func (s *tally) add(o *tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kills, s.midway, s.rounds = s.kills+o.kills, s.midway+o.midway, s.rounds+o.rounds
-	s.doubled, s.lost, s.unsettled = s.doubled+o.doubled, s.lost+o.lost, s.unsettled+o.unsettled
-	for at, n := range map[*atomic.Int64]*atomic.Int64{&s.cuts: &o.cuts, &s.cutAfter: &o.cutAfter, &s.cutBefore: &o.cutBefore, &s.late: &o.late} {
+	for at, n := range map[*int]int{
+		&s.kills: o.kills, &s.midway: o.midway, &s.rounds: o.rounds, &s.limited: o.limited, &s.unsettled: o.unsettled, &s.strands: o.strands,
+		&s.doubled: o.doubled, &s.lost: o.lost, &s.wrong: o.wrong,
+	} {
+		*at += n
+	}
+	for at, n := range map[*atomic.Int64]*atomic.Int64{
+		&s.cuts: &o.cuts, &s.cutAfter: &o.cutAfter, &s.cutBefore: &o.cutBefore, &s.late: &o.late, &s.outages: &o.outages,
+	} {
 		at.Add(n.Load())
 	}
 }
@@ -104,8 +135,8 @@ func (s *tally) add(o *tally) {
 func (s *tally) String() string {
 	cuts, after, before, late := s.cuts.Load(), s.cutAfter.Load(), s.cutBefore.Load(), s.late.Load()
 	return fmt.Sprintf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of writes that happened later, %d of reads), "+
-		"late %d, doubled %d, lost %d, rounds %d, runs that ended with 3: %d",
-		s.kills, s.midway, cuts, after, before, late, cuts-after-before-late, late, s.doubled, s.lost, s.rounds, s.unsettled)
+		"late %d, outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit), runs that ended with 3: %d, that found no service: %d",
+		s.kills, s.midway, cuts, after, before, late, cuts-after-before-late, late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.unsettled, s.strands)
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
@@ -128,24 +159,63 @@ type campaign struct {
 	planform string
 	api      resource.API
 	rng      *rand.Rand
+	weather  *weather
 }
 
-// round applies one manifest to one sandbox until a run ends well, and counts.
-func (c *campaign) round(t *testing.T) {
+// round plays with one sandbox.
+func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service)) {
 	t.Helper()
 	c.rounds++
-	weather := &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
-	answers := sandbox.Observed
-	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
-		answers = sandbox.Contract
+	o := sandbox.Options{
+		Path: filepath.Join(t.TempDir(), "sandbox.db"), Unique: sandbox.UniqueInTurn + sandbox.Uniqueness(c.rng.IntN(2)),
 	}
-	s := newService(t, sandbox.Options{
-		Fault: weather.fault, Answers: answers, Unique: sandbox.UniqueInTurn + sandbox.Uniqueness(c.rng.IntN(2)),
-	})
-	defer s.Close()
-	want := wishes(c.rng)
-	s.write(t, "campaign.yaml", want.manifest(c.api, c.rng.IntN(2) == 0))
+	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
+		o.Answers = sandbox.Contract
+	}
+	outages := 0
+	if *campaignSize >= 20 {
+		if c.rng.IntN(4) == 0 {
+			c.limited++
+			o.Rate, o.Window = 200+c.rng.IntN(600), time.Duration(1000+c.rng.IntN(1000))*time.Millisecond
+		}
+		outages = max(0, c.rng.IntN(6)-2)
+	}
+	c.weather = &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), outages: outages}
+	o.Fault = c.weather.fault
+	s := newService(t, o)
+	c.weather.outage = s.outage
+	defer func() {
+		c.weather.down.Wait()
+		_ = s.Close() // the one that is open by now
+	}()
+	play(c, t, s)
+}
 
+// outage closes the service, refuses connections for a while, and opens it again
+// under the same address.
+func (s *service) outage(lasts time.Duration) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	<-time.After(lasts)
+	server, err := sandbox.Open(s.options)
+	if err != nil {
+		return err
+	}
+	for range 100 { // a connection may have taken the port meanwhile, for as long as it lasts
+		if _, err = server.Start(context.Background(), strings.TrimPrefix(s.url, "http://")); err == nil {
+			s.Server = server
+			return nil
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	return errors.Join(err, server.Close())
+}
+
+// untilDone applies the manifest until a run ends with 0; or, where something
+// cannot be done, with 3 although nothing went wrong.
+func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...string) {
+	t.Helper()
 	// A kill comes at a moment of its own, or at some write, while that is under
 	// way. Each further one is less likely, so that the round ends. In small
 	// campaigns the last runs have no cuts that take seconds to settle.
@@ -157,7 +227,8 @@ func (c *campaign) round(t *testing.T) {
 			t.Fatalf("round %d has not ended after %d runs; the last said:\n%s", c.rounds, child, last)
 		}
 		ctx, kill := context.WithCancel(t.Context())
-		doomed, nth := c.rng.Float64() < likely, 0
+		bad := child < campaignChildren/2 && (ending == 0 || c.rng.IntN(4) > 0)
+		doomed, nth := bad && c.rng.Float64() < likely, 0
 		switch {
 		case doomed && c.rng.IntN(2) == 0:
 			nth = 1 + c.rng.IntN(100)
@@ -165,38 +236,50 @@ func (c *campaign) round(t *testing.T) {
 			time.AfterFunc(time.Duration(5+c.rng.IntN(396))*time.Millisecond, kill) // of no effect on a later run
 		}
 		likely *= 0.97
-		weather.set(child < campaignChildren/2, doomed || patient, nth, kill)
-		before := len(s.Log())
-		code, errs := c.apply(ctx, t, s)
+		c.weather.set(bad, doomed || patient, nth, kill)
+		code, errs := c.apply(ctx, t, s, flags...)
 		last = errs
 		kill()
-		switch code {
-		case notStarted:
-		case killed:
+		writes, missed, err := c.weather.passed()
+		switch {
+		case err != nil:
+			t.Fatalf("round %d: the service did not come back: %v", c.rounds, err)
+		case code == notStarted:
+		case code == killed:
 			c.kills++
-			if _, writes := s.sent(before); writes > 0 {
+			if writes > 0 {
 				c.midway++
 			}
-		case 0:
+		case code == 0 || code == 3 && ending == 3 && !bad && !missed:
 			ended = true
-		case 3:
+		case code == 3:
 			c.unsettled++
+		case code == 1 && missed:
+			c.strands++
 		default:
 			t.Fatalf("round %d, run %d: exit %d\n%s", c.rounds, child, code, errs)
 		}
 	}
-	weather.set(false, false, 0, nil)
+	c.weather.set(false, false, 0, nil)
+	c.weather.down.Wait()
 	s.Drain()
+}
 
-	doubled, lost := want.compare(t, s)
-	c.doubled += doubled
-	c.lost += lost
-	if doubled+lost > 0 {
-		t.Errorf("round %d: %d doubled, %d lost", c.rounds, doubled, lost)
+// count takes down what was found.
+func (c *campaign) count(t *testing.T, f findings) {
+	t.Helper()
+	c.doubled, c.lost, c.wrong = c.doubled+f.doubled, c.lost+f.lost, c.wrong+f.wrong
+	if f != (findings{}) {
+		t.Errorf("round %d: %d doubled, %d lost, %d wrong values", c.rounds, f.doubled, f.lost, f.wrong)
 	}
+}
+
+// restsAt makes sure that the next apply ends with code and writes nothing.
+func (c *campaign) restsAt(t *testing.T, s *service, code int, flags ...string) {
+	t.Helper()
 	before := len(s.Log())
-	if code, errs := c.apply(t.Context(), t, s); code != 0 {
-		t.Errorf("round %d: the apply after it: exit %d\n%s", c.rounds, code, errs)
+	if got, errs := c.apply(t.Context(), t, s, flags...); got != code {
+		t.Errorf("round %d: the apply after it: exit %d, want %d\n%s", c.rounds, got, code, errs)
 	}
 	if _, writes := s.sent(before); writes != 0 {
 		t.Errorf("round %d: the apply after it made %d write requests: %s", c.rounds, writes, s.written(before))
@@ -205,10 +288,12 @@ func (c *campaign) round(t *testing.T) {
 
 // apply runs planform as a process of its own, which the end of ctx kills. The
 // exit code is killed if that ended it.
-func (c *campaign) apply(ctx context.Context, t *testing.T, s *service) (code int, errs string) {
+func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ...string) (code int, errs string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, c.planform, "apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes",
-		"--api", c.api.String(), "--patience", campaignPatience.String()) // its Cancel is Process.Kill
+	args := append([]string{
+		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--patience", campaignPatience.String(),
+	}, flags...)
+	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1")
 	var said bytes.Buffer
@@ -229,7 +314,9 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service) (code in
 
 // weather decides what goes wrong with the requests of a round.
 type weather struct {
-	c *campaign
+	c      *campaign
+	outage func(time.Duration) error
+	down   sync.WaitGroup // while the service is away
 
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -237,12 +324,26 @@ type weather struct {
 	terrible bool // also those of writes before they are done, which takes seconds to find out
 	nth      int  // so many writes from now, kill is called; 0 is never
 	kill     func()
+	outages  int // that are to come
+	away     bool
+	missed   bool // the service was away since it was set
+	writes   int  // since it was set
+	broken   error
 }
 
 func (w *weather) set(bad, terrible bool, nth int, kill func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.bad, w.terrible, w.nth, w.kill = bad, terrible, nth, kill
+	w.missed, w.writes = w.away, 0
+}
+
+// passed says what has been since the weather was set: how many writes came, and
+// whether the service was away.
+func (w *weather) passed() (writes int, missed bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.writes, w.missed, w.broken
 }
 
 func (w *weather) fault(r *http.Request) sandbox.Fault {
@@ -250,7 +351,11 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 	defer w.mu.Unlock()
 	f := sandbox.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
 	dice := w.rng.Float64()
-	if w.nth > 0 && r.Method != http.MethodGet {
+	read := r.Method == http.MethodGet
+	if !read {
+		w.writes++
+	}
+	if w.nth > 0 && !read {
 		if w.nth--; w.nth == 0 {
 			w.kill()
 			if w.bad && w.rng.IntN(2) == 0 {
@@ -262,7 +367,10 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 	if !w.bad {
 		return f
 	}
-	switch read := r.Method == http.MethodGet; {
+	if w.outages > 0 && !w.away && w.rng.IntN(100) == 0 {
+		w.goAway()
+	}
+	switch {
 	case read && dice < 0.005:
 		f.Before.Cut = true
 	case read && dice < 0.01:
@@ -297,163 +405,16 @@ func (w *weather) beLate(f *sandbox.Fault) {
 	w.c.late.Add(1)
 }
 
-// wish is one work item of the manifest.
-type wish struct {
-	key, name string
-	priority  string
-	parent    *wish
-	links     []string
-	member    bool
-
-	byKey    bool // the parent is named, the item does not stand below it
-	children []*wish
-}
-
-// wishList is a manifest of work items, all in WEB and some in a cycle.
-type wishList struct {
-	roots []*wish
-	all   []*wish
-}
-
-const campaignCycle = "Sprint 14" // seeded
-
-// wishes makes up a manifest: a forest, with some parents that come later in the file.
-func wishes(rng *rand.Rand) *wishList {
-	l := &wishList{}
-	depth := map[*wish]int{}
-	for i := range campaignItems {
-		w := &wish{key: fmt.Sprintf("item-%03d", i), name: fmt.Sprintf("Item %03d", i), priority: "none", member: rng.IntN(3) > 0}
-		if i > 0 && rng.IntN(10) == 0 {
-			w.name = l.all[rng.IntN(i)].name
-		}
-		if rng.IntN(3) == 0 {
-			w.priority = "high"
-		}
-		for n := range rng.IntN(3) {
-			w.links = append(w.links, fmt.Sprintf("https://example.com/%03d/%d", i, n))
-		}
-		if rng.IntN(10) == 0 {
-			w.links = append(w.links, "https://example.com/shared") // by several items, once each
-		}
-		var parent *wish
-		if i > 0 && rng.IntN(3) > 0 {
-			parent = l.all[rng.IntN(len(l.all))]
-		}
-		if parent != nil && depth[parent] < 4 {
-			w.parent, w.byKey = parent, rng.IntN(3) == 0
-			depth[w] = depth[parent] + 1
-		}
-		switch {
-		case w.parent != nil && !w.byKey:
-			parent.children = append(parent.children, w)
-		case w.byKey && rng.IntN(2) == 0:
-			l.roots = append([]*wish{w}, l.roots...)
-		default:
-			l.roots = append(l.roots, w)
-		}
-		l.all = append(l.all, w)
-	}
-	return l
-}
-
-// manifest gives the IDs that the documented operations need, and perhaps an
-// item that is there already, of which the number is known.
-func (l *wishList) manifest(api resource.API, seeded bool) string {
-	var b strings.Builder
-	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n")
-	if api == resource.Documented {
-		b.WriteString("    id: " + sandbox.ProjectWeb + "\n")
-	}
-	b.WriteString("    cycles: [{key: c, id: " + sandbox.CycleSprint14 + "}]\n    work_items:\n")
-	if seeded {
-		b.WriteString("      - {key: seeded, id: " + sandbox.WorkItemWeb1 + ", identifier: WEB-1}\n")
-	}
-	for _, w := range l.roots {
-		w.write(&b, "      ")
-	}
-	return b.String()
-}
-
-func (w *wish) write(b *strings.Builder, indent string) {
-	fmt.Fprintf(b, "%s- key: %s\n%s  name: %s\n%s  priority: %s\n", indent, w.key, indent, w.name, indent, w.priority)
-	if w.byKey {
-		fmt.Fprintf(b, "%s  parent: %s\n", indent, w.parent.key)
-	}
-	if w.member {
-		fmt.Fprintf(b, "%s  cycle: c\n", indent)
-	}
-	if len(w.links) > 0 {
-		fmt.Fprintf(b, "%s  links:\n", indent)
-		for _, url := range w.links {
-			fmt.Fprintf(b, "%s    - {url: %q}\n", indent, url)
-		}
-	}
-	if len(w.children) > 0 {
-		fmt.Fprintf(b, "%s  work_items:\n", indent)
-		for _, child := range w.children {
-			child.write(b, indent+"    ")
-		}
-	}
-}
-
-func (w *wish) String() string { return fmt.Sprintf("%s (%s)", w.name, w.priority) }
-
-// compare counts what the service has too often, and what it lacks. What it has
-// that nobody asked for counts as doubled.
-func (l *wishList) compare(t *testing.T, s *service) (doubled, lost int) {
-	t.Helper()
-	names := map[any]string{nil: ""} // of items, by ID
-	has := map[string]int{}
-	for _, row := range s.Rows("work_item") {
-		if row["id"] == sandbox.WorkItemWeb1 {
-			continue // seeded
-		}
-		names[row["id"]] = fmt.Sprintf("%s (%s)", row["name"], row["priority"])
-		has["item "+names[row["id"]]]++
-	}
-	for _, row := range s.Rows("work_item") {
-		if row["parent"] != nil {
-			has[fmt.Sprintf("item %s below %s", names[row["id"]], names[row["parent"]])]++
-		}
-	}
-	for _, row := range s.Rows("link") {
-		if row["id"] != sandbox.LinkWeb1 {
-			has[fmt.Sprintf("link of %s: %s", names[row["issue"]], row["url"])]++
-		}
-	}
-	cycles := map[any]string{}
-	for _, row := range s.Rows("cycle") {
-		cycles[row["id"]] = fmt.Sprint(row["name"])
-	}
-	for _, row := range s.Rows("cycle_issue") {
-		has[fmt.Sprintf("%s in %s", names[row["issue"]], cycles[row["cycle"]])]++
-	}
-
-	var want []string
-	for _, w := range l.all {
-		want = append(want, "item "+w.String())
-		if w.parent != nil {
-			want = append(want, fmt.Sprintf("item %s below %s", w, w.parent))
-		}
-		for _, url := range w.links {
-			want = append(want, fmt.Sprintf("link of %s: %s", w, url))
-		}
-		if w.member {
-			want = append(want, fmt.Sprintf("%s in %s", w, campaignCycle))
-		}
-	}
-	for _, what := range want {
-		if has[what] == 0 {
-			lost++
-			t.Logf("lost: %s", what)
-		}
-		has[what]--
-	}
-	for what, n := range has {
-		if n > 0 {
-			doubled += n
-			t.Logf("doubled: %s (%d too many)", what, n)
-		}
-	}
-	return doubled, lost
+// goAway begins an outage. What is under way ends without an answer, done or not.
+func (w *weather) goAway() {
+	w.outages--
+	w.away, w.missed = true, true
+	w.c.outages.Add(1)
+	lasts := time.Duration(10+w.rng.IntN(600)) * time.Millisecond
+	w.down.Go(func() {
+		err := w.outage(lasts)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.away, w.broken = false, err
+	})
 }

@@ -17,8 +17,9 @@ import (
 type service struct {
 	*sandbox.Server
 
-	url string
-	dir string // manifests and state
+	options sandbox.Options
+	url     string
+	dir     string // manifests and state
 }
 
 func newService(tb testing.TB, o sandbox.Options) *service {
@@ -32,7 +33,7 @@ func newService(tb testing.TB, o sandbox.Options) *service {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &service{Server: server, url: url, dir: tb.TempDir()}
+	return &service{Server: server, options: o, url: url, dir: tb.TempDir()}
 }
 
 // write puts a file into the service's folder and returns its path.

@@ -20,6 +20,8 @@ type memory struct {
 	newest map[string]int
 	// rosters holds the membership records by container; nil = not gathered yet.
 	rosters map[resource.Address][]resource.Address
+	// inside holds what lives in a thing; nil = not gathered yet.
+	inside map[resource.Address][]resource.Address
 }
 
 // recordAddress is where the record of a step is kept: batches of the members
@@ -78,6 +80,7 @@ func (m *memory) carryOut(l line, e *entry) {
 			e.Values = values
 		}
 	case planner.Delete:
+		m.dropInside(e.Address)
 		m.dropRosters(e.Address)
 		m.restart(e.Address)
 		m.leave(e.ID, func(resource.Address) bool { return true })
@@ -112,6 +115,10 @@ func (m *memory) set(e entry) {
 	m.remember(e.Address)
 	if container, ok := containerOf(e.Address); ok && m.rosters != nil && m.entries[e.Address].Address == "" {
 		m.rosters[container] = append(m.rosters[container], e.Address)
+	}
+	if m.inside != nil && m.entries[e.Address].Address == "" {
+		parent := planner.ParentOf(e.Address)
+		m.inside[parent] = append(m.inside[parent], e.Address)
 	}
 	if before := m.entries[e.Address]; e.ID != before.ID || e.Identifier != before.Identifier {
 		m.number(&e) // otherwise it is known, or from before a restart
@@ -170,6 +177,27 @@ func (m *memory) gatherRosters() {
 			m.rosters[c] = append(m.rosters[c], address)
 		}
 	}
+}
+
+// dropInside forgets what lived in a thing that is no more: a run that dies
+// between the two would leave it without a place.
+func (m *memory) dropInside(of resource.Address) {
+	if len(resource.Children(of.Kind())) == 0 {
+		return
+	}
+	if m.inside == nil {
+		m.inside = map[resource.Address][]resource.Address{}
+		for address := range m.entries {
+			parent := planner.ParentOf(address)
+			m.inside[parent] = append(m.inside[parent], address)
+		}
+	}
+	for _, address := range m.inside[of] {
+		m.dropInside(address)
+		m.dropRosters(address)
+		m.remove(address)
+	}
+	delete(m.inside, of)
 }
 
 // formerOf tells the containers that the members of a record have left by entering its own.

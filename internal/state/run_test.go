@@ -118,6 +118,23 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
 		},
+		"with all that lived in it": {
+			before: []planner.Record{
+				{Address: "project/web", ID: "p"},
+				done,
+				{Address: shop + "#blocking", Members: []string{"a"}},
+				{Address: "link/web/shop/https://example.com/a/b", ID: "l"},
+				{Address: "link/web2/shop/https://example.com/a", ID: "l2"},
+				{Address: "cycle/web/s1", ID: "c"},
+			},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create("comment/web/shop/new"), step("project/web", planner.Delete))
+				settle(t, f, create("comment/web/shop/new"), executor.Outcome{ID: "c2"}, nil)
+				settle(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: "link/web2/shop/https://example.com/a", ID: "l2"}},
+		},
 		"and is no member of anything": {
 			before: []planner.Record{done, {Address: cycle, Members: []string{"id-0", "id-1", "id-2"}}, {Address: "cycle/web/s2#work_items", Members: []string{"id-1"}}},
 			run: func(t *testing.T, f *File) {

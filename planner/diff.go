@@ -11,11 +11,12 @@ import (
 // difference is what distinguishes a thing that exists from what the manifest wants.
 type difference struct {
 	send    []*resource.Value
-	changes []Change // that sending makes
-	stuck   []Change // that cannot be made
-	kept    []Change // that are not made, since somebody made the field what it is
-	causes  []string // why, beside each of stuck
-	lacking string   // kind of which this edition has nothing, if that is why
+	along   []*resource.Value // that are as they should be and sent all the same, see [resource.Field]
+	changes []Change          // that sending makes
+	stuck   []Change          // that cannot be made
+	kept    []Change          // that are not made, since somebody made the field what it is
+	causes  []string          // why, beside each of stuck
+	lacking string            // kind of which this edition has nothing, if that is why
 }
 
 // The causes that concern the operations.
@@ -41,6 +42,9 @@ func (b *builder) difference(i int) (d difference) {
 		c, compared, differs := b.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
 		if !differs {
+			if v.Field.Along {
+				d.along = append(d.along, v)
+			}
 			continue
 		}
 		if c.Origin == FromDrift && b.in.OnDrift == Keep {

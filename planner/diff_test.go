@@ -262,3 +262,26 @@ func TestWhatIsClearedShowsNothing(t *testing.T) {
 		t.Errorf("it shows %q", text)
 	}
 }
+
+func TestWhatTheServiceMakesAnewInEachUpdateIsSentAlong(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	ada := uuid(0xc, 1)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.have("cycle", web, uuid(2, 1), "name=A", "description=Old", "start_date=2031-01-06T00:00:01Z", "end_date=2031-01-17T23:59:00Z", "owned_by="+ada)
+	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", "owned_by="+ada)
+	step := s.mustPlan(w.all()).Steps[0]
+	var sent, shown []string
+	for _, v := range step.Values {
+		sent = append(sent, v.Field.Name)
+	}
+	for _, c := range step.Changes() {
+		shown = append(shown, c.Path)
+	}
+	if diff := cmp.Diff([]string{"description", "end_date", "start_date", "owned_by"}, sent); diff != "" {
+		t.Error("sent:", diff)
+	}
+	if diff := cmp.Diff([]string{"description", "end_date"}, shown); diff != "" {
+		t.Error("shown:", diff)
+	}
+}

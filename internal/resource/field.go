@@ -75,6 +75,9 @@ type Field struct {
 	Among string
 	// Late is set where a create does not take the field: an update right after it does.
 	Late bool
+	// Along is set where an update that leaves the field out makes the service take
+	// another value: it is sent with each.
+	Along bool
 	// Shelf is set on the field that says whether a thing is archived: Archive and
 	// Unarchive make it so, and answers show since when it is.
 	Shelf bool

@@ -77,14 +77,15 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	if refused := c.taken(t, c.kinds.cycle, project, old, r, "Cycle"); refused != nil {
 		return refused
 	}
-	if start != "" && (old == nil || old["start_date"] != r["start_date"] || old["end_date"] != r["end_date"]) {
+	if text(c.in, "start_date") != "" && text(c.in, "end_date") != "" { // a single one stays as it is sent
 		r["start_date"], r["end_date"] = c.cycleDates(zoneOf(t, c, project), start, end)
 	}
+	// An update that names no owner makes its sender the owner.
+	r["owned_by"] = c.user
+	if owner := text(c.in, "owned_by"); owner != "" && workspaceRole(t, owner) > 0 {
+		r["owned_by"] = owner
+	}
 	if old == nil {
-		r["owned_by"] = c.user
-		if owner := text(c.in, "owned_by"); owner != "" && workspaceRole(t, owner) > 0 {
-			r["owned_by"] = owner
-		}
 		r["sort_order"] = float(float64(65535 - 10000*t.counter("cycles:"+project)))
 		r["view_props"], r["progress_snapshot"], r["logo_props"] = row{}, row{}, row{}
 		r["version"] = 1

@@ -39,6 +39,7 @@ type leaver struct {
 	out     map[belonging]diag.Position // without the container: the member is said to be in none
 	names   map[serviceID]resource.Address
 	going   map[serviceID]bool // things that are deleted
+	gone    map[serviceID]bool // things that the service does not have any more
 	found   map[belonging]*departure
 }
 
@@ -51,7 +52,7 @@ func (s *Survey) findDepartures() {
 	}
 	l := &leaver{
 		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, found: map[belonging]*departure{},
+		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, gone: map[serviceID]bool{}, found: map[belonging]*departure{},
 	}
 	l.hear()
 	if !s.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
@@ -104,8 +105,11 @@ func (l *leaver) gather() {
 		}
 	}
 	for _, left := range l.leftovers {
-		if left.fate == goes || left.fate == goesAlong {
-			l.going[serviceID{left.traits.kind.Name, left.record.ID}] = true
+		switch id := (serviceID{left.traits.kind.Name, left.record.ID}); left.fate { //nolint:exhaustive // the others stay
+		case goes, goesAlong:
+			l.going[id] = true
+		case isGone:
+			l.gone[id] = true
 		}
 	}
 	l.names = map[serviceID]resource.Address{}
@@ -131,6 +135,11 @@ func (l *leaver) recorded(address resource.Address) {
 		return
 	}
 	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}
+	if l.gone[serviceID{container.Address.Kind(), container.ID}] { // a read of its members may be refused
+		d.lost = l.in.Prior[address].Members
+		l.departures = append(l.departures, d)
+		return
+	}
 	for _, id := range l.in.Prior[address].Members {
 		if at, leaves := l.leaves(d, id); leaves {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)

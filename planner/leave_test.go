@@ -97,6 +97,12 @@ func TestWhoLeaves(t *testing.T) {
 			api: full, have: have, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
 			want: wants(""), steps: []string{"delete work_item/web/ship"},
 		},
+		"who was in what is gone is not asked for": {
+			api: full, have: have, options: pruning, want: func(*wanted) {}, reads: []string{"projects/" + uuid(1, 9) + "/"},
+			prior: []planner.Record{
+				made("project/new", uuid(1, 9)), made("cycle/new/s1", uuid(2, 9)), made("work_item/new/a", uuid(9, 9)), roster("cycle/new/s1#work_items", uuid(9, 9), uuid(9, 8)),
+			},
+		},
 		"the documented operations take nobody out": {
 			api: documented, have: have, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot take work items out of a cycle"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -381,7 +382,7 @@ func (w *world) visit(t *testing.T, s *service) {
 		return ids[o.kind+o.name]
 	}
 	for i := range 6 {
-		item := map[string]any{"name": fmt.Sprintf("Theirs %d", i), "external_source": "elsewhere", "external_id": fmt.Sprint(i)}
+		item := map[string]any{"name": fmt.Sprintf("Theirs %d", i), "external_source": "elsewhere", "external_id": strconv.Itoa(i)}
 		switch i {
 		case 1:
 			item["parent"] = touch()
@@ -478,9 +479,9 @@ func (o *thing) path() string {
 func (w *world) change() (stuck bool) {
 	projects := w.living("project", nil)
 	projects[1].gone = !projects[1].kept && w.rng.IntN(4) == 0
-	insist := w.rng.IntN(4) == 0
+	insist := w.rng.IntN(3) == 0
 	for _, item := range w.living("work_item", nil) {
-		item.gone = item.in.gone || !item.kept && (!item.touched || insist) && w.rng.IntN(3) == 0
+		item.gone = item.in.gone || !item.kept && !item.touched && w.rng.IntN(3) == 0 || !item.kept && item.touched && insist && w.rng.IntN(3) > 0
 		item.held = item.gone && item.touched
 	}
 	for _, item := range slices.Backward(w.all) { // what is below comes later

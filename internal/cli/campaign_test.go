@@ -110,8 +110,8 @@ type findings struct{ doubled, lost, wrong int }
 type tally struct {
 	findings
 
-	mu                                                 sync.Mutex
-	kills, midway, rounds, limited, unsettled, strands int
+	mu                                                          sync.Mutex
+	kills, midway, rounds, limited, refused, unsettled, strands int
 
 	cuts, cutAfter, cutBefore, late, outages atomic.Int64
 }
@@ -120,7 +120,7 @@ func (s *tally) add(o *tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at, n := range map[*int]int{
-		&s.kills: o.kills, &s.midway: o.midway, &s.rounds: o.rounds, &s.limited: o.limited, &s.unsettled: o.unsettled, &s.strands: o.strands,
+		&s.kills: o.kills, &s.midway: o.midway, &s.rounds: o.rounds, &s.limited: o.limited, &s.refused: o.refused, &s.unsettled: o.unsettled, &s.strands: o.strands,
 		&s.doubled: o.doubled, &s.lost: o.lost, &s.wrong: o.wrong,
 	} {
 		*at += n
@@ -135,8 +135,8 @@ func (s *tally) add(o *tally) {
 func (s *tally) String() string {
 	cuts, after, before, late := s.cuts.Load(), s.cutAfter.Load(), s.cutBefore.Load(), s.late.Load()
 	return fmt.Sprintf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of writes that happened later, %d of reads), "+
-		"late %d, outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit), runs that ended with 3: %d, that found no service: %d",
-		s.kills, s.midway, cuts, after, before, late, cuts-after-before-late, late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.unsettled, s.strands)
+		"late %d, outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit, which refused %d requests), runs that ended with 3: %d, that found no service: %d",
+		s.kills, s.midway, cuts, after, before, late, cuts-after-before-late, late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.refused, s.unsettled, s.strands)
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
@@ -189,6 +189,11 @@ func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service
 		_ = s.Close() // the one that is open by now
 	}()
 	play(c, t, s)
+	for _, e := range s.Log() {
+		if e.Status == http.StatusTooManyRequests {
+			c.refused++
+		}
+	}
 }
 
 // outage closes the service, refuses connections for a while, and opens it again

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -83,7 +82,7 @@ func (f *findings) diagnostics() diag.List {
 	}
 	if more := errors - toldErrors + f.dropped; more > 0 {
 		list = append(list, diag.Diagnostic{
-			Code: "too-many-findings", Summary: fmt.Sprintf("%d more errors are not shown", more),
+			Code: "too-many-findings", Summary: diag.Count(more, "more error") + ", not shown",
 			Hint: "put these right first",
 		})
 	}

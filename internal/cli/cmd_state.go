@@ -173,7 +173,7 @@ func openText(r planner.Record) string {
 	case r.Open != nil:
 		return r.Open.Action.String() + " without an outcome"
 	case r.Members != nil:
-		return fmt.Sprintf("%d members", len(r.Members))
+		return diag.Count(len(r.Members), "member")
 	default:
 		return ""
 	}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"time"
+
+	"github.com/planform/planform/internal/diag"
 )
 
 const (
@@ -26,9 +28,9 @@ func (e *examination) limit() {
 	case e.remaining == 0:
 		e.add("rate limit", Warning, "no requests are left"+when+"; what was left to ask was not asked", "run planform doctor again after that; other programs may use the same credential")
 	case e.remaining < few:
-		e.add("rate limit", Warning, fmt.Sprintf("%d requests are left%s", e.remaining, when), "runs will have to wait; other programs may use the same credential")
+		e.add("rate limit", Warning, diag.Count(e.remaining, "request")+" left"+when, "runs will have to wait; other programs may use the same credential")
 	default:
-		e.add("rate limit", OK, fmt.Sprintf("%d requests are left%s", e.remaining, when), "")
+		e.add("rate limit", OK, diag.Count(e.remaining, "request")+" left"+when, "")
 	}
 }
 

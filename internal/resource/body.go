@@ -173,38 +173,6 @@ func plainHTML(text string) string {
 	return b.String()
 }
 
-// IDs is the body of an operation on members: a list of their IDs or, where it
-// takes a single one, that, and what the membership always says.
-func (m *Membership) IDs(o *Operation, ids []string) []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	field := m.Body
-	if len(o.Body) > 0 {
-		field = o.Body[0]
-	}
-	writeJSON(&b, field)
-	b.WriteByte(':')
-	if o.Single {
-		writeJSON(&b, ids[0])
-	} else {
-		writeJSON(&b, ids)
-	}
-	if o.Verb == AddMembers {
-		for _, c := range m.Const {
-			b.WriteByte(',')
-			writeJSON(&b, c[0])
-			b.WriteByte(':')
-			if _, err := strconv.Atoi(c[1]); err == nil {
-				b.WriteString(c[1])
-			} else {
-				writeJSON(&b, c[1])
-			}
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
 func writeJSON(b *bytes.Buffer, v any) {
 	if raw, ok := v.(json.RawMessage); ok {
 		b.Write(raw)

@@ -14,15 +14,6 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// Row is one record as the service shows it, numbers as json.Number.
-type Row map[string]any
-
-// ID is the record's ID in lower case, or "".
-func (r Row) ID() string {
-	s, _ := r["id"].(string)
-	return NormalID(s)
-}
-
 // Resolve finds the service's ID of what a reference names; ok is false while it has none.
 type Resolve func(f *Field, r *Reference) (id string, ok bool)
 
@@ -96,29 +87,6 @@ func (f *Field) Observed(row Row) (canonical string, known bool) {
 	default:
 		return "", false
 	}
-}
-
-// rowID takes the ID out of an ID or of an expanded record.
-func rowID(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return NormalID(v), true
-	case map[string]any:
-		id := Row(v).ID()
-		return id, id != ""
-	default:
-		return "", false
-	}
-}
-
-// MemberID is the ID of the member that a row of the member list stands for. Where the row
-// is the membership itself, it shows the member under the name of its kind.
-func (m *Membership) MemberID(row Row) string {
-	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
-		return id
-	}
-	id, _ := row[m.Row].(string)
-	return NormalID(id)
 }
 
 // joinIDs is the canonical form of a set.
@@ -206,22 +174,4 @@ func Digest(canonical string) string {
 	}
 	sum := sha256.Sum256([]byte(canonical))
 	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// Shown is the raw value that the record shows for a field, under either of its names.
-func (r Row) Shown(f *Field) (any, bool) {
-	_, v, ok := r.shown(f)
-	return v, ok
-}
-
-// shown prefers the newer name: an edition that uses it may keep the older one
-// for something else (a customer request's description is an object there).
-func (r Row) shown(f *Field) (name string, v any, ok bool) {
-	if f.WireNewer != "" {
-		if v, ok = r[f.WireNewer]; ok {
-			return f.WireNewer, v, true
-		}
-	}
-	v, ok = r[f.Wire]
-	return f.Wire, v, ok
 }

@@ -1,0 +1,108 @@
+package resource
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Membership says that things of one kind belong to a container of another. Its
+// members are written as a field either of the container or of the member.
+type Membership struct {
+	Container string // kind, such as cycle
+	Member    string // kind, such as work_item
+	On        string // kind whose field declares it: Container or Member
+	Field     string // that field, such as cycle or projects
+	Body      string // name of the ID list in the request, such as issues
+	Row       string // field of a row of the member list that holds the member's ID
+	Batch     int    // members sent in one request at most
+	// Const is what an adding request says besides the members, such as the type of a relation.
+	Const [][2]string
+	// Under is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
+	Under string
+	// Inverse is the membership that says the same from the member's side, such as
+	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
+	Inverse   string
+	Exclusive bool // a member is in one container at most: adding it to another moves it
+}
+
+// Moves reports whether a member is wanted in one container, which its field
+// names, but stays in the former one until a request takes it out.
+func (m *Membership) Moves() bool { return !m.Exclusive && m.On != m.Container }
+
+// Plural names the members, as in add 3 work items; where they are of the
+// container's own kind, by the field, as in add 3 blocking.
+func (m *Membership) Plural() string {
+	if m.Member == m.Container {
+		return m.Field
+	}
+	return m.Member + "s"
+}
+
+// Path is where a manifest says who the members are, such as relations.blocking.
+func (m *Membership) Path() string {
+	f, _ := Must(m.On).Field(m.Field)
+	return f.Path()
+}
+
+// MemberID is the ID of the member that a row of the member list stands for. Where the row
+// is the membership itself, it shows the member under the name of its kind.
+func (m *Membership) MemberID(row Row) string {
+	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
+		return id
+	}
+	id, _ := row[m.Row].(string)
+	return NormalID(id)
+}
+
+// IDs is the body of an operation on members: a list of their IDs or, where it
+// takes a single one, that, and what the membership always says.
+func (m *Membership) IDs(o *Operation, ids []string) []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	field := m.Body
+	if len(o.Body) > 0 {
+		field = o.Body[0]
+	}
+	writeJSON(&b, field)
+	b.WriteByte(':')
+	if o.Single {
+		writeJSON(&b, ids[0])
+	} else {
+		writeJSON(&b, ids)
+	}
+	if o.Verb == AddMembers {
+		for _, c := range m.Const {
+			b.WriteByte(',')
+			writeJSON(&b, c[0])
+			b.WriteByte(':')
+			if _, err := strconv.Atoi(c[1]); err == nil {
+				b.WriteString(c[1])
+			} else {
+				writeJSON(&b, c[1])
+			}
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// Memberships returns the membership kinds, ordered by name.
+func Memberships() []*Kind {
+	var ms []*Kind
+	for _, k := range kinds.sorted {
+		if k.Membership != nil {
+			ms = append(ms, k)
+		}
+	}
+	return ms
+}
+
+// Via returns the membership that the field of a kind declares.
+func Via(kind, field string) (*Kind, bool) {
+	for _, k := range kinds.sorted {
+		if m := k.Membership; m != nil && m.On == kind && m.Field == field {
+			return k, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,41 @@
+package resource
+
+// Row is one record as the service shows it, numbers as json.Number.
+type Row map[string]any
+
+// ID is the record's ID in lower case, or "".
+func (r Row) ID() string {
+	s, _ := r["id"].(string)
+	return NormalID(s)
+}
+
+// Shown is the raw value that the record shows for a field, under either of its names.
+func (r Row) Shown(f *Field) (any, bool) {
+	_, v, ok := r.shown(f)
+	return v, ok
+}
+
+// shown prefers the newer name: an edition that uses it may keep the older one
+// for something else (a customer request's description is an object there).
+func (r Row) shown(f *Field) (name string, v any, ok bool) {
+	if f.WireNewer != "" {
+		if v, ok = r[f.WireNewer]; ok {
+			return f.WireNewer, v, true
+		}
+	}
+	v, ok = r[f.Wire]
+	return f.Wire, v, ok
+}
+
+// rowID takes the ID out of an ID or of an expanded record.
+func rowID(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return NormalID(v), true
+	case map[string]any:
+		id := Row(v).ID()
+		return id, id != ""
+	default:
+		return "", false
+	}
+}

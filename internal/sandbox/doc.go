@@ -38,4 +38,6 @@
 //   - Epics, milestones, intake, worklogs, stickies, the values of customer and
 //     item properties, pages of a project or an item, and uploads are left out.
 //   - It is one workspace with a handful of users, and listens on loopback only.
+//
+// It must not know the rest of the module, so that no mistake is made twice.
 package sandbox

@@ -204,7 +204,10 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
 		find, _ := resource.Must("work_item").Op(resource.Find, resource.Documented)
 		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
-		if err != nil {
+		switch {
+		case errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrRouteAbsent):
+			return nil, hinted{errors.New("the service has no work item " + item), "name one as the service shows it, such as WEB-7, or by its ID"}
+		case err != nil:
 			return nil, err
 		}
 		params["work_item_id"] = res.Row.ID()

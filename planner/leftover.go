@@ -129,6 +129,7 @@ func (s *Survey) findLeftovers() {
 	for _, l := range s.leftovers {
 		p.decide(l)
 	}
+	p.spare()
 	s.blind = p.blind
 }
 
@@ -479,4 +480,37 @@ func (p *pruner) called(k *resource.Kind, row resource.Row) string {
 		return spoken(k) + " " + strconv.Quote(name)
 	}
 	return spoken(k) + " " + row.ID()
+}
+
+// spare keeps whatever is above something that stays after all: the service
+// deletes what is below a thing with it.
+func (p *pruner) spare() {
+	inside := map[*leftover][]*leftover{}
+	for _, l := range p.leftovers {
+		if l.parent != nil {
+			inside[l.parent] = append(inside[l.parent], l)
+		}
+	}
+	for stays := slices.Clone(p.leftovers); len(stays) > 0; stays = stays[1:] {
+		l := stays[0]
+		field := above(l.traits.kind)
+		read, listed := l.listRead()
+		if l.fate != refused || field == nil || !listed {
+			continue
+		}
+		row := p.rows[read.Path][l.record.ID]
+		up, _ := field.Observed(row)
+		over := p.made[serviceID{l.traits.kind.Name, up}]
+		if over == nil || over.fate != goes {
+			continue
+		}
+		over.refuse(p.called(l.traits.kind, row) + " is below it, and stays")
+		stays = append(stays, over)
+		for _, in := range inside[over] {
+			if in.fate == goesAlong { // by itself, now
+				in.fate = open
+				p.decide(in)
+			}
+		}
+	}
 }

@@ -95,6 +95,23 @@ func TestPrune(t *testing.T) {
 			},
 			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
+		"what stays for what somebody else put into it keeps all that it is below, and lets go of what it has": {
+			api: full, want: project, options: pruning,
+			have: func(s *service) {
+				linked(s)
+				d := uuid(9, 4)
+				s.have("work_item", web, d, "name=D", "parent="+b).have("comment", d, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+			},
+			prior: []planner.Record{
+				made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/d", uuid(9, 4), "parent="+b),
+			},
+			steps: []string{
+				"delete link/web/a/https://example.com/a/b",
+				"not_possible work_item/web/d: it would be deleted, but planform did not make the comment " + uuid(0xb, 1) + ", which is in it",
+				`not_possible work_item/web/b: it would be deleted, but work item "D" is below it, and stays`,
+				`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`,
+			},
+		},
 		"what somebody else put below it keeps it": {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},

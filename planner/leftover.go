@@ -153,7 +153,7 @@ func (p *pruner) afford() {
 	reads, things := 0, 0
 	for _, l := range p.leftovers {
 		n := len(resource.Children(l.traits.kind.Name))
-		if l.traits.parent == nil || n == 0 || l.fate != open || l.parent != nil && l.parent.record.Made {
+		if l.traits.parent == nil || n == 0 || l.fate != open {
 			continue
 		}
 		reads, things = reads+n, things+1
@@ -457,9 +457,16 @@ func (p *pruner) empty(l *leftover) {
 		}
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			given := slices.ContainsFunc(naturals(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
-			if in := p.made[serviceID{child.Name, id}]; !given && (in == nil || in.parent != l) {
+			in := p.made[serviceID{child.Name, id}]
+			if !given && (in == nil || in.parent != l) {
 				l.fate = l.refuse("planform did not make the " + p.called(child, rows[id]) + ", which is in it")
 				return
+			}
+			if in != nil && in.fate == open && p.blind == 0 {
+				p.empty(in)
+			}
+			if in != nil && (in.fate == waits || in.fate == refused && l.fate != waits) {
+				l.fate, l.reason = in.fate, "it would be deleted, but "+string(in.record.Address)+", which is in it, stays"
 			}
 		}
 	}

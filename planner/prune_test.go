@@ -112,6 +112,21 @@ func TestPrune(t *testing.T) {
 				`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`,
 			},
 		},
+		"a project that goes is looked into down to what is in its work items": {
+			api: full, want: func(*wanted) {}, options: pruning,
+			have: func(s *service) {
+				linked(s)
+				s.have("comment", b, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+			},
+			prior: []planner.Record{made("project/web", web), made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
+			steps: []string{
+				"delete link/web/a/https://example.com/a/b",
+				"delete work_item/web/c",
+				"not_possible work_item/web/b: it would be deleted, but planform did not make the comment " + uuid(0xb, 1) + ", which is in it",
+				`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`,
+				"not_possible project/web: it would be deleted, but work_item/web/b, which is in it, stays",
+			},
+		},
 		"what somebody else put below it keeps it": {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},

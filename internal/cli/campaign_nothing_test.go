@@ -337,14 +337,15 @@ func relations() map[string]string { // and how the other item shows them
 // what planform made.
 func (w *world) visit(t *testing.T, s *service) {
 	t.Helper()
-	p := w.living("project", nil)[0]
+	projects := w.living("project", nil)
+	p, other := projects[0], projects[1]
 	ids := map[string]string{}
 	for _, kind := range []string{"project", "work_item", "label", "module", "cycle", "state"} {
 		for _, row := range s.Rows(kind) {
 			ids[kind+fmt.Sprint(row["name"])] = fmt.Sprint(row["id"])
 		}
 	}
-	post := func(path string, body map[string]any) string {
+	postTo := func(p *thing, path string, body map[string]any) string {
 		t.Helper()
 		text, err := json.Marshal(body)
 		if err != nil {
@@ -371,6 +372,7 @@ func (w *world) visit(t *testing.T, s *service) {
 		_ = json.Unmarshal(said, &made) // some answers are lists
 		return made.ID
 	}
+	post := func(path string, body map[string]any) string { t.Helper(); return postTo(p, path, body) }
 	use := func(kind string) string {
 		o := w.one(w.living(kind, p))
 		o.kept = true
@@ -406,6 +408,13 @@ func (w *world) visit(t *testing.T, s *service) {
 	for i := range 2 {
 		post("work-items/"+touch()+"/links/", map[string]any{"url": fmt.Sprintf("https://example.com/theirs/%d", i)})
 		post("work-items/"+touch()+"/comments/", map[string]any{"comment_html": fmt.Sprintf("<p>Theirs %d</p>", i)})
+	}
+	for _, o := range w.living("work_item", other) {
+		// Of an item that stays in a project that is to go, the service would not let the state go.
+		if state, _ := o.set["state"].(*thing); w.rng.IntN(20) == 0 && o.set["parent"] == nil && (state == nil || state.given) {
+			o.touched = true
+			postTo(other, "work-items/"+ids[o.kind+o.name]+"/comments/", map[string]any{"comment_html": "<p>Theirs too</p>"})
+		}
 	}
 	post("labels/", map[string]any{"name": "theirs", "color": "#000000"})
 	post("labels/", map[string]any{"name": "theirs below", "parent": use("label")})
@@ -478,8 +487,12 @@ func (o *thing) path() string {
 // It reports whether something is to go that cannot, since somebody else put something into it.
 func (w *world) change() (stuck bool) {
 	projects := w.living("project", nil)
-	projects[1].gone = !projects[1].kept && w.rng.IntN(4) == 0
 	insist := w.rng.IntN(3) == 0
+	other := projects[1]
+	used := slices.ContainsFunc(w.living("work_item", other), func(o *thing) bool { return o.touched })
+	other.gone = !other.kept && (insist || !used) && w.rng.IntN(3) == 0
+	other.held = other.gone && used
+	stuck = other.held
 	for _, item := range w.living("work_item", nil) {
 		item.gone = item.in.gone || !item.kept && !item.touched && w.rng.IntN(3) == 0 || !item.kept && item.touched && insist && w.rng.IntN(3) > 0
 		item.held = item.gone && item.touched

@@ -34,7 +34,7 @@ type Journal interface {
 	// back what it wrote of them. It is not called for steps that send nothing.
 	Intend(ctx context.Context, steps []*planner.Step) error
 	// Settle records what became of a step: an outcome, or that it certainly did
-	// not happen. An error that wraps [ErrUnknown] leaves the intent open, as does
+	// not happen; of a membership step that failed the outcome is who got in. An error that wraps [ErrUnknown] leaves the intent open, as does
 	// a step that is never settled, because it panicked.
 	Settle(step *planner.Step, outcome Outcome, err error) error
 }
@@ -54,7 +54,7 @@ type Outcome struct {
 	Identifier string            // readable identifier, where the answer gives one
 	Made       bool              // planform itself made the thing, as far as is certain
 	Values     map[string]string // by field: digest of the canonical value that was applied; for the journal, a Result does without
-	Members    []string          // of a membership step: IDs that were added
+	Members    []string          // of a membership step: IDs that were added, or removed; also if it failed then
 	Warnings   diag.List         // where the answer contradicts the request
 	Settled    bool              // the answer got lost, and looking showed that it was done
 }

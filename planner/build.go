@@ -324,7 +324,7 @@ func (b *builder) keep(i int) {
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
-			step.Made = open && f.prior.Open.Action == Create && (f.adopted == byMark || f.adopted == byNumber) // it was announced, and is none of another's
+			step.Made = b.madeIt(i)
 		}
 		step.changes = d.changes
 		f.step = step
@@ -336,6 +336,14 @@ func (b *builder) keep(i int) {
 		}
 	}
 	b.stick(i, &d)
+}
+
+// madeIt reports whether planform made a thing, as it announced, without knowing
+// the outcome: it is none of another's.
+func (b *builder) madeIt(i int) bool {
+	f := &b.facts[i]
+	marked := f.row.Marked(resource.Mark(b.in.Workspace, b.in.Desired[i].Address))
+	return f.sent() && (marked || f.adopted == byMark || f.adopted == byNumber)
 }
 
 // mark is the change that puts planform's mark on a thing, or nil: the mark

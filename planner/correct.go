@@ -70,13 +70,67 @@ func (b *builder) correct() {
 		}
 		c := at(d.record)
 		c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), func(id string) bool { return slices.Contains(d.lost, id) })
-		if len(c.Record.Members) == 0 && c.Record.Open == nil {
+		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.lost))+" less than planform added")
+	}
+	b.close(at)
+	for _, c := range all {
+		if len(c.Record.Members) == 0 && c.Record.Open == nil && !isThing(c.From) {
 			c.To = ""
 		}
-		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.lost))+" less than planform added")
 	}
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.Corrections = append(b.plan.Corrections, *all[a])
+	}
+}
+
+// close settles intents that no step of the plan settles: of things that rest,
+// and of members, who are seen to be in or not.
+func (b *builder) close(at func(resource.Address) *Correction) {
+	for i, o := range b.in.Desired {
+		f, open := &b.facts[i], b.in.Prior[o.Address].Open
+		if open != nil && f.standing == there && b.rests(int32(i)) {
+			r := &at(o.Address).Record
+			r.ID, r.Made, r.Open = f.id, r.Made || open.creates() && f.row.Marked(resource.Mark(b.in.Workspace, o.Address)), nil
+		}
+	}
+	for _, r := range b.rosters {
+		open := b.in.Prior[r.address()].Open
+		if open == nil || open.Action != AddMembers {
+			continue
+		}
+		if ids, known := b.came(r, open); known {
+			c := at(r.address())
+			c.Record.Members, c.Record.Open = slices.Concat(c.Record.Members, ids), nil
+			b.left(at, r, ids)
+		}
+	}
+	leaving := map[resource.Address]bool{} // the step settles it
+	for _, d := range b.departures {
+		leaving[d.record] = len(d.ids) > 0
+	}
+	for address, r := range b.in.Prior {
+		container, _, _, members := address.Roster()
+		switch {
+		case members && b.gone[container]:
+			at(address).To = ""
+		case members && r.Open != nil && r.Open.Action == RemoveMembers && !leaving[address]:
+			at(address).Record.Open = nil
+		}
+	}
+}
+
+// left takes those who came into one container out of the others, where they can be in one only.
+func (b *builder) left(at func(resource.Address) *Correction, into *roster, ids []string) {
+	if !into.kind.Membership.Exclusive || len(ids) == 0 {
+		return
+	}
+	came := func(id string) bool { return slices.Contains(ids, id) }
+	for address, r := range b.in.Prior {
+		_, kind, _, _ := address.Roster()
+		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, came) {
+			c := at(address)
+			c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), came)
+		}
 	}
 }
 

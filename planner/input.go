@@ -50,7 +50,7 @@ type Record struct {
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
 	Action Action
-	Name   string // of the thing: the text of its natural key
+	Name   string // of the thing: the text of its natural key; of members that were to be added: [Members.Handles]
 	After  int    // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     int64  // when it was written, Unix seconds; 0 = not known
 }

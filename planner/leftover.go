@@ -86,6 +86,7 @@ func (s *Survey) findLeftovers() {
 	if !s.in.Prune || len(s.reads) > 0 { // else it is not clear yet what the manifest has
 		return
 	}
+	s.gone = map[resource.Address]bool{}
 	at := map[resource.Address]*leftover{}
 	bound := map[serviceID]int{} // records of one thing
 	made := map[serviceID]*leftover{}
@@ -128,6 +129,9 @@ func (s *Survey) findLeftovers() {
 	p.afford()
 	for _, l := range s.leftovers {
 		p.decide(l)
+		if l.fate == isGone {
+			s.gone[l.record.Address] = true
+		}
 	}
 	p.spare()
 	s.blind = p.blind
@@ -278,10 +282,10 @@ func (s *Survey) placeOf(a resource.Address) (int32, bool) {
 // decide decides what becomes of a leftover, after what it lives in.
 func (p *pruner) decide(l *leftover) {
 	switch {
-	case l.fate != open:
-		return
-	case l.parent != nil && l.parent.fate == isGone:
+	case l.fate != isElsewhere && l.parent != nil && l.parent.fate == isGone:
 		l.fate = isGone
+		return
+	case l.fate != open:
 		return
 	case l.parent != nil && (l.parent.fate == goes || l.parent.fate == goesAlong):
 		l.fate = goesAlong

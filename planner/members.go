@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -238,6 +239,33 @@ func (s *Survey) isIn(r *roster, e entry) bool {
 	id := s.memberID(r, e)
 	_, is := slices.BinarySearch(r.have, id)
 	return e.said || is && id != ""
+}
+
+// Handles names the members for a later plan, a line each: by their addresses, or
+// by their IDs where the manifest does not list them.
+func (m *Members) Handles() string {
+	lines := make([]string, len(m.Items))
+	for i := range m.Items {
+		lines[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].ID)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// came lists who is in the container and was to be added by a request whose
+// outcome is not known. ok is false if it is not known who is in.
+func (s *Survey) came(r *roster, open *Intent) (ids []string, ok bool) {
+	sent := strings.Split(open.Name, "\n")
+	for _, e := range r.entries {
+		id := s.memberID(r, e)
+		handle := id
+		if e.member != none {
+			handle = string(s.in.Desired[e.member].Address)
+		}
+		if _, is := slices.BinarySearch(r.have, id); is && slices.Contains(sent, handle) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, r.read
 }
 
 // names lists what a batch adds, for people.

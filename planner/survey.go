@@ -71,8 +71,9 @@ type Survey struct {
 	// What the state knows and the manifest does not have any more, parents first.
 	leftovers  []*leftover
 	departures []*departure
-	blind      int                    // leftovers that are deleted without a look at what others put into them
-	costly     map[*resource.Kind]int // things that are not read again, by kind, see findCostly
+	blind      int                       // leftovers that are deleted without a look at what others put into them
+	gone       map[resource.Address]bool // leftovers that are not on the service any more
+	costly     map[*resource.Kind]int    // things that are not read again, by kind, see findCostly
 	// Made when first needed:
 	spoken  map[serviceID]string // names by ID
 	sequels map[scope]*sequel

@@ -103,8 +103,11 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			continue // nothing is sent
 		}
 		l := line{kind: intended, step: s.Address, action: s.Action, at: now}
-		if s.Object != nil {
+		switch {
+		case s.Object != nil:
 			l.name = s.Object.Name()
+		case s.Action == planner.AddMembers:
+			l.name = s.Members.Handles()
 		}
 		if s.Action == planner.Create {
 			l.after = max(f.memory.newest[sequence(s.Address)], s.Newest)
@@ -143,7 +146,7 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := line{kind: done, step: step.Address, action: step.Action, at: f.now()}
-	if err != nil {
+	if err != nil && len(outcome.Members) == 0 {
 		if !f.pop(step.Address, false) {
 			return nil // nothing was announced, so there is nothing to take back
 		}

@@ -195,6 +195,15 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b", "c", "d"}}},
 		},
+		"who got in with a batch of which others were refused is known": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one := members(cycle, planner.AddMembers)
+				intend(t, f, one)
+				settle(t, f, one, executor.Outcome{Members: []string{"a"}}, errRefused)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}}},
+		},
 		"a batch that is done does not settle another": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()

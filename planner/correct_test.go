@@ -1,0 +1,134 @@
+package planner_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// TestWhatALostAnswerLeavesOpenIsClosed holds records with an open intent, whose
+// request was carried out, against what the next plan makes of them.
+func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
+	t.Parallel()
+	pay, ship, s1, s2 := uuid(9, 1), uuid(9, 2), uuid(2, 1), uuid(2, 2)
+	const first, second = resource.Address("cycle/web/s1#work_items"), resource.Address("cycle/web/s2#work_items")
+	adding := func(address resource.Address, sent string, members ...string) planner.Record {
+		return planner.Record{Address: address, Members: members, Open: &planner.Intent{Action: planner.AddMembers, Name: sent}}
+	}
+	removing := func(address resource.Address, members ...string) planner.Record {
+		return planner.Record{Address: address, Members: members, Open: &planner.Intent{Action: planner.RemoveMembers}}
+	}
+	archived := known("module/web/board", uuid(0xd, 1))
+	archived.Open = &planner.Intent{Action: planner.Update}
+	shelved := planner.Record{Address: "module/web/board", Open: &planner.Intent{Action: planner.Create, Name: "Board"}}
+	deleted := made("project/gone", shop)
+	deleted.Open = &planner.Intent{Action: planner.Delete}
+	items := func(w *wanted) {
+		w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("cycle/web/s2", "id="+s2)
+		w.put("work_item/web/pay", "id="+pay, "cycle=@cycle/web/s1").put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1")
+	}
+	none := func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s2", "id="+s2) }
+	nothing := func(w *wanted) { w.put("project/web", "id="+web) }
+	board := func(w *wanted) { nothing(w); w.put("module/web/board", "name=Board", "archived=true") }
+	for name, tt := range map[string]struct {
+		prior  []planner.Record
+		want   func(*wanted)
+		become map[string]string
+	}{
+		"who was to be added and is in was added, and nobody else": {
+			[]planner.Record{adding(first, "work_item/web/pay")},
+			items,
+			map[string]string{string(first): fmt.Sprint([]string{pay})},
+		},
+		"and left the one that it was in": {
+			[]planner.Record{adding(first, "work_item/web/pay\nwork_item/web/ship"), {Address: second, Members: []string{pay}}},
+			items,
+			map[string]string{string(first): fmt.Sprint([]string{pay, ship}), string(second): "forgotten"},
+		},
+		"who was to be taken out and is not in was": {
+			[]planner.Record{removing(second, pay)},
+			none,
+			map[string]string{string(second): "forgotten"},
+		},
+		"what was archived is": {
+			[]planner.Record{archived},
+			board,
+			map[string]string{"module/web/board": archived.ID + " false []"},
+		},
+		"what was made, and somebody archived, was made": {
+			[]planner.Record{shelved},
+			board,
+			map[string]string{"module/web/board": archived.ID + " true []"},
+		},
+		"what was deleted took along who belonged to what was in it, whoever made that": {
+			[]planner.Record{
+				deleted, known("state/gone/todo", uuid(4, 9)), made("work_item/gone/a", uuid(9, 8)), {Address: "work_item/gone/a#blocking", Members: []string{uuid(9, 9)}},
+			},
+			nothing,
+			map[string]string{"project/gone": "forgotten", "state/gone/todo": "forgotten", "work_item/gone/a": "forgotten", "work_item/gone/a#blocking": "forgotten"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.in.Prune = true
+			s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two")
+			s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship")
+			s.have("module", web, archived.ID, "name=Board", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/board")
+			s.members["cycle_work_item "+s1] = []string{pay, ship}
+			for _, r := range tt.prior {
+				s.in.Prior[r.Address] = r
+			}
+			w := want(t)
+			tt.want(w)
+			become := map[string]string{}
+			for _, c := range s.mustPlan(w.all()).Corrections {
+				switch r := c.Record; {
+				case c.To == "":
+					become[string(c.From)] = "forgotten"
+				case r.Open != nil:
+					become[string(c.From)] = "open"
+				case r.ID == "":
+					become[string(c.From)] = fmt.Sprint(r.Members)
+				default:
+					become[string(c.From)] = fmt.Sprint(r.ID, " ", r.Made, " ", r.Members)
+				}
+			}
+			if diff := cmp.Diff(tt.become, become); diff != "" {
+				t.Errorf("what the records become (-want +got):\n%s", diff)
+			}
+			for _, read := range s.reads {
+				if resource.Must(read.Operation.Kind).Membership != nil && read.Operation.Kind != "cycle_work_item" {
+					t.Error("what is gone cannot be read:", read.Path)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatWasMadeIsKnownByItsMarkHoweverItIsFound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		mark string
+		made bool
+	}{
+		"its own":     {"acme/project/shop", true},
+		"another's":   {"acme/project/other", false},
+		"none at all": {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", shop, "identifier=SHOP", "name=Shop", "external_source=planform", "external_id="+tt.mark)
+			s.in.Prior["project/shop"] = planner.Record{Address: "project/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop"}}
+			plan := s.mustPlan(want(t).put("project/shop", "identifier=SHOP", "name=Shop").all())
+			if len(plan.Steps) != 1 || plan.Steps[0].Made != tt.made {
+				t.Errorf("%v %+v", lines(plan), plan.Steps[0])
+			}
+		})
+	}
+}

@@ -138,7 +138,7 @@ func (s *Service) met(ctx context.Context, step *planner.Step, params map[string
 		return executor.Outcome{}, failure(step, cause)
 	case res.Row.Marked(resource.Mark(s.plan.Workspace, step.Address)), !step.Kind.AdoptAsked && sameNatural(step.Object, res.Row):
 		out, err := s.take(ctx, step, res.Row, params, ids)
-		out.Settled = err == nil
+		out.Settled, out.Made = err == nil, false
 		return out, err
 	default:
 		return executor.Outcome{}, failure(step, cause)
@@ -205,10 +205,10 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	}
 	j := &joining{Service: s, step: step, params: params}
 	if err := j.add(ctx, members); err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{Members: j.in}, failure(step, err)
 	}
 	if j.refusal != nil {
-		return executor.Outcome{}, j.explain()
+		return executor.Outcome{Members: j.in}, failure(step, j.explain())
 	}
 	return executor.Outcome{Members: j.in, Warnings: j.warnings}, nil
 }
@@ -229,7 +229,7 @@ func (j *joining) add(ctx context.Context, members []member) error {
 	case err == nil:
 		j.check(ctx, members, res)
 		return nil
-	case j.step.Operation.Single && j.isIn(ctx, j.step, j.params, list, err):
+	case len(members) == 1 && j.isIn(ctx, j.step, j.params, list, err):
 		j.in = append(j.in, list...)
 		return nil
 	case !refused || !e.Vague() || len(members) == 0:
@@ -255,11 +255,9 @@ func (j *joining) check(ctx context.Context, members []member, res *apiclient.Re
 		if shown[m.id] {
 			continue
 		}
-		if op, ok := j.step.Kind.Op(resource.ListMembers, j.plan.API); ok {
-			if rows, err := j.client.List(ctx, apiclient.Request{Operation: op, Params: j.params}); err == nil {
-				maps.Copy(shown, named(rows, membership.Row))
-				told = true
-			}
+		if in, read := j.membersIn(ctx, j.step, j.params); read {
+			maps.Copy(shown, in)
+			told = true
 		}
 		break
 	}

@@ -135,6 +135,11 @@ func (s *Service) take(ctx context.Context, step *planner.Step, row resource.Row
 	if err != nil {
 		return executor.Outcome{}, err
 	}
+	for _, v := range differing {
+		if applied, ok := updated.Values[v.Field.Name]; ok {
+			out.Values[v.Field.Name] = applied
+		}
+	}
 	out.Warnings = updated.Warnings
 	return out, nil
 }

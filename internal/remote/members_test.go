@@ -1,7 +1,9 @@
 package remote_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,5 +88,61 @@ projects:
 			t.Errorf("%s: %d writes, %+v", when, a.writes, sum)
 		}
 		s.dir = t.TempDir()
+	}
+}
+
+// TestWhoGotInIsKnownThoughOthersWereRefused: else nothing would ever take them out again.
+func TestWhoGotInIsKnownThoughOthersWereRefused(t *testing.T) {
+	t.Parallel()
+	const manifest = `
+projects:
+  - {key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A, cycle: s}, {name: B, cycle: s}, {key: old, identifier: WEB-1, cycle: s}]}`
+	s := newService(t, resource.Full)
+	first := s.apply(t, applying{manifest: manifest, fault: func(req *http.Request, _ run) sandbox.Fault {
+		body, _ := io.ReadAll(req.Body)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if strings.HasSuffix(req.URL.Path, "/cycle-issues/") && bytes.Contains(body, []byte(sandbox.WorkItemWeb1)) {
+			return sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"error":"The payload is not valid"}`}}
+		}
+		return sandbox.Fault{}
+	}})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["cycle/web/s#work_items"]; len(first.failed()) != 1 || len(r.Members) != 2 || r.Open != nil {
+		t.Errorf("%q %+v", first.failed(), r)
+	}
+}
+
+// TestWhatTheServiceMadeByItselfIsKnownAsItWasSent: else what somebody changes back would not be seen as that.
+func TestWhatTheServiceMadeByItselfIsKnownAsItWasSent(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: `{projects: [{key: new, identifier: NEW, name: New, states: [{name: Todo, color: "#123456"}]}]}`})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["state/new/todo"]; r.ID == "" || r.Made || r.Values["color"] != resource.Digest("#123456") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs lets somebody be faster by one request.
+func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	faster := true
+	a := s.apply(t, applying{
+		manifest: `{projects: [{key: web, identifier: WEB, labels: [{key: tide, name: Tide}]}]}`,
+		fault: func(req *http.Request, _ run) sandbox.Fault {
+			if req.Method == http.MethodPost && faster {
+				faster = false
+				s.somebody(t, http.MethodPost, "projects/"+sandbox.ProjectWeb+"/labels/", `{"name":"Tide"}`)
+			}
+			return sandbox.Fault{}
+		},
+	})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["label/web/tide"]; len(a.failed()) > 0 || s.named("label", "Tide") != 1 || r.ID == "" || r.Made {
+		t.Errorf("%q %+v", a.failed(), r)
 	}
 }

@@ -45,14 +45,11 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 // left reports whether none of the members is in the container, once the service
 // said that something of the request is not there. One that is asked for alone is what it speaks of.
 func (s *Service) left(ctx context.Context, step *planner.Step, ids []string) bool {
-	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
-	if len(ids) == 1 || !ok {
-		return len(ids) == 1
+	if len(ids) == 1 {
+		return true
 	}
-	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: step.Params})
-	return err == nil && !slices.ContainsFunc(rows, func(row resource.Row) bool {
-		return slices.Contains(ids, step.Kind.Membership.MemberID(row))
-	})
+	in, told := s.membersIn(ctx, step, step.Params)
+	return told && !slices.ContainsFunc(ids, func(id string) bool { return in[id] })
 }
 
 // gone reports whether the service says that what a request is about is not

@@ -315,18 +315,33 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	}, nil
 }
 
-// isIn reports whether a single member was refused because it is in already, as
-// who creates a project is in it from the start.
+// isIn reports whether a single member is in though it was refused: because it was
+// already, as who creates a project is in it from the start, or for no reason.
 func (s *Service) isIn(ctx context.Context, step *planner.Step, params map[string]string, members []string, cause error) bool {
 	var e *apiclient.Error
-	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
-	if !ok || !step.Operation.Single || !errors.As(cause, &e) || e.Fate != apiclient.Refused {
+	if !errors.As(cause, &e) || e.Fate == apiclient.NotDone || !step.Operation.Single && !e.Vague() {
 		return false
 	}
-	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
-	return err == nil && slices.ContainsFunc(rows, func(row resource.Row) bool {
-		return step.Kind.Membership.MemberID(row) == members[0]
-	})
+	in, told := s.membersIn(ctx, step, params)
+	return told && in[members[0]]
+}
+
+// membersIn reads who is in the container of a step.
+func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[string]string) (in map[string]bool, told bool) {
+	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
+	if !ok {
+		return nil, false
+	}
+	path, _ := list.Expand(params)
+	rows, err := s.client.Read(ctx, list, path, nil)
+	if err != nil {
+		return nil, false
+	}
+	in = map[string]bool{}
+	for _, row := range part(planner.Answer{Rows: rows}, list).Rows {
+		in[step.Kind.Membership.MemberID(row)] = true
+	}
+	return in, true
 }
 
 // identifier is the readable identifier of a thing that was just created.

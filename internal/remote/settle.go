@@ -43,7 +43,7 @@ func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params m
 	switch {
 	case v == found:
 		out, err = s.take(ctx, step, row, params, ids)
-		out.Settled, out.Made = err == nil, unknown // what was refused may have been made by another
+		out.Settled, out.Made = err == nil, unknown || e.Vague() // else it was refused since another had made it
 		return false, out, err
 	case e != nil && e.Status == 409 && e.ExistingID != "":
 		out, err = s.met(ctx, step, params, ids, e)

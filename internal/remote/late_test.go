@@ -15,13 +15,10 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service that refuses
-// nothing carry a request out when nobody waits for it any more. No real time
-// passes.
-func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
-	t.Parallel()
+// lateness are ways to give up a request that is carried out nonetheless.
+func lateness() map[string]trouble {
 	stall := sandbox.Break{Stall: true}
-	ways := map[string]trouble{
+	return map[string]trouble{
 		"the connection is cut":                   {},
 		"a gateway gives up":                      {fault: sandbox.Fault{Before: sandbox.Break{Status: 504, Body: "<html>too late</html>"}}},
 		"the client gives up":                     {fault: sandbox.Fault{Before: stall}, short: true},
@@ -29,10 +26,17 @@ func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
 		"the process dies while it waits":         {fault: sandbox.Fault{Before: stall}, killed: true},
 		"the user interrupts and the line breaks": {stopped: true},
 	}
+}
+
+// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service that refuses
+// nothing carry a request out when nobody waits for it any more. No real time
+// passes.
+func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
+	t.Parallel()
 	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, remote.DefaultPatience - time.Second}
 	for _, api := range []resource.API{resource.Full, resource.Documented} {
 		for _, what := range []string{"create work item", "create link", "create customer request"} {
-			for how, tr := range ways {
+			for how, tr := range lateness() {
 				for _, delay := range delays {
 					tr.fault.Late = delay
 					t.Run(path.Join(api.String(), what, how, delay.String()), func(t *testing.T) {

@@ -128,12 +128,13 @@ func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 // applying is one run.
 type applying struct {
 	manifest string
-	timeout  time.Duration                          // 0 = long
-	retries  int                                    // 0 = none
-	fault    func(*http.Request, run) sandbox.Fault // nil = none
-	killed   bool                                   // the state is not saved
-	workers  int                                    // 0 = 4
-	trust    bool                                   // the state is taken at its word
+	timeout  time.Duration                                // 0 = long
+	retries  int                                          // 0 = none
+	fault    func(*http.Request, run) sandbox.Fault       // nil = none
+	killed   bool                                         // the state is not saved
+	dies     func(executor.Journal, run) executor.Journal // nil = not by what it writes down
+	workers  int                                          // 0 = 4
+	trust    bool                                         // the state is taken at its word
 	prune    bool
 	patience time.Duration // 0 = 20 ms
 }
@@ -187,15 +188,19 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stop := make(chan struct{})
+	r := run{kill: cancel, stop: sync.OnceFunc(func() {
+		client.Stop()
+		close(stop)
+	})}
+	journal := executor.Journal(file)
+	if a.dies != nil {
+		journal = a.dies(file, r)
+	}
 	if a.fault != nil {
-		r := run{kill: cancel, stop: sync.OnceFunc(func() {
-			client.Stop()
-			close(stop)
-		})}
 		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
 	}
 	service := remote.NewService(client, plan).WithPatience(a.patience)
-	result := executor.Run(ctx, plan, service, file, executor.Options{Parallelism: a.workers, Stop: stop})
+	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	done()
 	s.fault = nil
 	if !a.killed {

@@ -131,7 +131,7 @@ func (l *leaver) recorded(address resource.Address) {
 		return
 	}
 	container, params := l.containerAt(base)
-	if container.ID == "" || l.gone[base] || l.going[serviceID{container.Address.Kind(), container.ID}] {
+	if container.ID == "" || l.going[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
 	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}

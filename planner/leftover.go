@@ -116,7 +116,7 @@ func (s *Survey) findLeftovers() {
 		return cmp.Or(cmp.Compare(a.traits.rank, b.traits.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
 	p := &pruner{
-		Survey: s, at: at, bound: bound, made: made, holds: map[resource.Address]string{},
+		Survey: s, at: at, bound: bound, made: made, lost: map[string]*leftover{}, holds: map[resource.Address]string{},
 		listed: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	slices.Sort(kept)
@@ -144,6 +144,7 @@ type pruner struct {
 	bound  map[serviceID]int
 	blind  int                         // things that are deleted without a look at what others put into them
 	made   map[serviceID]*leftover     // that planform made and nothing protects
+	lost   map[string]*leftover        // creates without an outcome, by the mark that was sent
 	holds  map[resource.Address]string // what keeps a thing from being deleted
 	listed map[string]int              // leftovers by the path of their list
 	rows   map[string]map[string]resource.Row
@@ -176,6 +177,8 @@ func (p *pruner) place(l *leftover) {
 	}
 	_, wanted := p.owners[serviceID{k.Name, r.ID}]
 	switch {
+	case r.ID == "" && r.Open.creates() && l.traits.marked && l.traits.list != nil:
+		p.lost[resource.Mark(p.in.Workspace, r.Address)] = l
 	case r.ID == "" || !r.Made:
 		l.fate = stays
 	case wanted || p.bound[serviceID{k.Name, r.ID}] > 1:
@@ -285,6 +288,9 @@ func (p *pruner) decide(l *leftover) {
 	case l.fate != isElsewhere && l.parent != nil && l.parent.fate == isGone:
 		l.fate = isGone
 		return
+	case (l.fate == stays || l.fate == refused) && l.record.ID != "" && l.traits.kind.Parent == "" && len(resource.Children(l.traits.kind.Name)) > 0:
+		p.verify(l)
+		return
 	case l.fate != open:
 		return
 	case l.parent != nil && (l.parent.fate == goes || l.parent.fate == goesAlong):
@@ -303,9 +309,47 @@ func (p *pruner) decide(l *leftover) {
 		l.refuse("the " + p.in.API.String() + " operations cannot delete " + a(l.traits.kind) + "; planform state rm forgets it")
 		return
 	}
+	if l.record.ID == "" && !p.recover(l) {
+		return
+	}
 	if l.fate = p.look(l); l.fate == goes {
 		p.empty(l)
 	}
+}
+
+// verify finds out whether a thing that is not deleted is there at all: what is not
+// cannot be asked what is in it.
+func (p *pruner) verify(l *leftover) {
+	was := *l
+	if fate := p.look(l); fate != isGone && fate != waits {
+		l.fate, l.reason = was.fate, was.reason
+	} else {
+		l.fate = fate
+	}
+}
+
+// recover finds what a create made that has no outcome, by its mark.
+func (p *pruner) recover(l *leftover) bool {
+	read, _ := l.listRead()
+	rows, answer := p.rowsOf(read)
+	if answer == nil {
+		l.fate = waits
+		return false
+	}
+	for id, row := range rows {
+		if !row.Marked(resource.Mark(p.in.Workspace, l.record.Address)) {
+			continue
+		}
+		if _, wanted := p.owners[serviceID{l.traits.kind.Name, id}]; wanted {
+			l.fate = isElsewhere
+			return false
+		}
+		l.record.ID, l.record.Made, l.params[l.traits.kind.Param] = id, true, id
+		return true
+	}
+	l.fate = isGone
+	p.unseen = append(p.unseen, read)
+	return false
 }
 
 // refuse says why a thing stays that is wanted no more.
@@ -462,6 +506,10 @@ func (p *pruner) empty(l *leftover) {
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			given := slices.ContainsFunc(naturals(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
 			in := p.made[serviceID{child.Name, id}]
+			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.MarkSource {
+				mark, _ := rows[id]["external_id"].(string)
+				in = p.lost[mark]
+			}
 			if !given && (in == nil || in.parent != l) {
 				l.fate = l.refuse("planform did not make the " + p.called(child, rows[id]) + ", which is in it")
 				return

@@ -202,9 +202,30 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Open: &planner.Intent{Action: planner.Delete}}},
 			steps: []string{"delete work_item/web/c"},
 		},
-		"what may have been made and has no ID is left to be settled": {
-			api: full, have: items, want: project, options: pruning,
-			prior:    []planner.Record{{Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}}},
+		"what may have been made goes where its mark is found, and is forgotten where it is not": {
+			api: full, want: project, options: pruning,
+			have: func(s *service) {
+				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			},
+			prior: []planner.Record{
+				{Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}},
+				{Address: "work_item/web/e", Open: &planner.Intent{Action: planner.Create, Name: "E"}},
+			},
+			steps: []string{"delete work_item/web/d"},
+		},
+		"also with what it is in": {
+			api: full, want: func(*wanted) {}, options: pruning,
+			have: func(s *service) {
+				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			},
+			prior: []planner.Record{
+				made("project/web", web), {Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}},
+			},
+			steps: []string{"delete project/web", "delete work_item/web/d: with project/web"},
+		},
+		"and is left to be settled where it has none": {
+			api: full, want: project, options: pruning,
+			prior:    []planner.Record{{Address: "customer/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}}},
 			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
 	})

@@ -134,6 +134,45 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	}
 }
 
+// TestWhatIsInAThingThatIsGoneDoesNotStopAPlan: the service refuses to list what was in it.
+func TestWhatIsInAThingThatIsGoneDoesNotStopAPlan(t *testing.T) {
+	t.Parallel()
+	for name, protect := range map[string]string{"that planform did not make": "", "that was protected": ", protect: true"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, description: New, members: [bob@example.com], work_items: [{name: A, links: ["https://example.com/c"]}]` + protect + `}]}`})
+			s.somebody(t, http.MethodDelete, "projects/"+sandbox.ProjectWeb+"/", "")
+			s.apply(t, applying{manifest: `{version: 1}`, prune: true})
+			if known, _ := s.remembered(t); len(known) > 0 {
+				t.Error(known)
+			}
+			(&life{T: t, s: s}).empty("all", `{version: 1}`)
+		})
+	}
+}
+
+// TestWhatALostRunMadeIsPrunedToo takes out of the manifest what may have been made.
+func TestWhatALostRunMadeIsPrunedToo(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	lost := false
+	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{name: A}]}]}`, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+		if r.Method != http.MethodPost {
+			return sandbox.Fault{}
+		}
+		lost = true
+		now.kill()
+		return sandbox.Fault{After: sandbox.Break{Cut: true}}
+	}})
+	a := s.apply(t, applying{manifest: bare, prune: true})
+	if known, _ := s.remembered(t); !lost || len(a.failed()) > 0 || a.plan.Summary.Delete != 1 || s.named("work_item", "A") > 0 || len(known) > 0 {
+		t.Error(lost, a.failed(), a.plan.Summary, known)
+	}
+	(&life{T: t, s: s}).empty("it", bare)
+}
+
 // TestAPruneThatDiesIsFinishedByTheNext kills a run at each of its writes, before and after the service has done it.
 func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()

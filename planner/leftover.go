@@ -344,12 +344,17 @@ func (p *pruner) recover(l *leftover) bool {
 			l.fate = isElsewhere
 			return false
 		}
-		l.record.ID, l.record.Made, l.params[l.traits.kind.Param] = id, true, id
+		l.made(id)
 		return true
 	}
 	l.fate = isGone
 	p.unseen = append(p.unseen, read)
 	return false
+}
+
+// made takes down what a create without an outcome made.
+func (l *leftover) made(id string) {
+	l.record.ID, l.record.Made, l.params[l.traits.kind.Param] = id, true, id
 }
 
 // refuse says why a thing stays that is wanted no more.
@@ -508,7 +513,9 @@ func (p *pruner) empty(l *leftover) {
 			in := p.made[serviceID{child.Name, id}]
 			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.MarkSource {
 				mark, _ := rows[id]["external_id"].(string)
-				in = p.lost[mark]
+				if in = p.lost[mark]; in != nil {
+					in.made(id)
+				}
 			}
 			if !given && (in == nil || in.parent != l) {
 				l.fate = l.refuse("planform did not make the " + p.called(child, rows[id]) + ", which is in it")

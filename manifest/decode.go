@@ -13,7 +13,9 @@ import (
 // each against the schema. drop says that no alias needs a node again.
 func (r *reader) decode(s *source, first int, drop bool) {
 	slab := make([]resource.Object, len(r.items)-first)
+	files := []string{s.name} // all share it
 	for i := range slab {
+		slab[i].Files = files
 		r.items[first+i].object = &slab[i]
 	}
 	r.batches(first, func() func(from, to int, found *findings) {

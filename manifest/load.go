@@ -34,6 +34,26 @@ type Manifest struct {
 	Dir     string   // folder of the first manifest, "." for standard input
 }
 
+// Call gives the manifests other names where the objects say in which they stand.
+func (m *Manifest) Call(names map[string]string) {
+	lists := map[*string][]string{}
+	for _, o := range m.Objects {
+		if len(o.Files) == 0 {
+			continue
+		}
+		list, made := lists[&o.Files[0]]
+		if !made {
+			for _, file := range o.Files {
+				list = append(list, names[file])
+			}
+			slices.Sort(list)
+			list = slices.Compact(list)
+			lists[&o.Files[0]] = list
+		}
+		o.Files = list
+	}
+}
+
 // Load reads, merges and checks manifests. Each name is a file, a directory
 // (its *.yaml and *.yml, sorted) or "-" for standard input. The findings are in
 // the order of their places. Unless one of them is an error, the manifest is

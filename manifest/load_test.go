@@ -350,3 +350,28 @@ func TestTheExampleOfEachKindIsGood(t *testing.T) {
 		})
 	}
 }
+
+func TestAThingStandsInEveryFileThatHasIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "version: 1\nworkspace: acme\nprojects:\n  - identifier: WEB\n    labels: [{name: shared}, {name: "
+	a, b := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml")
+	for _, file := range []string{a, b} {
+		write(t, file, text+filepath.Base(file)+"}]\n")
+	}
+	m, found := manifest.Load(t.Context(), []string{b, a}, manifest.Options{})
+	if len(found) > 0 {
+		t.Fatal(found.Err())
+	}
+	m.Call(map[string]string{a: "z.yaml", b: "b.yaml"})
+	got := map[resource.Address][]string{}
+	for _, o := range m.Objects {
+		got[o.Address] = o.Files
+	}
+	want := map[resource.Address][]string{
+		"project/web": {"b.yaml", "z.yaml"}, "label/web/shared": {"b.yaml", "z.yaml"}, "label/web/a-yaml": {"z.yaml"}, "label/web/b-yaml": {"b.yaml"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

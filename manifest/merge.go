@@ -189,6 +189,11 @@ func (r *reader) join(first, i int32) {
 	r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
 	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
 	r.joinLifecycle(i, to, from)
+	for _, file := range from.Files {
+		if at, found := slices.BinarySearch(to.Files, file); !found {
+			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // a file's things share the list
+		}
+	}
 	for n := range from.Values {
 		v := &from.Values[n]
 		have, ok := to.Value(v.Field.Name)

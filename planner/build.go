@@ -412,13 +412,14 @@ func (b *builder) members(r *roster) {
 	}
 	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
 	rank := resource.Rank(r.kind.Name)
+	files := b.naming(r)
 	all := make([]Member, len(entries))
 	for n := 1; len(entries) > 0; n++ {
 		k := min(size, len(entries))
 		step := &b.made.take(1)[0]
 		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
 		step.Position = entries[0].ref.Position
-		step.Members = &Members{Container: r.container, Items: all[:k:k]}
+		step.Members = &Members{Container: r.container, Items: all[:k:k], Files: files}
 		for j, e := range entries[:k] {
 			all[j] = b.member(r, e)
 		}

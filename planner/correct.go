@@ -19,6 +19,7 @@ type Correction struct {
 
 // correct gathers the corrections.
 func (b *builder) correct() {
+	b.stand()
 	for _, r := range b.in.Prior {
 		if r.Made {
 			b.plan.Made++

@@ -20,7 +20,7 @@ func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
 		return planner.Record{Address: address, Members: members, Open: &planner.Intent{Action: planner.AddMembers, Name: sent}}
 	}
 	removing := func(address resource.Address, members ...string) planner.Record {
-		return planner.Record{Address: address, Members: members, Open: &planner.Intent{Action: planner.RemoveMembers}}
+		return planner.Record{Address: address, Members: members, Files: standing(), Open: &planner.Intent{Action: planner.RemoveMembers}}
 	}
 	archived := known("module/web/board", uuid(0xd, 1))
 	archived.Open = &planner.Intent{Action: planner.Update}

@@ -18,6 +18,9 @@ type Input struct {
 	Thorough bool
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool
+	// Elsewhere holds the manifests that the state names, that are still there and that
+	// are not read: what stands in one of them is not left over.
+	Elsewhere map[string]bool
 	// Targets are what may be deleted; Desired holds no more than them and what they need.
 	Targets Targets
 	// NoCreate names the kinds of which nothing is created.
@@ -43,6 +46,10 @@ type Record struct {
 	Made bool
 	// Protect is set where the manifest said so last: the thing is never deleted.
 	Protect bool
+	// Files are the manifests in which the thing stood when they were last applied,
+	// sorted, as paths from the folder that the state is for; "-" is standard input. Of
+	// the members of a container those of what names it, or them. Nil = not known.
+	Files []string
 	// Open is set where a request was sent, or may have been, and its outcome is not known.
 	Open *Intent
 }

@@ -168,7 +168,7 @@ func (l *leaver) leaves(d *departure, id string) (diag.Position, bool) {
 	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true
 	}
-	container, member := l.in.targeted(d.container.Address), l.in.targeted(l.names[serviceID{m.Member, id}])
+	container, member := l.free(d, d.container.Address), l.free(d, l.names[serviceID{m.Member, id}])
 	switch {
 	case !l.in.Prune:
 		return diag.Position{}, false
@@ -179,6 +179,16 @@ func (l *leaver) leaves(d *departure, id string) (diag.Position, bool) {
 	default:
 		return diag.Position{}, member
 	}
+}
+
+// free reports whether a thing that is or has a member is targeted, and no other
+// manifest may say so of it.
+func (l *leaver) free(d *departure, a resource.Address) bool {
+	r, known := l.in.Prior[a]
+	if !known {
+		r = l.in.Prior[d.record]
+	}
+	return l.in.targeted(a) && l.in.abandoned(&r)
 }
 
 // present looks for those who are said to be in nothing among the members that were read.

@@ -21,7 +21,7 @@ func TestWhoLeaves(t *testing.T) {
 		s.members["initiative_project "+quarter] = []string{web, shop}
 	}
 	roster := func(address resource.Address, members ...string) planner.Record {
-		return planner.Record{Address: address, Members: members}
+		return planner.Record{Address: address, Members: members, Files: standing()}
 	}
 	split := func(fields string) []string {
 		return slices.DeleteFunc(strings.Split(fields, "|"), func(f string) bool { return f == "" })
@@ -108,7 +108,7 @@ func TestWhoLeaves(t *testing.T) {
 			steps: []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot take work items out of a cycle"},
 		},
 		"only who is targeted leaves": {
-			api: full, have: have, prior: []planner.Record{known("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
+			api: full, have: have, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
 			want: wants(""), steps: []string{"remove_members cycle/web/s1#work_items 1"},
 			options: func(in *planner.Input) { in.Prune, in.Targets = true, targets("work_item/web/pay") },
 		},
@@ -119,7 +119,7 @@ func TestWhoLeaves(t *testing.T) {
 func TestARelationThatTheOtherSideTellsStays(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}}
+	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Files: standing()}
 	have := func(s *service) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B")
 		s.members["work_item_blocking "+a], s.members["work_item_blocked_by "+b] = []string{b}, []string{a}

@@ -29,6 +29,7 @@ type fate int8
 const (
 	open        fate = iota
 	waits            // a read must be answered first
+	alone            // another manifest than those that are read may want it
 	stays            // planform did not make it
 	goes             // it is deleted
 	goesAlong        // it is deleted with what it lives in
@@ -65,7 +66,7 @@ func isThing(a resource.Address) bool {
 func (s *Survey) countLeftovers() int {
 	n := 0
 	for address, r := range s.in.Prior {
-		if r.Made && isThing(address) && s.in.targeted(address) {
+		if s.mayGo(address, &r) {
 			n++
 		}
 	}
@@ -73,11 +74,16 @@ func (s *Survey) countLeftovers() int {
 		return 0
 	}
 	for _, o := range s.in.Desired {
-		if s.in.Prior[o.Address].Made && s.in.targeted(o.Address) {
+		if r := s.in.Prior[o.Address]; s.mayGo(o.Address, &r) {
 			n--
 		}
 	}
 	return n
+}
+
+// mayGo reports whether a thing goes if the manifest does not have it.
+func (s *Survey) mayGo(a resource.Address, r *Record) bool {
+	return r.Made && isThing(a) && s.in.targeted(a) && s.in.abandoned(r)
 }
 
 // findLeftovers decides what becomes of the things that the state knows and the
@@ -107,7 +113,7 @@ func (s *Survey) findLeftovers() {
 			l.delete, _ = l.traits.kind.Op(resource.Delete, s.in.API)
 			at[address] = l
 			s.leftovers = append(s.leftovers, l)
-			if r.Made && !r.Protect {
+			if r.Made && !r.Protect && s.in.abandoned(&r) {
 				made[id] = l
 			}
 		}
@@ -176,19 +182,28 @@ func (p *pruner) place(l *leftover) {
 		p.listed[r.Path]++
 	}
 	_, wanted := p.owners[serviceID{k.Name, r.ID}]
+	other := p.in.other(r)
 	switch {
-	case r.ID == "" && r.Open.creates() && l.traits.marked && l.traits.list != nil:
+	case other != "":
+		l.fate = alone
+	case r.ID == "" && r.Open.creates() && l.traits.marked && l.traits.list != nil && len(r.Files) > 0:
 		p.lost[resource.Mark(p.in.Workspace, r.Address)] = l
 	case r.ID == "" || !r.Made:
 		l.fate = stays
 	case wanted || p.bound[serviceID{k.Name, r.ID}] > 1:
 		l.fate = isElsewhere
+	case len(r.Files) == 0:
+		l.fate = alone
 	case r.Protect:
 		l.fate = refused
 	}
 	switch {
 	case r.Protect:
 		p.hold(r.Address, string(r.Address)+", which is in it, is protected")
+	case other != "":
+		p.hold(r.Address, string(r.Address)+", which is in it, stood in "+other+", which is not read")
+	case l.fate == alone:
+		p.hold(r.Address, "the state does not say in what manifest "+string(r.Address)+" stood, which is in it")
 	case l.fate == stays && len(k.Given) == 0: // each has some of those, whoever made it
 		p.hold(r.Address, "planform did not make "+string(r.Address)+", which is in it")
 	}

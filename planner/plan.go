@@ -58,6 +58,9 @@ type Plan struct {
 	Drift []Drift
 	// Corrections are what apply changes in the state before the first step.
 	Corrections []Correction
+	// Files says of what the state knows in which manifests it stands, where the state
+	// has it otherwise. Apply notes that; it is no change.
+	Files map[resource.Address][]string
 	// Made counts the things that the state says planform made.
 	Made int
 	// Notices are warnings that belong to the plan: what could not be refreshed and why.
@@ -117,6 +120,7 @@ type Step struct {
 type Members struct {
 	Container Container
 	Items     []Member
+	Files     []string // the manifests that want them in it, sorted; of an AddMembers
 }
 
 // Container is what members are added to.

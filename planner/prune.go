@@ -117,6 +117,7 @@ func (b *builder) pruneNotices() {
 			"--refresh-all looks")
 	}
 	b.rekeyed()
+	b.othersNotices()
 	n := 0
 	for _, l := range b.leftovers {
 		if l.fate == stays {

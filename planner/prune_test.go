@@ -15,9 +15,12 @@ import (
 // made is a record of a thing that planform made.
 func made(address resource.Address, id string, values ...string) planner.Record {
 	r := known(address, id, values...)
-	r.Made = true
+	r.Made, r.Files = true, standing()
 	return r
 }
+
+// standing is where things stand, unless it matters.
+func standing() []string { return []string{"workspace.yaml"} }
 
 func pruning(in *planner.Input) { in.Prune = true }
 
@@ -43,7 +46,7 @@ func TestPrune(t *testing.T) {
 		},
 		"what lived in something that is named nowhere any more is found by its identifier": {
 			api: full, have: linked, options: pruning, want: func(*wanted) {},
-			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", Made: true}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
+			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", Made: true, Files: standing()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
 			findings: []string{
 				"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing",
@@ -181,7 +184,7 @@ func TestPrune(t *testing.T) {
 		},
 		"what is protected is an error": {
 			api: full, have: items, want: project, options: pruning,
-			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Protect: true}},
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Files: standing(), Protect: true}},
 			findings: []string{
 				"error protected: work_item/web/c is protected, and the manifest does not have it any more; write it again; to let it go, set protect: false first and apply that",
 			},
@@ -199,7 +202,7 @@ func TestPrune(t *testing.T) {
 		},
 		"a request that is sent twice deletes nothing more": {
 			api: full, have: items, want: project, options: pruning,
-			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Open: &planner.Intent{Action: planner.Delete}}},
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Files: standing(), Open: &planner.Intent{Action: planner.Delete}}},
 			steps: []string{"delete work_item/web/c"},
 		},
 		"what may have been made goes where its mark is found, and is forgotten where it is not": {
@@ -208,8 +211,8 @@ func TestPrune(t *testing.T) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
-				{Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}},
-				{Address: "work_item/web/e", Open: &planner.Intent{Action: planner.Create, Name: "E"}},
+				{Address: "work_item/web/d", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "D"}},
+				{Address: "work_item/web/e", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "E"}},
 			},
 			steps: []string{"delete work_item/web/d"},
 		},
@@ -219,7 +222,7 @@ func TestPrune(t *testing.T) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
-				made("project/web", web), {Address: "work_item/web/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}},
+				made("project/web", web), {Address: "work_item/web/d", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "D"}},
 			},
 			steps: []string{"delete project/web", "delete work_item/web/d: with project/web"},
 		},

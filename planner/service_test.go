@@ -191,6 +191,12 @@ func (s *service) apply(plan *planner.Plan) {
 			s.in.Prior[c.To] = c.Record
 		}
 	}
+	for address, files := range plan.Files {
+		if r, known := s.in.Prior[address]; known {
+			r.Files = files
+			s.in.Prior[address] = r
+		}
+	}
 	done := make([]bool, len(plan.Steps))
 	ids := map[resource.Address]string{}
 	for address, r := range plan.Known {
@@ -256,6 +262,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
 	record.Made = s.in.Prior[o.Address].Made || step.Action == planner.Create || step.Made
+	record.Files = both(s.in.Prior[o.Address].Files, o.Files)
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sends(plan.API) {
@@ -358,6 +365,7 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 		record.Members = append(slices.Clone(record.Members), id)
 	}
 	slices.Sort(record.Members)
+	record.Files = both(record.Files, m.Files)
 	record.Address = resource.Address(address)
 	s.in.Prior[record.Address] = record
 }
@@ -381,6 +389,11 @@ func (s *service) leave(step *planner.Step) {
 	}
 	record.Address = resource.Address(address)
 	s.keepRoster(record)
+}
+
+// both is what is in one of two lists.
+func both(one, other []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(one, other))))
 }
 
 // keepRoster keeps a record of members, unless there are none.

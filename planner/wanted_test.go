@@ -42,6 +42,7 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 			w.t.Fatalf("%s lives in %s, which is not wanted", o.Address, parent)
 		}
 	}
+	o.Files = standing()
 	o.Position = diag.Position{File: "workspace.yaml", Line: int32(10 * (len(w.objects) + 1)), Column: 3}
 	for _, text := range fields {
 		name, value, given := strings.Cut(text, "=")

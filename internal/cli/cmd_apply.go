@@ -86,7 +86,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	defer file.Close() //nolint:errcheck // saved before
-	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file, out)
+	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file.Path(), file, out)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if len(plan.Corrections) > 0 {
+	if len(plan.Corrections)+len(plan.Files) > 0 {
 		file.Correct(plan.Corrections)
+		file.Stand(plan.Files)
 		if err := file.Save(); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	plan, err := makePlan(ctx, conn, o, wanted, known, out)
+	plan, err := makePlan(ctx, conn, o, wanted, known.Path, known, out)
 	if err != nil {
 		return err
 	}
@@ -194,10 +194,13 @@ type memory interface {
 	LastSign() time.Time
 }
 
-// makePlan reads what the service holds and compares.
-func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, last memory, out output) (*planner.Plan, error) {
+// makePlan reads what the service holds and compares. path is where the state is.
+func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last memory, out output) (*planner.Plan, error) {
 	in := o.input
 	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
+	around := newSurroundings(path, o.files, wanted.Files)
+	wanted.Call(around.names)
+	in.Elsewhere = around.elsewhere(in.Prior)
 	var known []resource.Address
 	if in.Prune {
 		known = slices.Collect(maps.Keys(in.Prior))

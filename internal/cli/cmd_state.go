@@ -198,13 +198,14 @@ type recordJSON struct {
 	Identifier string            `json:"identifier,omitempty"`
 	Made       bool              `json:"made,omitempty"`
 	Protect    bool              `json:"protect,omitempty"`
+	Files      []string          `json:"files,omitempty"`
 	Values     map[string]string `json:"values,omitempty"`
 	Members    []string          `json:"members,omitempty"`
 	Open       string            `json:"open,omitempty"`
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Values: r.Values, Members: r.Members}
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Files: r.Files, Values: r.Values, Members: r.Members}
 	if r.Open != nil {
 		j.Open = r.Open.Action.String()
 	}

@@ -77,15 +77,20 @@ func (e *Export) compose() error {
 	project := resource.Must("project")
 	e.names.take("workspace.yaml") // no project gets it
 	for _, p := range e.root.exports(project) {
+		first := len(e.Records)
 		document := e.document(manifest.Entry{Key: project.Section, Value: []any{e.object(p)}})
-		e.file(e.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml"), "The project "+p.name()+" of the workspace "+e.workspace+".", document)
+		name := e.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
+		e.stand(first, name)
+		e.file(name, "The project "+p.name()+" of the workspace "+e.workspace+".", document)
 	}
 	var rest manifest.Map
+	first := len(e.Records)
 	for _, k := range inOrder(resource.Children("")) {
 		if k != project {
 			rest = append(rest, e.section(e.root, k)...)
 		}
 	}
+	e.stand(first, "workspace.yaml")
 	e.file("workspace.yaml", "What the workspace "+e.workspace+" has outside its projects.", e.document(rest...))
 	e.tellLost()
 	for _, r := range e.rosters {
@@ -170,6 +175,13 @@ func (e *Export) count(section string) {
 // record takes down what the state is to know of a thing.
 func (e *Export) record(t *thing, values map[string]string) {
 	e.Records = append(e.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
+}
+
+// stand notes in which manifest the things stand of the records from first on.
+func (e *Export) stand(first int, file string) {
+	for i := range e.Records[first:] {
+		e.Records[first+i].Files = []string{file}
+	}
 }
 
 // lose notes that something of a thing cannot be written.

@@ -22,6 +22,7 @@ type Object struct {
 	NoCreate   bool     // the thing is to be there already
 	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
+	Files      []string // the manifests that it stands in, sorted
 }
 
 // Value is what a manifest gives for one field.

@@ -43,6 +43,10 @@ func (m *memory) take(l line) {
 	switch l.kind {
 	case intended:
 		e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
+		if len(l.files) > 0 {
+			e.Files = slices.Concat(e.Files, l.files)
+			e.Record = normalRecord(e.Record)
+		}
 	case undone:
 		e.Open = l.open
 	case done:
@@ -70,6 +74,7 @@ func (m *memory) carryOut(l line, e *entry) {
 			e.ID = l.id
 		}
 		e.Made, e.Protect = e.Made || l.made, l.protect
+		e.Files = slices.Concat(e.Files, l.files)
 		if l.identifier != "" {
 			e.Identifier = l.identifier
 		}
@@ -86,6 +91,9 @@ func (m *memory) carryOut(l line, e *entry) {
 		m.leave(e.ID, func(resource.Address) bool { return true })
 		e.Record = planner.Record{Address: e.Address, Open: l.open}
 	case planner.AddMembers:
+		if len(e.Members) == 0 || len(e.Files) > 0 { // else it is not known where the others stood
+			e.Files = slices.Concat(e.Files, l.files)
+		}
 		e.Members = slices.Concat(e.Members, l.members)
 		if former := formerOf(e.Address); former != nil {
 			for _, id := range l.members {
@@ -108,7 +116,7 @@ func (e *entry) empty() bool {
 func (e *entry) same(o *entry) bool {
 	openSame := e.Open == o.Open || e.Open != nil && o.Open != nil && *e.Open == *o.Open
 	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.Made == o.Made && e.Protect == o.Protect && e.applied == o.applied &&
-		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members)
+		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Files, o.Files)
 }
 
 func (m *memory) set(e entry) {

@@ -50,11 +50,13 @@
 //
 //	{"format_version":1,"lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","journal":"c1d2...","objects":[
 //	{"address":"cycle/web/sprint-14#work_items","members":["0d4e...","9b1f..."],"applied_at":"2026-11-20T20:36:10Z"},
-//	{"address":"project/web","id":"8a23...","identifier":"WEB","values":{"name":"Website"},"applied_at":"2026-11-20T20:36:10Z"},
+//	{"address":"project/web","id":"8a23...","identifier":"WEB","made":true,"files":["web.yaml"],"values":{"name":"Website"},"applied_at":"2026-11-20T20:36:10Z"},
 //	{"address":"work_item/web/cart","open":{"action":"create","name":"Cart","after":7,"at":"2026-11-20T20:36:12Z"}},
 //	{"address":"work_item/web/shop","id":"51f0...","identifier":"WEB-7","values":{"name":"Shop"},"applied_at":"2026-11-20T20:36:11Z"}
 //	]}
 //
+// "files" are the manifests in which the thing stood when they were last applied,
+// as paths from the folder that has .planform in it; "-" is standard input.
 // "open" on a line holds the intent of a request whose fate is not known, and
 // when it was written; for a create, "after" is the highest readable number that
 // was known then of its kind in its project: what the request made has a higher

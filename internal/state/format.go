@@ -65,8 +65,9 @@ func appendEntry(b []byte, e *entry) []byte {
 	b = appendField(b, `,"identifier":`, e.Identifier)
 	b = appendFlag(b, `,"made":true`, e.Made)
 	b = appendFlag(b, `,"protect":true`, e.Protect)
+	b = appendList(b, `,"files":[`, e.Files)
 	b = appendValues(b, e.Values)
-	b = appendMembers(b, e.Members)
+	b = appendList(b, `,"members":[`, e.Members)
 	if e.applied != 0 {
 		b = appendTime(append(b, `,"applied_at":`...), e.applied)
 	}
@@ -111,16 +112,17 @@ func appendValues(b []byte, values map[string]string) []byte {
 	return append(b, '}')
 }
 
-func appendMembers(b []byte, members []string) []byte {
-	if len(members) == 0 {
+// appendList appends texts that may be none.
+func appendList(b []byte, key string, texts []string) []byte {
+	if len(texts) == 0 {
 		return b
 	}
-	b = append(b, `,"members":[`...)
-	for i, id := range members {
+	b = append(b, key...)
+	for i, text := range texts {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, id)
+		b = appendString(b, text)
 	}
 	return append(b, ']')
 }
@@ -153,6 +155,7 @@ type objectJSON struct {
 	Identifier string            `json:"identifier"`
 	Made       bool              `json:"made"`
 	Protect    bool              `json:"protect"`
+	Files      []string          `json:"files"`
 	Values     map[string]string `json:"values"`
 	Members    []string          `json:"members"`
 	AppliedAt  string            `json:"applied_at"`
@@ -196,7 +199,7 @@ func (o *objectJSON) entry() (entry, error) {
 	}
 	e = entry{applied: applied, Record: planner.Record{
 		Address: o.Address, ID: o.ID, Identifier: o.Identifier, Made: o.Made, Protect: o.Protect,
-		Values: o.Values, Members: o.Members, Open: open,
+		Files: o.Files, Values: o.Values, Members: o.Members, Open: open,
 	}}
 	e.Record = normalRecord(e.Record)
 	return e, nil
@@ -207,12 +210,20 @@ func normalRecord(r planner.Record) planner.Record {
 	if len(r.Values) == 0 {
 		r.Values = nil
 	}
-	if len(r.Members) == 0 {
-		r.Members = nil
-	} else if !slices.IsSorted(r.Members) || len(slices.Compact(slices.Clone(r.Members))) != len(r.Members) {
-		r.Members = slices.Compact(slices.Sorted(slices.Values(r.Members)))
-	}
+	r.Members, r.Files = normalList(r.Members), normalList(r.Files)
 	return r
+}
+
+// normalList is a list sorted, each text once.
+func normalList(list []string) []string {
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1, slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list):
+		return list
+	default:
+		return slices.Compact(slices.Sorted(slices.Values(list)))
+	}
 }
 
 func parseAction(text string) (planner.Action, error) {

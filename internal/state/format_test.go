@@ -30,13 +30,13 @@ func TestTheStateFileReadsWell(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
-	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
+	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", Made: true, Files: []string{"web.yaml", "-"}, Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
 	f.Put(planner.Record{Address: "cycle/web/s1#work_items", Members: []string{"b", "a", "b"}})
 	f.Put(planner.Record{Address: "work_item/web/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7, At: testTime().Unix()}})
 	must(t, f.Save())
 	want := `{"format_version":1,"lineage":"` + f.memory.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
 {"address":"cycle/web/s1#work_items","members":["a","b"],"applied_at":"2026-11-20T20:36:10Z"},
-{"address":"project/web","id":"8a23","identifier":"WEB","values":{"description":"sha256:00","name":"Website <&> Läden"},"applied_at":"2026-11-20T20:36:10Z"},
+{"address":"project/web","id":"8a23","identifier":"WEB","made":true,"files":["-","web.yaml"],"values":{"description":"sha256:00","name":"Website <&> Läden"},"applied_at":"2026-11-20T20:36:10Z"},
 {"address":"work_item/web/shop","applied_at":"2026-11-20T20:36:10Z","open":{"action":"create","name":"Shop\u001b[31m\u202e","after":7,"at":"2026-11-20T20:36:10Z"}}
 ]}
 `
@@ -83,6 +83,9 @@ func randomContent(r *rand.Rand) *content {
 				e.Values = map[string]string{}
 			}
 			e.Values[randomText(r)] = randomText(r)
+		}
+		for range r.IntN(3) {
+			e.Files = append(e.Files, randomText(r))
 		}
 		for range r.IntN(4) {
 			e.Members = append(e.Members, randomText(r))
@@ -304,5 +307,24 @@ func writeMany(tb testing.TB, path string, n int) {
 	tb.Helper()
 	if err := os.WriteFile(path, encoded(tb, manyRecords(n)), 0o600); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+func TestWhereThingsStandIsNotedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	f := open(t, path)
+	f.Put(planner.Record{Address: "work_item/web/shop", ID: "id-1", Files: []string{"a.yaml"}})
+	must(t, f.Save())
+	before := readFile(t, path)
+	f.Stand(map[addr][]string{"work_item/web/shop": {"a.yaml"}, "work_item/web/cart": {"a.yaml"}})
+	must(t, f.Save())
+	if got := readFile(t, path); got != before {
+		t.Errorf("the state became %s", got)
+	}
+	f.Stand(map[addr][]string{"work_item/web/shop": {"b.yaml"}})
+	must(t, f.Save())
+	if diff := cmp.Diff(planner.Prior{"work_item/web/shop": {Address: "work_item/web/shop", ID: "id-1", Files: []string{"b.yaml"}}}, readPrior(t, path)); diff != "" {
+		t.Error(diff)
 	}
 }

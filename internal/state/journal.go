@@ -36,6 +36,7 @@ type line struct {
 	// Of done:
 	id, identifier string
 	made, protect  bool
+	files          []string
 	values         map[string]string
 	members        []string
 	// open is what is still not known of the same record once this line is
@@ -115,8 +116,9 @@ func appendLine(b []byte, l line, before uint32) ([]byte, uint32) {
 	b = appendField(b, `,"identifier":`, l.identifier)
 	b = appendFlag(b, `,"made":true`, l.made)
 	b = appendFlag(b, `,"protect":true`, l.protect)
+	b = appendList(b, `,"files":[`, l.files)
 	b = appendValues(b, l.values)
-	b = appendMembers(b, l.members)
+	b = appendList(b, `,"members":[`, l.members)
 	b = appendOpen(b, l.open)
 	if l.at != 0 {
 		b = appendTime(append(b, `,"at":`...), l.at)
@@ -242,6 +244,7 @@ func parseLine(body []byte) (line, error) {
 		Identifier string            `json:"identifier"`
 		Made       bool              `json:"made"`
 		Protect    bool              `json:"protect"`
+		Files      []string          `json:"files"`
 		Values     map[string]string `json:"values"`
 		Members    []string          `json:"members"`
 		Open       *openJSON         `json:"open"`
@@ -254,7 +257,7 @@ func parseLine(body []byte) (line, error) {
 	}
 	l := line{
 		name: o.Name, after: o.After, id: o.ID, identifier: o.Identifier, made: o.Made, protect: o.Protect,
-		values: o.Values, members: o.Members,
+		files: o.Files, values: o.Values, members: o.Members,
 	}
 	for _, k := range []struct {
 		kind kind

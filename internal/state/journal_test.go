@@ -25,6 +25,7 @@ func sampleJournal(t *testing.T) (path, state, journal string) {
 	must(t, f.Save())
 	shop, cart, web, old := create("work_item/web/shop"), create("work_item/web/cart"), step("project/web", planner.Update), step("label/web/old", planner.Delete)
 	add := members("cycle/web/s1#work_items", planner.AddMembers)
+	shop.Object.Files, add.Members.Files = []string{"a.yaml", "web/b.yaml"}, []string{"-"}
 	intend(t, f, shop, cart)
 	settle(t, f, shop, executor.Outcome{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}, nil)
 	intend(t, f, web, add)
@@ -343,7 +344,7 @@ func folded(j *journal) *memory {
 func TestLinesAreWholeWhateverIsInThem(t *testing.T) {
 	t.Parallel()
 	nasty := "\x00\x01\x1b[2J\r\n\t\"\\\u0085\u009b31m\u2028\u202e\ufeff\U000e0041é日本\xff\xc3"
-	l := line{kind: done, step: addr(nasty), action: planner.Update, id: nasty, values: map[string]string{nasty: nasty}, members: []string{nasty}, open: &planner.Intent{Name: nasty}}
+	l := line{kind: done, step: addr(nasty), action: planner.Update, id: nasty, values: map[string]string{nasty: nasty}, files: []string{nasty}, members: []string{nasty}, open: &planner.Intent{Name: nasty}}
 	b, _ := appendLine(nil, l, 0)
 	if strings.Count(string(b), "\n") != 1 || b[len(b)-1] != '\n' {
 		t.Fatalf("%q is not one line", b)

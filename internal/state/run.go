@@ -110,7 +110,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			l.name = s.Members.Handles()
 		}
 		if s.Action == planner.Create {
-			l.after = max(f.memory.newest[sequence(s.Address)], s.Newest)
+			l.after, l.files = max(f.memory.newest[sequence(s.Address)], s.Newest), s.Object.Files
 		}
 		lines = append(lines, l)
 	}
@@ -156,7 +156,9 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 		l.id, l.identifier, l.values, l.members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
 		l.made = outcome.Made
 		if o := step.Object; o != nil {
-			l.protect = o.Protected(f.memory.entries[step.Address].Protect)
+			l.protect, l.files = o.Protected(f.memory.entries[step.Address].Protect), o.Files
+		} else if step.Action == planner.AddMembers {
+			l.files = step.Members.Files
 		}
 		if l.id == "" && step.Members == nil {
 			l.id = step.ID

@@ -169,6 +169,29 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", Made: true, Protect: true}},
 		},
+		"where things and members stand is added to where they stood": {
+			before: []planner.Record{{Address: shop, ID: "id-1", Files: []string{"b.yaml"}}, {Address: cycle, Members: []string{"a"}, Files: []string{"b.yaml"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				s, m := step(shop, planner.Update), members(cycle, planner.AddMembers)
+				s.Object.Files, m.Members.Files = []string{"a.yaml", "b.yaml"}, []string{"a.yaml"}
+				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
+				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
+			},
+			want: []planner.Record{
+				{Address: shop, ID: "id-1", Files: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Files: []string{"a.yaml", "b.yaml"}},
+			},
+		},
+		"unless nobody knows where the other members stood": {
+			before: []planner.Record{{Address: cycle, Members: []string{"a"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				m := members(cycle, planner.AddMembers)
+				m.Members.Files = []string{"a.yaml"}
+				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}},
+		},
 		"a link whose URL has a fragment is no member of anything": {
 			before: []planner.Record{{Address: "link/web/shop/https://example.com/a#b.2", ID: "l"}, {Address: "link/web/shop/https://example.com/a", ID: "m"}},
 			run: func(t *testing.T, f *File) {

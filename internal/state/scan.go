@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ type scanner struct {
 	text   string
 	at     int
 	failed bool
+	files  []string // of the last entry that has any: most have the same
 }
 
 func scan(text string) (*content, bool) {
@@ -57,6 +59,12 @@ func (s *scanner) entry() entry {
 	e.Identifier = s.field(`,"identifier":`)
 	e.Made = s.skip(`,"made":true`)
 	e.Protect = s.skip(`,"protect":true`)
+	if files := s.list(`,"files":[`); len(files) > 0 {
+		if !slices.Equal(files, s.files) {
+			s.files = files
+		}
+		e.Files = s.files
+	}
 	if s.skip(`,"values":{`) {
 		e.Values = make(map[string]string, 8)
 		for more := true; more && !s.failed; more = s.skip(",") {
@@ -66,12 +74,7 @@ func (s *scanner) entry() entry {
 		}
 		s.want("}")
 	}
-	if s.skip(`,"members":[`) {
-		for more := true; more && !s.failed; more = s.skip(",") {
-			e.Members = append(e.Members, s.string())
-		}
-		s.want("]")
-	}
+	e.Members = s.list(`,"members":[`)
 	if s.skip(`,"applied_at":`) {
 		var err error
 		if e.applied, err = parseTime(s.string()); err != nil {
@@ -124,6 +127,19 @@ func (s *scanner) field(key string) string {
 		return ""
 	}
 	return s.string()
+}
+
+// list is a list of texts that may be left out.
+func (s *scanner) list(key string) []string {
+	if !s.skip(key) {
+		return nil
+	}
+	var list []string
+	for more := true; more && !s.failed; more = s.skip(",") {
+		list = append(list, s.string())
+	}
+	s.want("]")
+	return list
 }
 
 // string reads a JSON string, without a copy unless something is escaped in it.

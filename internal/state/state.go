@@ -241,6 +241,18 @@ func (f *File) Correct(corrections []planner.Correction) {
 	}
 }
 
+// Stand sets in which manifests things stand. It is on disk after Save.
+func (f *File) Stand(files map[resource.Address][]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for address, list := range files {
+		if e, ok := f.memory.entries[address]; ok {
+			e.Files = normalList(list)
+			f.memory.set(e)
+		}
+	}
+}
+
 // now is 0, a time that is not known, where the clock is so wrong that what it
 // says could not be read again.
 func (f *File) now() int64 { return max(0, f.opts.Now().Unix()) }

@@ -1,0 +1,168 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// in is a record of what stood in other manifests than usual.
+func in(r planner.Record, files ...string) planner.Record {
+	r.Files = files
+	return r
+}
+
+// besides is an option: there are manifests that are not read.
+func besides(files ...string) func(*planner.Input) {
+	return func(in *planner.Input) {
+		in.Elsewhere = map[string]bool{}
+		for _, file := range files {
+			in.Elsewhere[file] = true
+		}
+	}
+}
+
+func pruningBesides(files ...string) func(*planner.Input) {
+	return func(in *planner.Input) { pruning(in); besides(files...)(in) }
+}
+
+func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	a, b, c, s1 := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(2, 1)
+	items := func(s *service) {
+		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C").have("cycle", web, s1, "name=One")
+		s.members["cycle_work_item "+s1] = []string{a, c}
+	}
+	project := func(w *wanted) { w.put("project/web", "id="+web) }
+	roster := planner.Record{Address: "cycle/web/s1#work_items", Members: []string{a, c}, Files: []string{"a.yaml", "workspace.yaml"}}
+	checkRules(t, map[string]rule{
+		"it is not deleted, and said once": {
+			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
+			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), in(made("work_item/web/b", b), "a.yaml"), made("work_item/web/c", c)},
+			steps:    []string{"delete work_item/web/c"},
+			findings: []string{"warning of-another: 2 things of a.yaml, which is not named here, are left alone"},
+		},
+		"nor is what stood in two, of which one is read": {
+			api: full, have: items, want: project, options: pruningBesides("-"),
+			prior:    []planner.Record{in(made("work_item/web/c", c), "-", "workspace.yaml")},
+			findings: []string{"warning of-another: 1 thing of standard input, which is not read here, is left alone"},
+		},
+		"it is not counted either": {
+			api: full, have: items, want: project, options: besides("a.yaml"),
+			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+		},
+		"what stood in one that is gone goes": {
+			api: full, have: items, want: project, options: pruningBesides("b.yaml"),
+			prior: []planner.Record{in(made("work_item/web/c", c), "a.yaml")},
+			steps: []string{"delete work_item/web/c"},
+		},
+		"what it is in stays with it": {
+			api: full, have: items, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
+			prior: []planner.Record{made("project/web", web), in(known("work_item/web/a", a), "a.yaml")},
+			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a, which is in it, stood in a.yaml, which is not read"},
+		},
+		"so does what it is below": {
+			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
+			prior:    []planner.Record{made("work_item/web/a", a), in(made("work_item/web/b", b), "a.yaml")},
+			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`},
+			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+		},
+		"what is in it goes by itself": {
+			api: full, have: func(s *service) { items(s); s.have("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
+			prior:    []planner.Record{in(made("work_item/web/c", c), "a.yaml"), made("link/web/c/x", uuid(0xa, 1))},
+			steps:    []string{"delete link/web/c/x"},
+			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+		},
+		"what nobody knows of which manifest it is stays": {
+			api: full, have: items, want: project, options: pruning,
+			prior: []planner.Record{in(made("work_item/web/c", c))},
+			findings: []string{
+				"warning of-unknown: 1 thing of which the state does not say in what manifest it stood is left alone; " +
+					"write them once more and apply that, then take them out; planform state rm forgets a thing",
+			},
+		},
+		"who is in a cycle by another manifest does not leave it": {
+			api: full, have: items, options: pruningBesides("a.yaml"),
+			want:     func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
+			prior:    []planner.Record{roster, in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
+			steps:    []string{"remove_members cycle/web/s1#work_items 1"},
+			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+		},
+		"also where the state does not know who it is": {
+			api: full, have: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},
+			want: func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
+		},
+	})
+}
+
+// TestWhereThingsStandIsNotedWithoutAWord covers what apply notes in the state though nothing changes.
+func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
+	t.Parallel()
+	a, s1 := uuid(9, 1), uuid(2, 1)
+	item := resource.Address("work_item/web/a")
+	for name, test := range map[string]struct {
+		had       []string
+		elsewhere string
+		gone      bool // the manifest does not have it
+		want      []string
+	}{
+		"as it was":                              {had: standing()},
+		"of an old state":                        {want: standing()},
+		"moved from one that is gone or read":    {had: []string{"a.yaml"}, want: standing()},
+		"moved from one that is not read":        {had: []string{"a.yaml"}, elsewhere: "a.yaml", want: []string{"a.yaml", "workspace.yaml"}},
+		"taken out, and in no other":             {had: standing(), gone: true},
+		"taken out, and in another":              {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "a.yaml", gone: true, want: []string{"a.yaml"}},
+		"taken out, and in another that is gone": {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "b.yaml", gone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, s1, "name=One").have("work_item", web, a, "name=A")
+			s.members["cycle_work_item "+s1] = []string{a}
+			s.in.Prior[item] = in(made(item, a, "name=A"), test.had...)
+			roster := resource.Address("cycle/web/s1#work_items")
+			s.in.Prior[roster] = in(planner.Record{Address: roster, Members: []string{a}}, test.had...)
+			besides(test.elsewhere)(&s.in)
+			w := want(t).put("project/web", "id="+web).put("cycle/web/s1", "id="+s1)
+			wanted := map[resource.Address][]string{}
+			if test.want != nil {
+				wanted[item] = test.want
+			}
+			if !test.gone {
+				w.put(item, "name=A", "cycle=@cycle/web/s1")
+				if test.want != nil {
+					wanted[roster] = test.want
+				}
+			}
+			objects := w.all()
+			plan := s.mustPlan(objects)
+			if diff := cmp.Diff(wanted, plan.Files, cmp.Transformer("", func(m map[resource.Address][]string) map[resource.Address][]string {
+				if m == nil {
+					return map[resource.Address][]string{}
+				}
+				return m
+			})); diff != "" || !plan.Empty() {
+				t.Error(diff, plan.Empty())
+			}
+			if s.apply(plan); len(s.mustPlan(objects).Files) > 0 {
+				t.Error("it is noted again")
+			}
+		})
+	}
+}
+
+func TestMembersStandWhereTheyAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	w := want(t).put("project/web", "id="+web).put("cycle/web/s1", "name=One").put("work_item/web/a", "name=A", "cycle=@cycle/web/s1").put("work_item/web/b", "name=B", "cycle=@cycle/web/s1")
+	w.byName["work_item/web/b"].Files = []string{"b.yaml"}
+	s.makeAll(w.all())
+	if diff := cmp.Diff([]string{"b.yaml", "workspace.yaml"}, s.in.Prior["cycle/web/s1#work_items"].Files); diff != "" {
+		t.Error(diff)
+	}
+}

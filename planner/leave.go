@@ -50,11 +50,7 @@ func (s *Survey) findDepartures() {
 	if len(s.reads) > 0 {
 		return // it is not clear yet what is wanted
 	}
-	l := &leaver{
-		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, gone: map[serviceID]bool{}, found: map[belonging]*departure{},
-	}
-	l.hear()
+	l := newLeaver(s)
 	if !s.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
 		return
 	}
@@ -70,6 +66,51 @@ func (s *Survey) findDepartures() {
 			s.departures = append(s.departures, d)
 		}
 	}
+}
+
+func newLeaver(s *Survey) *leaver {
+	l := &leaver{
+		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
+		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, gone: map[serviceID]bool{}, found: map[belonging]*departure{},
+	}
+	l.hear()
+	return l
+}
+
+// countDepartures counts the memberships that pruning would end, as far as the
+// state tells, but not those that end with a thing.
+func (s *Survey) countDepartures() int {
+	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), func(a resource.Address) bool { return isThing(a) })
+	if len(rosters) == 0 {
+		return 0
+	}
+	l := newLeaver(s)
+	l.gather()
+	for address, r := range s.in.Prior {
+		id := serviceID{address.Kind(), r.ID}
+		_, wanted := s.placeOf(address)
+		if _, owned := s.owners[id]; !wanted && !owned && s.mayGo(address, &r) {
+			l.going[id] = true
+		}
+	}
+	n := 0
+	for _, address := range rosters {
+		base, kind, _, isRoster := address.Roster()
+		if !isRoster {
+			continue
+		}
+		r := s.in.Prior[address]
+		d := &departure{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
+		if l.going[serviceID{base.Kind(), d.container.ID}] {
+			continue
+		}
+		for _, id := range r.Members {
+			if _, told, dropped := l.leaves(d, id); dropped && !told {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // hear takes down which memberships the manifest says are none.
@@ -141,7 +182,7 @@ func (l *leaver) recorded(address resource.Address) {
 		return
 	}
 	for _, id := range l.in.Prior[address].Members {
-		if at, leaves := l.leaves(d, id); leaves {
+		if at, told, dropped := l.leaves(d, id); told || dropped && l.in.Prune {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}
@@ -150,35 +191,35 @@ func (l *leaver) recorded(address resource.Address) {
 	}
 }
 
-// leaves reports whether a member that planform added is to leave, and where that is said.
-func (l *leaver) leaves(d *departure, id string) (diag.Position, bool) {
+// leaves reports whether the manifest tells a member that planform added to leave,
+// and where, or has only dropped it, so that pruning takes it out.
+func (l *leaver) leaves(d *departure, id string) (at diag.Position, told, dropped bool) {
 	m := d.kind.Membership
 	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
-		return at, true
+		return at, true, false
 	}
 	at, placed := l.placed[belonging{kind: d.kind.Name, member: id}]
 	switch {
 	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.going[serviceID{m.Member, id}]:
-		return diag.Position{}, false
+		return diag.Position{}, false, false
 	case placed && m.Exclusive:
-		return diag.Position{}, false // it leaves by entering another one
+		return diag.Position{}, false, false // it leaves by entering another one
 	case placed && m.Moves():
-		return at, true
+		return at, true, false
 	}
 	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
-		return at, true
+		return at, true, false
 	}
 	container, member := l.free(d, d.container.Address), l.free(d, l.names[serviceID{m.Member, id}])
 	switch {
-	case !l.in.Prune:
-		return diag.Position{}, false
 	case m.Inverse != "":
-		return diag.Position{}, container && member
+		dropped = container && member
 	case m.On == m.Container:
-		return diag.Position{}, container
+		dropped = container
 	default:
-		return diag.Position{}, member
+		dropped = member
 	}
+	return diag.Position{}, false, dropped
 }
 
 // free reports whether a thing that is or has a member is targeted, and no other

@@ -43,6 +43,17 @@ func TestWhoLeaves(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"nobody leaves only because the manifest says nothing": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+		},
+		"what is left over is counted with the things, but not who is one of them, or in one": {
+			api: full, have: have, want: wants(""), prior: []planner.Record{
+				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
+			},
+			findings: []string{"warning left-over: 2 things and 2 memberships that an earlier apply made are not in the manifest any more; --prune deletes what is left over"},
+		},
+		"nor what another manifest may want": {
+			api: full, have: have, want: wants(""), options: besides("a.yaml"),
+			prior: []planner.Record{in(roster("cycle/web/s1#work_items", pay), "a.yaml")},
 		},
 		"unless it is to be pruned": {
 			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
@@ -72,7 +83,8 @@ func TestWhoLeaves(t *testing.T) {
 		},
 		"unless somebody else put it there": {
 			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
-			steps: []string{"add_members module/web/m2#work_items 1"},
+			steps:    []string{"add_members module/web/m2#work_items 1"},
+			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
 		},
 		"a cycle that the manifest only names is found by its name": {
 			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
@@ -85,6 +97,7 @@ func TestWhoLeaves(t *testing.T) {
 		},
 		"a list that shrank only with pruning": {
 			api: full, have: have, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
+			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
 		},
 		"and then all in one request": {
 			api: full, have: have, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},

@@ -106,8 +106,16 @@ func (b *builder) protected(l *leftover) {
 // pruneNotices says what is left over and stays.
 func (b *builder) pruneNotices() {
 	if !b.in.Prune {
-		if n := b.countLeftovers(); n > 0 {
-			b.notice("left-over", things(n)+" that an earlier apply made "+are(n)+" not in the manifest any more",
+		n, m := b.countLeftovers(), b.countDepartures()
+		var what []string
+		if n > 0 {
+			what = append(what, things(n))
+		}
+		if m > 0 {
+			what = append(what, diag.Count(m, "membership"))
+		}
+		if n+m > 0 {
+			b.notice("left-over", strings.Join(what, " and ")+" that an earlier apply made "+are(n+m)+" not in the manifest any more",
 				"--prune deletes what is left over")
 		}
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
+	"github.com/planform/planform/schema"
 )
 
 func stateCommand(p Process) *cli.Command {
@@ -98,7 +99,7 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
 	if names := c.StringSlice("file"); len(names) > 0 {
 		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace})
-		if findings.HasErrors() {
+		if findings.HasErrors() && !located(m, findings) {
 			out.view.Diagnostics(findings)
 			return o, errShown
 		}
@@ -128,6 +129,13 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		o.path, err = state.DefaultPath(dir, baseURL, workspace)
 	}
 	return o, err
+}
+
+// located reports whether a manifest tells where its state is, whatever else is wrong with it.
+func located(m *manifest.Manifest, findings diag.List) bool {
+	return m.Workspace != "" && !slices.ContainsFunc(findings, func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error && (d.Path == schema.Workspace || slices.Contains([]string{"unreadable", "bad-workspace"}, d.Code))
+	})
 }
 
 // address is the n-th argument.

@@ -59,8 +59,12 @@ func (d *decoder) item(i int32) {
 	o, k := it.object, it.kind
 	o.Kind = k.Kind
 	o.Position = diag.Position{File: it.source.name, Line: it.line, Column: it.column}
+	o.Index = it.index
 	if it.parent >= 0 {
 		o.Parent = d.items[it.parent].object
+	}
+	if it.outer >= 0 {
+		o.Outer = d.items[it.outer].object
 	}
 	d.list, d.unknown, d.texts, d.broken = d.list[:0], d.unknown[:0], d.texts[:0], d.broken[:0]
 	d.given.item, d.given.reader, d.given.kind = i, d.reader, k

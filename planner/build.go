@@ -27,6 +27,7 @@ func (s *Survey) Build() (*Plan, diag.List) {
 	if !b.diags.HasErrors() {
 		b.build()
 	}
+	b.locate()
 	b.diags.Sort()
 	if b.diags.HasErrors() {
 		return nil, b.diags

@@ -272,19 +272,23 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 // adopt takes the one record that was recognised; several are an error that names them.
 func (s *Survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
 	if len(hits) > 1 {
-		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+idsOf(hits), "give the id of the right one")
+		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), "give the id of the right one")
 		f.standing = broken
 		return
 	}
 	f.standing, f.row, f.id, f.adopted = there, hits[0], hits[0].ID(), by
 }
 
-func idsOf(rows []resource.Row) string {
-	ids := make([]string, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID()
+// enumerate names records that live in a parent, by their readable identifiers where they have such.
+func (s *Survey) enumerate(k *resource.Kind, parent int32, rows []resource.Row) string {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.ID()
+		if shown := s.readable(k, parent, row); shown != "" {
+			names[i] = shown + " (" + row.ID() + ")"
+		}
 	}
-	return strings.Join(ids, ", ")
+	return strings.Join(names, ", ")
 }
 
 // near suggests records whose name is near the text, if there are any.

@@ -162,7 +162,7 @@ func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:
-		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous"+where+": "+idsOf(hits)+" all bear this name", "give the ID of the right one")
+		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all bear this name", "give the ID of the right one")
 	}
 }
 

@@ -3,6 +3,8 @@ package planner_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -125,4 +127,31 @@ func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
 			reads: []string{"projects/" + web + "/", base + cycle(0) + "/", "projects/" + web + "/work-items/"},
 		},
 	})
+}
+
+func TestFindingsHaveTheirPathInTheDocument(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "state=Tdo", "labels=one,two")
+	a, b := w.byName["work_item/web/a"], w.byName["work_item/web/b"]
+	a.Index, b.Index, b.Outer = 3, 1, a
+	for i := range b.Values {
+		for k := range b.Values[i].Refs {
+			b.Values[i].Refs[k].Position.Column += int32(k) + 1
+		}
+	}
+	_, found := s.plan(w.all())
+	var paths []string
+	for _, d := range found {
+		paths = append(paths, d.Code+" "+d.Path)
+	}
+	const at = "projects[0].work_items[3].work_items[1]"
+	if diff := cmp.Diff([]string{"unknown-name " + at + ".state", "unknown-name " + at + ".labels[0]", "unknown-name " + at + ".labels[1]"}, paths); diff != "" {
+		t.Error(diff)
+	}
+	w = want(t).put("project/web", "id="+web).put("work_item/web/a", "identifier=WEB-9")
+	if _, found = s.plan(w.all()); len(found) != 1 || found[0].Path != "projects[0].work_items[0]" {
+		t.Error(found)
+	}
 }

@@ -23,6 +23,8 @@ type Object struct {
 	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
 	Files      []string // the manifests that it stands in, sorted
+	Outer      *Object  // the thing of the same kind inside which it is written, or nil
+	Index      int32    // its place in the list that it is written in
 }
 
 // Value is what a manifest gives for one field.

@@ -62,6 +62,8 @@ type Error struct {
 	Status int    // of the answer; 0 = there was none
 	// Message is the service's own words in one line, "" where it has none.
 	Message string
+	// Code is the service's name for the reason, such as CYCLE_COMPLETED, where it gives one.
+	Code string
 	// Fields are complaints about single fields, by path, such as "assignees.0".
 	Fields map[string][]string
 	// ExistingID is the ID of the object that stands in the way, where the service names it.

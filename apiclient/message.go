@@ -26,6 +26,7 @@ const (
 // complaint is what an error's body says.
 type complaint struct {
 	message    string
+	code       string
 	fields     map[string][]string
 	existingID string
 	html       bool
@@ -101,6 +102,7 @@ func readObject(object map[string]any) complaint {
 			}
 		}
 	}
+	c.code, _ = object["code"].(string)
 	c.message, c.fields = clip(strings.Join(parts, ": "), maxMessage), f.named()
 	return c
 }
@@ -293,6 +295,7 @@ func (c *Client) complain(call *call, status int, header http.Header, body []byt
 	e := c.failure(call, fateOf(status), nil)
 	e.Status = status
 	e.Message = c.credential.hide(said.message)
+	e.Code = c.credential.hide(said.code)
 	e.html = said.html
 	for field, texts := range said.fields {
 		for i := range texts {

@@ -205,12 +205,23 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	}
 	j := &joining{Service: s, step: step, params: params}
 	if err := j.add(ctx, members); err != nil {
-		return executor.Outcome{Members: j.in}, failure(step, err)
+		return executor.Outcome{Members: j.in}, over(step, failure(step, err))
 	}
 	if j.refusal != nil {
 		return executor.Outcome{Members: j.in}, failure(step, j.explain())
 	}
 	return executor.Outcome{Members: j.in, Warnings: j.warnings}, nil
+}
+
+// over explains what the service says of a cycle that is over.
+func over(step *planner.Step, err error) error {
+	if e, refused := errors.AsType[*apiclient.Error](err); !refused || e.Code != "CYCLE_COMPLETED" {
+		return err
+	}
+	return explained{
+		fmt.Errorf("%w: %s is over, and the service puts nothing into a cycle that is", err, step.Members.Container.Address),
+		"name one that is not over, or leave the cycle out; a new cycle of the past is filled first: create it without dates, and write those for the next apply",
+	}
 }
 
 // add sends members. The service refuses all of them because of one, without

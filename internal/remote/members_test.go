@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 )
@@ -144,5 +145,44 @@ func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
 	defer func() { _ = file.Close() }() // only read
 	if r := file.Prior()["label/web/tide"]; len(a.failed()) > 0 || s.named("label", "Tide") != 1 || r.ID == "" || r.Made {
 		t.Errorf("%q %+v", a.failed(), r)
+	}
+}
+
+// TestACycleThatIsOverTakesNobody: the service says so each time, and lets nobody change the cycle either.
+func TestACycleThatIsOverTakesNobody(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	r := s.apply(t, applying{manifest: `
+projects:
+  - key: web
+    identifier: WEB
+    cycles: [{key: past, name: Past, start_date: "2020-01-01", end_date: "2020-01-14"}]
+    work_items: [{key: a, name: A, cycle: past}]`})
+	failed := r.failed()
+	if len(failed) != 1 || !strings.HasSuffix(failed[0], ": cycle/web/past is over, and the service puts nothing into a cycle that is") {
+		t.Fatal(failed)
+	}
+	for _, step := range r.Steps {
+		const hint = "name one that is not over, or leave the cycle out; a new cycle of the past is filled first: create it without dates, and write those for the next apply"
+		if step.Err != nil && diag.HintOf(step.Err) != hint {
+			t.Errorf("hint: %s", diag.HintOf(step.Err))
+		}
+	}
+}
+
+// TestACycleOfThePastIsFilledBeforeItGetsItsDates is what the hint above says.
+func TestACycleOfThePastIsFilledBeforeItGetsItsDates(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - key: web
+    identifier: WEB
+    cycles: [{key: past, name: PastDATES}]
+    work_items: [{key: a, name: A, cycle: past}]`
+	for _, dates := range []string{"", `, start_date: "2020-01-01", end_date: "2020-01-14"`, `, start_date: "2020-01-01", end_date: "2020-01-14"`} {
+		if r := s.apply(t, applying{manifest: strings.Replace(manifest, "DATES", dates, 1)}); len(r.failed()) > 0 {
+			t.Fatal(dates, r.failed())
+		}
 	}
 }

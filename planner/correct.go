@@ -112,7 +112,7 @@ func (b *builder) close(at func(resource.Address) *Correction) {
 	for address, r := range b.in.Prior {
 		container, _, _, members := address.Roster()
 		switch {
-		case members && b.gone[container]:
+		case members && b.isGone(container):
 			at(address).To = ""
 		case members && r.Open != nil && r.Open.Action == RemoveMembers && !leaving[address]:
 			at(address).Record.Open = nil

@@ -39,7 +39,6 @@ type leaver struct {
 	out     map[belonging]diag.Position // without the container: the member is said to be in none
 	names   map[serviceID]resource.Address
 	going   map[serviceID]bool // things that are deleted
-	gone    map[serviceID]bool // things that the service does not have any more
 	found   map[belonging]*departure
 }
 
@@ -71,7 +70,7 @@ func (s *Survey) findDepartures() {
 func newLeaver(s *Survey) *leaver {
 	l := &leaver{
 		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, gone: map[serviceID]bool{}, found: map[belonging]*departure{},
+		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, found: map[belonging]*departure{},
 	}
 	l.hear()
 	return l
@@ -146,11 +145,8 @@ func (l *leaver) gather() {
 		}
 	}
 	for _, left := range l.leftovers {
-		switch id := (serviceID{left.traits.kind.Name, left.record.ID}); left.fate { //nolint:exhaustive // the others stay
-		case goes, goesAlong:
-			l.going[id] = true
-		case isGone:
-			l.gone[id] = true
+		if left.fate == goes || left.fate == goesAlong {
+			l.going[serviceID{left.traits.kind.Name, left.record.ID}] = true
 		}
 	}
 	l.names = map[serviceID]resource.Address{}
@@ -171,16 +167,15 @@ func (l *leaver) recorded(address resource.Address) {
 	if !isRoster {
 		return
 	}
+	if l.isGone(base) { // a read of its members may be refused
+		l.departures = append(l.departures, &departure{kind: kind, container: Container{Address: base}, record: address, lost: l.in.Prior[address].Members})
+		return
+	}
 	container, params := l.containerAt(base)
 	if container.ID == "" || l.going[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
 	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}
-	if l.gone[serviceID{container.Address.Kind(), container.ID}] { // a read of its members may be refused
-		d.lost = l.in.Prior[address].Members
-		l.departures = append(l.departures, d)
-		return
-	}
 	for _, id := range l.in.Prior[address].Members {
 		if at, told, dropped := l.leaves(d, id); told || dropped && l.in.Prune {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)

@@ -143,6 +143,17 @@ func (s *Survey) findLeftovers() {
 	s.blind = p.blind
 }
 
+// isGone reports whether a thing, or what it lives in, is left over and not on
+// the service any more.
+func (s *Survey) isGone(a resource.Address) bool {
+	for ; a != ""; a = ParentOf(a) {
+		if s.gone[a] {
+			return true
+		}
+	}
+	return false
+}
+
 // pruner decides what becomes of leftovers.
 type pruner struct {
 	*Survey

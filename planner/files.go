@@ -65,7 +65,7 @@ func (b *builder) stand() {
 // told reports whether it is known of all members that the state has of a container where they stand.
 func (b *builder) told(r *roster) bool {
 	prior := b.in.Prior[r.address()]
-	if len(prior.Files) > 0 {
+	if len(prior.Files) > 0 || len(prior.Members) == 0 {
 		return true
 	}
 	wanted := map[string]bool{}

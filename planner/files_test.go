@@ -77,6 +77,11 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 			steps:    []string{"delete link/web/c/x"},
 			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
 		},
+		"nobody is asked what is in it if it is gone": {
+			api: full, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
+			prior: []planner.Record{in(made("project/gone", shop), "a.yaml"), made("work_item/gone/x", c)},
+			reads: []string{"projects/" + shop + "/"},
+		},
 		"what nobody knows of which manifest it is stays": {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{in(made("work_item/web/c", c))},

@@ -314,7 +314,7 @@ func (p *pruner) decide(l *leftover) {
 	case l.fate != isElsewhere && l.parent != nil && l.parent.fate == isGone:
 		l.fate = isGone
 		return
-	case (l.fate == stays || l.fate == refused) && l.record.ID != "" && l.traits.kind.Parent == "" && len(resource.Children(l.traits.kind.Name)) > 0:
+	case (l.fate == stays || l.fate == refused || l.fate == alone) && l.record.ID != "" && l.traits.kind.Parent == "" && len(resource.Children(l.traits.kind.Name)) > 0:
 		p.verify(l)
 		return
 	case l.fate != open:

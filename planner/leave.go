@@ -253,7 +253,7 @@ func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) 
 	if i, ok := s.placeOf(a); ok {
 		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
 	}
-	params := s.paramsIn(ParentOf(a))
+	params := s.paramsIn(a.Parent())
 	if params == nil {
 		return Container{}, nil
 	}
@@ -266,7 +266,7 @@ func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) 
 
 // namedAt is the ID of a thing of the service under whose name or ID the state has its members.
 func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
-	text := keyOf(a)
+	text := a.Key()
 	if resource.IsID(text) {
 		return resource.NormalID(text)
 	}

@@ -38,23 +38,6 @@ const (
 	refused          // it is wanted no more, and cannot be deleted
 )
 
-// ParentOf is the address of what a thing lives in, or "".
-func ParentOf(a resource.Address) resource.Address {
-	k, ok := resource.Lookup(a.Kind())
-	if !ok || k.Parent == "" {
-		return ""
-	}
-	depth := 1 // a key may have slashes in it only if it is the last, such as a URL
-	for p := resource.Must(k.Parent); p.Parent != ""; p = resource.Must(p.Parent) {
-		depth++
-	}
-	keys := strings.SplitN(a.Path(), "/", depth+1)
-	if len(keys) <= depth {
-		return ""
-	}
-	return resource.NewAddress(k.Parent, keys[:depth]...)
-}
-
 // isThing reports whether a record is of a thing and not of the members of one.
 func isThing(a resource.Address) bool {
 	_, known := resource.Lookup(a.Kind())
@@ -146,7 +129,7 @@ func (s *Survey) findLeftovers() {
 // isGone reports whether a thing, or what it lives in, is left over and not on
 // the service any more.
 func (s *Survey) isGone(a resource.Address) bool {
-	for ; a != ""; a = ParentOf(a) {
+	for ; a != ""; a = a.Parent() {
 		if s.gone[a] {
 			return true
 		}
@@ -222,14 +205,14 @@ func (p *pruner) place(l *leftover) {
 
 // hold keeps what a thing lives in from being deleted with it.
 func (p *pruner) hold(a resource.Address, why string) {
-	for a = ParentOf(a); a != "" && p.holds[a] == ""; a = ParentOf(a) {
+	for a = a.Parent(); a != "" && p.holds[a] == ""; a = a.Parent() {
 		p.holds[a] = why
 	}
 }
 
 // paramsOf are the path parameters of a leftover's requests, nil where they are not known.
 func (p *pruner) paramsOf(l *leftover) map[string]string {
-	parent := ParentOf(l.record.Address)
+	parent := l.record.Address.Parent()
 	l.parent = p.at[parent]
 	params := p.paramsIn(parent)
 	if params != nil {
@@ -242,7 +225,7 @@ func (p *pruner) paramsOf(l *leftover) map[string]string {
 // of the state ("" = the workspace), nil where an ID is not known.
 func (s *Survey) paramsIn(parent resource.Address) map[string]string {
 	params := map[string]string{"workspace_slug": s.in.Workspace}
-	for ; parent != ""; parent = ParentOf(parent) {
+	for ; parent != ""; parent = parent.Parent() {
 		id := s.idAt(parent)
 		if id == "" {
 			return nil
@@ -277,7 +260,7 @@ func (s *Survey) codedAt(a resource.Address) string {
 		s.codes = map[resource.Address]string{}
 		for address, r := range s.in.Prior {
 			code, _, ok := strings.Cut(r.Identifier, "-")
-			parent := ParentOf(address)
+			parent := address.Parent()
 			if have := s.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
 				s.codes[parent] = code
 			}
@@ -391,7 +374,7 @@ func (l *leftover) refuse(why string) fate {
 
 // unplaced decides about a thing of which it is not known what it lives in now.
 func (p *pruner) unplaced(l *leftover) {
-	parent := ParentOf(l.record.Address)
+	parent := l.record.Address.Parent()
 	i, wanted := p.placeOf(parent)
 	switch {
 	case wanted && p.facts[i].standing == pending:
@@ -454,8 +437,8 @@ func (p *pruner) missing(l *leftover) fate {
 			return l.refuse("somebody archived it")
 		}
 	}
-	top := ParentOf(l.record.Address)
-	for up := top; up != ""; up = ParentOf(up) {
+	top := l.record.Address.Parent()
+	for up := top; up != ""; up = up.Parent() {
 		top = up
 	}
 	if top == "" {

@@ -152,29 +152,24 @@ func (b *builder) rekeyed() {
 		for _, step := range steps {
 			if o := step.Object; step.Action == Create && o != nil {
 				for _, field := range o.Kind.Natural {
-					created[named{o.Kind, ParentOf(o.Address), field, resource.Digest(o.Text(field))}] = o
+					created[named{o.Kind, o.Address.Parent(), field, resource.Digest(o.Text(field))}] = o
 				}
 			}
 		}
 	}
 	for _, l := range b.leftovers {
 		for field, name := range l.record.Values {
-			o := created[named{l.traits.kind, ParentOf(l.record.Address), field, name}]
+			o := created[named{l.traits.kind, l.record.Address.Parent(), field, name}]
 			if o == nil || name == "" || l.fate != goes {
 				continue
 			}
 			b.diags.Add(diag.Diagnostic{
 				Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
 				Summary: string(o.Address) + " is created, and " + string(l.record.Address) + " with the same " + field + " is deleted",
-				Hint:    "if they are one, write previously: " + keyOf(l.record.Address),
+				Hint:    "if they are one, write previously: " + l.record.Address.Key(),
 			})
 		}
 	}
-}
-
-// keyOf is the key of the thing of an address.
-func keyOf(a resource.Address) string {
-	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), ParentOf(a).Path()), "/")
 }
 
 func things(n int) string {

@@ -295,19 +295,6 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 	}
 }
 
-// TestAnAddressTellsWhatItsThingLivesIn covers keys with slashes in them.
-func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[resource.Address]resource.Address{
-		"project/web": "", "work_item/web/shop": "project/web", "link/web/shop/https://example.com/a/b": "work_item/web/shop",
-		"customer_request/globex/sso": "customer/globex", "nonsense/x/y": "", "work_item/web": "",
-	} {
-		if got := planner.ParentOf(address); got != want {
-			t.Errorf("%s lives in %q, not %q", address, got, want)
-		}
-	}
-}
-
 // TestAfterPruningThePlanIsEmpty is a property: whatever is taken out of a manifest goes, and nothing else.
 func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 	t.Parallel()

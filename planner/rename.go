@@ -101,7 +101,7 @@ func within(a resource.Address, k *resource.Kind) resource.Address {
 		a = container
 	}
 	for a != "" && a.Kind() != k.Name {
-		a = ParentOf(a)
+		a = a.Parent()
 	}
 	return a
 }
@@ -117,7 +117,7 @@ func byRank() []*resource.Kind {
 
 // renamed reports whether it is the thing itself that has another key, and not what it lives in or belongs to.
 func renamed(was, now resource.Address) bool {
-	return isThing(now) && keyOf(was) != keyOf(now)
+	return isThing(now) && was.Key() != now.Key()
 }
 
 // formerly lists the addresses that a thing had before, or that what it lives in had.

@@ -106,7 +106,7 @@ func (x *search) remember(path string) {
 	x.known = map[int]string{}
 	var numbers []int
 	for address, r := range x.in.Prior {
-		if r.ID == "" || sequence(address) != path {
+		if r.ID == "" || address.Sequence() != path {
 			continue
 		}
 		if n := x.number(r.Identifier); n > 0 {

@@ -64,7 +64,7 @@ func (s *Survey) follow(at scope) *sequel {
 		if f.traits != at.kind || f.parent != at.parent {
 			continue
 		}
-		path = sequence(o.Address)
+		path = o.Address.Sequence()
 		meant[o.Address] = true
 		x.named[x.number(o.Identifier)] = true
 		if !f.sent() || o.ID != "" || o.Identifier != "" {
@@ -75,7 +75,7 @@ func (s *Survey) follow(at scope) *sequel {
 		q.lost, q.of[f], q.names[name] = append(q.lost, l), l, append(q.names[name], l)
 	}
 	for address, r := range s.in.Prior {
-		if r.Open.creates() && !meant[address] && sequence(address) == path {
+		if r.Open.creates() && !meant[address] && address.Sequence() == path {
 			q.stray[strings.TrimSpace(r.Open.Name)] = true
 		}
 	}
@@ -101,11 +101,6 @@ func (s *Survey) follow(at scope) *sequel {
 
 // creates reports whether an intent is there and is one to create something.
 func (i *Intent) creates() bool { return i != nil && i.Action == Create }
-
-// sequence is what the addresses of a kind within one parent begin with.
-func sequence(a resource.Address) string {
-	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
-}
 
 // decide tells which of the records that bear a name was made by which of the
 // creates that sent it, if by any. What cannot be decided stays unknown.

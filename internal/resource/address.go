@@ -34,6 +34,34 @@ func (a Address) Child(kind, key string) Address {
 	return Address(kind + "/" + a.Path() + "/" + key)
 }
 
+// Parent is the address of what a thing lives in, or "".
+func (a Address) Parent() Address {
+	k, ok := Lookup(a.Kind())
+	if !ok || k.Parent == "" {
+		return ""
+	}
+	depth := 1 // a key may have slashes in it only if it is the last, such as a URL
+	for p := Must(k.Parent); p.Parent != ""; p = Must(p.Parent) {
+		depth++
+	}
+	keys := strings.SplitN(a.Path(), "/", depth+1)
+	if len(keys) <= depth {
+		return ""
+	}
+	return NewAddress(k.Parent, keys[:depth]...)
+}
+
+// Key is the key of a thing among those of its kind in its parent.
+func (a Address) Key() string {
+	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), a.Parent().Path()), "/")
+}
+
+// Sequence is what the addresses of one kind within one parent begin with: the
+// service numbers such things in the order in which they are made.
+func (a Address) Sequence() string {
+	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
+}
+
 // Members is the address of the n-th batch (from 1) of a container's members
 // that the field declares, such as cycle/web/sprint-14#work_items.
 func (a Address) Members(plural string, n int) Address {

@@ -14,12 +14,28 @@ func TestAddresses(t *testing.T) {
 		{string(item), "work_item/web/checkout"},
 		{item.Kind(), "work_item"},
 		{item.Path(), "web/checkout"},
+		{item.Key(), "checkout"},
+		{item.Sequence(), "work_item/web"},
+		{resource.Address("link/web/checkout/https://example.com/a/b").Key(), "https://example.com/a/b"},
 		{string(item.Child("link", "https://example.com/a/b")), "link/web/checkout/https://example.com/a/b"},
 		{string(resource.NewAddress("cycle", "web", "s1").Members("work_items", 1)), "cycle/web/s1#work_items"},
 		{string(resource.NewAddress("cycle", "web", "s1").Members("work_items", 12)), "cycle/web/s1#work_items.12"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %s, want %s", tt.got, tt.want)
+		}
+	}
+}
+
+// TestAnAddressTellsWhatItsThingLivesIn covers keys with slashes in them.
+func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[resource.Address]resource.Address{
+		"project/web": "", "work_item/web/shop": "project/web", "link/web/shop/https://example.com/a/b": "work_item/web/shop",
+		"customer_request/globex/sso": "customer/globex", "nonsense/x/y": "", "work_item/web": "",
+	} {
+		if got := address.Parent(); got != want {
+			t.Errorf("%s lives in %q, not %q", address, got, want)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (m *memory) set(e entry) {
 		m.rosters[container] = append(m.rosters[container], e.Address)
 	}
 	if m.inside != nil && m.entries[e.Address].Address == "" {
-		parent := planner.ParentOf(e.Address)
+		parent := e.Address.Parent()
 		m.inside[parent] = append(m.inside[parent], e.Address)
 	}
 	if before := m.entries[e.Address]; e.ID != before.ID || e.Identifier != before.Identifier {
@@ -196,7 +196,7 @@ func (m *memory) dropInside(of resource.Address) {
 	if m.inside == nil {
 		m.inside = map[resource.Address][]resource.Address{}
 		for address := range m.entries {
-			parent := planner.ParentOf(address)
+			parent := address.Parent()
 			m.inside[parent] = append(m.inside[parent], address)
 		}
 	}

@@ -8,12 +8,6 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// sequence names what the things of one kind within one parent share: the
-// service numbers them in the order in which they are made.
-func sequence(a resource.Address) string {
-	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
-}
-
 // number takes a thing's readable number in, such as the 7 of WEB-7. An intent
 // to create another one is written with the highest that is known: what the
 // request makes gets a higher one. A number counts also when its thing is gone,
@@ -30,7 +24,7 @@ func (m *memory) number(e *entry) {
 	if m.newest == nil {
 		m.newest = map[string]int{}
 	}
-	scope := sequence(e.Address)
+	scope := e.Address.Sequence()
 	m.newest[scope] = max(m.newest[scope], int(n))
 }
 

@@ -110,7 +110,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			l.name = s.Members.Handles()
 		}
 		if s.Action == planner.Create {
-			l.after, l.files = max(f.memory.newest[sequence(s.Address)], s.Newest), s.Object.Files
+			l.after, l.files = max(f.memory.newest[s.Address.Sequence()], s.Newest), s.Object.Files
 		}
 		lines = append(lines, l)
 	}

@@ -194,7 +194,7 @@ func (b *builder) given(i int) bool {
 func (b *builder) giveStep(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
-	step.Reason = "each new " + spoken(resource.Must(k.Parent)) + " has it"
+	step.Reason = "each new " + resource.Must(k.Parent).Noun() + " has it"
 	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.Natural, v.Field.Name) })
 	if len(step.Values) == 0 {
 		return
@@ -226,11 +226,11 @@ func (b *builder) complete(i int) {
 			others = append(others, naturals(o.Kind, row)...)
 		}
 	}
-	what := spoken(o.Kind)
+	what := o.Kind.Noun()
 	b.diags.Add(diag.Diagnostic{
 		Code: "incomplete", Position: o.Position, Address: string(o.Address),
 		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
-		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+a(o.Kind)+" that exists"),
+		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+diag.A(o.Kind.Noun())+" that exists"),
 	})
 }
 
@@ -399,7 +399,7 @@ func (b *builder) members(r *roster) {
 	switch {
 	case r.object != none && b.root(r.object) != none:
 		lacks = b.lackingKind(b.root(r.object))
-		reason = "the " + spoken(r.container.Object.Kind) + " cannot be made"
+		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
 	case r.lacking:
 		lacks = plural(resource.Must(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 )
@@ -101,7 +102,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 				fields = append(fields, c.Path)
 			}
 		}
-		parts = append(parts, "the "+api.String()+" operations cannot "+cause+" "+strings.Join(fields, ", ")+" of "+a(k)+which)
+		parts = append(parts, "the "+api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(k.Noun())+which)
 	}
 	return strings.Join(parts, "; ")
 }

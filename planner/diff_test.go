@@ -64,7 +64,7 @@ func TestDifferences(t *testing.T) {
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
 			steps: []string{
 				"update work_item/web/pay start_date",
-				"not_possible work_item/web/pay: the full operations cannot clear priority of a work item that exists",
+				"not_possible work_item/web/pay: the wider API cannot clear priority of a work item that exists",
 			},
 		},
 		"what is clear already is not cleared": {
@@ -83,7 +83,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{
 				"update link/web/pay/a title",
-				"not_possible link/web/pay/a: the full operations cannot change url of a link that exists",
+				"not_possible link/web/pay/a: the wider API cannot change url of a link that exists",
 			},
 		},
 		"an update waits for what it names": {
@@ -111,7 +111,7 @@ func TestDifferences(t *testing.T) {
 			prior:    []planner.Record{known("project/web", web, "name=Website", "description=")},
 			want:     func(w *wanted) { w.put("project/web", "id="+web, "name=Website", "description=Shop") },
 			steps:    []string{"update project/web description"},
-			findings: []string{"warning not-refreshed: 1 project could not be read: the documented operations offer no way; compared with what was applied last"},
+			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with what was applied last"},
 		},
 		"what can be neither read nor changed, and was never applied, is left alone": {
 			api: documented,
@@ -141,7 +141,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/z: the documented operations cannot change name of a work item that exists"},
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
 				cannotSettle("1 work item"),
 			},
 		},

@@ -25,10 +25,10 @@ func (b *builder) doubled() {
 				continue
 			}
 			if at, ok := b.owners[thing]; ok {
-				o, container := b.in.Desired[at], spoken(resource.Must(r.kind.Membership.Container))
+				o, container := b.in.Desired[at], resource.Must(r.kind.Membership.Container).Noun()
 				b.diags.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "in-two", Position: o.Position, Address: string(o.Address),
-					Summary: string(o.Address) + " is in two " + container + "s at once: " + string(other.container.Address) + " and " + string(r.container.Address),
+					Summary: string(o.Address) + " is in two " + diag.Plural(container) + " at once: " + string(other.container.Address) + " and " + string(r.container.Address),
 					Hint:    "the service then refuses to move it: take it out of one of them there",
 				})
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -115,20 +116,13 @@ func (b *builder) othersNotices() {
 		if file == standardInput {
 			whose = "standard input, which is not read here,"
 		}
-		b.notice("of-another", things(n)+" of "+whose+" "+are(n)+" left alone", "")
+		b.notice("of-another", diag.Count(n, "thing")+" of "+whose+" "+are(n)+" left alone", "")
 	}
 	if unknown > 0 {
-		b.notice("of-unknown", things(unknown)+" of which the state does not say in what manifest "+stood(unknown)+" left alone",
+		b.notice("of-unknown", diag.Count(unknown, "thing")+" of which the state does not say in what manifest "+stood(unknown)+" left alone",
 			"write them once more and apply that, then take them out; planform state rm forgets a thing")
 	}
 }
 
 // standardInput is the name of the manifest that is read from it.
 const standardInput = "-"
-
-func stood(n int) string {
-	if n == 1 {
-		return "it stood is"
-	}
-	return "they stood are"
-}

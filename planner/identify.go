@@ -72,7 +72,7 @@ func (s *Survey) confirm(o *resource.Object, f *fact) {
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
-		s.hint(o, "contradiction", "the "+spoken(o.Kind)+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		s.hint(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		f.standing = broken
 		return
 	default: // the state's thing bears another identifier by now, and the manifest goes by that
@@ -123,7 +123,7 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 	}
 	if t.list == nil {
 		f.standing = broken
-		s.hint(o, "no-lookup", spoken(o.Kind)+" "+o.Identifier+" cannot be looked up with the documented operations", "give its id, or use --api auto")
+		s.hint(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", "give its id, or use --api auto")
 		return
 	}
 	l, st := s.list(t, f.parent)
@@ -147,7 +147,7 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
 		s.hint(o, "other-identifier", string(o.Address)+" is "+s.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0])+" on the service, not "+o.Identifier,
-			"change the identifier on the service first, or give a new "+spoken(o.Kind)+" a key of its own")
+			"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 		f.standing = broken
 		return
 	}
@@ -158,7 +158,7 @@ func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 		}
 		want, _ := v.Wanted(nil) // a natural key names nothing else
 		if hits := l.field(field)[want]; len(hits) > 0 {
-			s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" "+o.Identifier+", but one called \""+v.Text+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
+			s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+v.Text+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
 				"take that identifier, or another "+field.Name)
 			f.standing = broken
 			return
@@ -184,7 +184,7 @@ func (s *Survey) coded(o *resource.Object, f *fact) bool {
 func (s *Survey) is(o *resource.Object, f *fact, row resource.Row) {
 	f.standing, f.row, f.id, f.identifier = there, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+spoken(o.Kind)+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
+		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
 		f.forget()
 	}
 }
@@ -195,7 +195,7 @@ func (s *Survey) notFound(o *resource.Object, f *fact, x index) {
 	for _, rows := range x {
 		all = append(all, s.readable(o.Kind, f.parent, rows[0]))
 	}
-	s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+	s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
 // elsewhere reports a record that lives in another parent than the manifest says.
@@ -208,7 +208,7 @@ func (s *Survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
 		return false
 	}
 	f.standing = broken
-	s.hint(o, "elsewhere", spoken(o.Kind)+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
+	s.hint(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
 	return true
 }
 
@@ -225,7 +225,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 			f.standing = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
 			f.standing = broken
-			s.hint(o, "no-lookup", spoken(o.Kind)+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.String()+" operations", "give its id, or use --api auto")
+			s.hint(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), "give its id, or use --api auto")
 		}
 		return
 	}
@@ -265,7 +265,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 	}
 	if t.create == nil {
 		f.standing = broken
-		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" \""+o.Name()+"\", and the "+s.in.API.String()+" operations cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
+		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
 	}
 }
 

@@ -233,7 +233,7 @@ func TestIdentity(t *testing.T) {
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
 				"warning other-thing: work_item/web/pay was WEB-1 at the last apply, which is another work item now; it is not refreshed",
 			},
 		},
@@ -325,7 +325,7 @@ func TestIdentity(t *testing.T) {
 			prior:    []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, Open: &planner.Intent{Action: planner.Update}}},
 			want:     func(w *wanted) { w.put("project/web", "name=B") },
 			steps:    []string{"update project/web name"},
-			findings: []string{"warning not-refreshed: 1 project could not be read: the documented operations offer no way; compared with what was applied last"},
+			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with what was applied last"},
 		},
 		"what an edition lacks is said of everything that needs it": {
 			api:  full,
@@ -389,7 +389,7 @@ func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
 			api: documented, want: items, steps: created[1:],
 			prior: []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read: the documented operations offer no way; compared with what was applied last",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
 				cannotSettle("1 work item"),
 			},
 		},

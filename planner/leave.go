@@ -346,7 +346,7 @@ func (b *builder) leave() {
 			}
 			b.steps[rank] = append(b.steps[rank], step)
 			if !ok {
-				step.Action, step.Reason = NotPossible, "the "+b.in.API.String()+" operations cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+a(resource.Must(d.kind.Membership.Container))
+				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+diag.A(resource.Must(d.kind.Membership.Container).Noun())
 				continue
 			}
 			b.plan.Summary.RemoveMembers += len(ids)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -315,7 +316,7 @@ func (p *pruner) decide(l *leftover) {
 		l.refuse(p.holds[l.record.Address])
 		return
 	case l.delete == nil:
-		l.refuse("the " + p.in.API.String() + " operations cannot delete " + a(l.traits.kind) + "; planform state rm forgets it")
+		l.refuse("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.traits.kind.Noun()) + "; planform state rm forgets it")
 		return
 	}
 	if l.record.ID == "" && !p.recover(l) {
@@ -552,9 +553,9 @@ func (p *pruner) leaves(k *resource.Kind, row resource.Row, field *resource.Fiel
 
 func (p *pruner) called(k *resource.Kind, row resource.Row) string {
 	for _, name := range naturals(k, row) {
-		return spoken(k) + " " + strconv.Quote(name)
+		return k.Noun() + " " + strconv.Quote(name)
 	}
-	return spoken(k) + " " + row.ID()
+	return k.Noun() + " " + row.ID()
 }
 
 // spare keeps whatever is above something that stays after all: the service

@@ -174,7 +174,7 @@ func (s *Survey) noParent(t *traits, parent int32) {
 		return
 	}
 	o := s.in.Desired[parent]
-	s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" with the ID "+s.facts[parent].id+": it has no list of its "+plural(t.kind),
+	s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" with the ID "+s.facts[parent].id+": it has no list of its "+plural(t.kind),
 		"look whether it was deleted or archived, or correct its id")
 }
 

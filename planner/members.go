@@ -216,7 +216,7 @@ func (s *Survey) noContainer(r *roster) {
 	}
 	s.diags.Add(diag.Diagnostic{
 		Code: "not-found", Position: at, Address: string(r.container.Address),
-		Summary: "the service has no " + spoken(resource.Must(r.kind.Membership.Container)) + " with the ID " + r.container.ID, Hint: "look whether it was deleted, or correct its id",
+		Summary: "the service has no " + resource.Must(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID, Hint: "look whether it was deleted, or correct its id",
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	if _, done := s.found[name]; done {
 		return
 	}
-	what := "the " + spoken(t.kind) + " \"" + r.Text + "\""
+	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
 	if t.self != nil && r.Text == resource.Me {
 		s.lookUpSelf(name, r)
 		return
@@ -136,7 +136,7 @@ func (s *Survey) find(name nameKey, r *resource.Reference) {
 	case a.Lacking:
 		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.Missing || len(a.Rows) == 0:
-		s.unresolved(name, r, "the service has no "+spoken(name.kind.kind)+" "+r.Text, "")
+		s.unresolved(name, r, "the service has no "+name.kind.kind.Noun()+" "+r.Text, "")
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}
@@ -158,11 +158,11 @@ func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 	}
 	switch len(hits) {
 	case 0:
-		s.unresolved(name, r, "the service has no "+spoken(k)+" \""+r.Text+"\""+where, cmp.Or(near(r.Text, k, l), wayOut(name.kind, lists)))
+		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, cmp.Or(near(r.Text, k, l), wayOut(name.kind, lists)))
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:
-		s.unresolved(name, r, "the "+spoken(k)+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all bear this name", "give the ID of the right one")
+		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all bear this name", "give the ID of the right one")
 	}
 }
 

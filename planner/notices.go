@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -29,7 +28,7 @@ func (b *builder) notices() {
 	for _, k := range resource.Kinds() {
 		t := b.kinds[k]
 		if n := b.stale[t]; n > 0 && b.costly[k] == 0 {
-			b.notice("not-refreshed", number(n, k)+" could not be read: the "+b.in.API.String()+" operations offer no way; compared with what was applied last", "")
+			b.notice("not-refreshed", number(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with what was applied last", "")
 		}
 		if n := b.costly[k]; n > 0 && !b.in.Trust && k.Membership != nil {
 			b.notice("not-read-again", "what "+number(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
@@ -44,11 +43,10 @@ func (b *builder) notices() {
 				by = "its identifier or id"
 			}
 			hint := "what an earlier apply made would be there twice: then put its state file back, or give each thing " + by
-			b.notice("cannot-tell", number(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.String()+
-				" operations cannot tell what the service has already", hint)
+			b.notice("cannot-tell", number(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.Noun()+" cannot tell what the service has already", hint)
 		}
 		if n := unnumbered[t]; n > 0 {
-			parent := spoken(resource.Must(k.Parent))
+			parent := resource.Must(k.Parent).Noun()
 			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+number(n, k),
 				"give the "+parent+"'s identifier beside its id")
 		}
@@ -61,13 +59,6 @@ func (b *builder) notices() {
 
 func (b *builder) notice(code, summary, hint string) {
 	b.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
-}
-
-func number(n int, k *resource.Kind) string {
-	if n == 1 {
-		return "1 " + spoken(k)
-	}
-	return strconv.Itoa(n) + " " + plural(k)
 }
 
 // hasDouble reports whether the service shows a thing of the same name that

@@ -1,6 +1,9 @@
 package planner
 
-import "github.com/planform/planform/internal/resource"
+import (
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
 
 // unjudged marks a fact whose root was not worked out yet.
 const unjudged int32 = -2
@@ -85,7 +88,7 @@ func (b *builder) obstacle(i int, root int32) string {
 		if why = b.forbids(int(root)); why != "" {
 			break
 		}
-		why = "the " + b.in.API.String() + " operations cannot create " + a(o.Kind)
+		why = "the " + b.in.API.Noun() + " cannot create " + diag.A(o.Kind.Noun())
 	}
 	if root == int32(i) { //nolint:gosec // there are fewer things than 2^31
 		return why

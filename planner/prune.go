@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -109,7 +108,7 @@ func (b *builder) pruneNotices() {
 		n, m := b.countLeftovers(), b.countDepartures()
 		var what []string
 		if n > 0 {
-			what = append(what, things(n))
+			what = append(what, diag.Count(n, "thing"))
 		}
 		if m > 0 {
 			what = append(what, diag.Count(m, "membership"))
@@ -121,7 +120,7 @@ func (b *builder) pruneNotices() {
 		return
 	}
 	if b.blind > 0 {
-		b.notice("not-looked-into", "what others put into "+things(b.blind)+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
+		b.notice("not-looked-into", "what others put into "+diag.Count(b.blind, "thing")+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
 			"--refresh-all looks")
 	}
 	b.rekeyed()
@@ -133,7 +132,7 @@ func (b *builder) pruneNotices() {
 		}
 	}
 	if n > 0 {
-		b.notice("not-made", things(n)+" that planform did not make "+are(n)+" not in the manifest any more, and not deleted",
+		b.notice("not-made", diag.Count(n, "thing")+" that planform did not make "+are(n)+" not in the manifest any more, and not deleted",
 			"planform state rm forgets a thing")
 	}
 }
@@ -170,18 +169,4 @@ func (b *builder) rekeyed() {
 			})
 		}
 	}
-}
-
-func things(n int) string {
-	if n == 1 {
-		return "1 thing"
-	}
-	return strconv.Itoa(n) + " things"
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }

@@ -78,7 +78,7 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // what bears the state's identifier now says nothing of this thing
-		s.diags.Add(warning(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+spoken(o.Kind)+" now; it is not refreshed"))
+		s.diags.Add(warning(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+o.Kind.Noun()+" now; it is not refreshed"))
 		f.identifier = ""
 	case o.ID != "":
 		s.hint(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
@@ -93,7 +93,7 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 func (s *Survey) vanished(o *resource.Object, f *fact) {
 	switch {
 	case o.ID != "":
-		s.hint(o, "not-found", "the service has no "+spoken(o.Kind)+" with the ID "+o.ID, "correct the id, or leave it out")
+		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" with the ID "+o.ID, "correct the id, or leave it out")
 		f.standing = broken
 	case o.Identifier != "":
 		s.byIdentifier(o, f)

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"strings"
-
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -291,7 +289,7 @@ func (s *Survey) own() {
 		other := s.in.Desired[first]
 		s.diags.Add(diag.Diagnostic{
 			Code: "same-thing", Position: o.Position, Address: string(o.Address),
-			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + spoken(o.Kind) + " on the service: " + f.id + f.how(),
+			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.how(),
 			Hint:    "take one of them out of the manifest, or give each its own id",
 			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},
 		})
@@ -313,23 +311,4 @@ func (s *Survey) hint(o *resource.Object, code, summary, hint string) {
 
 func warning(o *resource.Object, code, summary string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary}
-}
-
-// spoken is the kind's name in a sentence.
-func spoken(k *resource.Kind) string { return strings.ReplaceAll(k.Name, "_", " ") }
-
-// a is the kind's name with its article.
-func a(k *resource.Kind) string {
-	if strings.IndexByte("aeiou", k.Name[0]) >= 0 {
-		return "an " + spoken(k)
-	}
-	return "a " + spoken(k)
-}
-
-// plural is the manifest's word for the kind's things.
-func plural(k *resource.Kind) string {
-	if k.Section != "" {
-		return strings.ReplaceAll(k.Section, "_", " ")
-	}
-	return spoken(k) + "s"
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -69,7 +70,7 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 	}
 	if s.late[name] == "" {
 		return fmt.Errorf("%s has no %s %q, as every new one has elsewhere; it has %s: write it in the manifest, or name another one",
-			parent.Address, strings.ReplaceAll(k.Name, "_", " "), name.Text, strings.Join(near, ", "))
+			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
 	list, ok := k.Op(resource.List, s.plan.API)
 	if !ok {
-		return nil, fmt.Errorf("the %s operations cannot list what a %s is", s.plan.API, k.Name)
+		return nil, fmt.Errorf("the %s cannot list what %s is", s.plan.API.Noun(), diag.A(k.Noun()))
 	}
 	params, err := s.within(parent, ids)
 	if err != nil {
@@ -109,7 +110,7 @@ func (s *Service) adoptGiven(ctx context.Context, step *planner.Step, params map
 			return s.take(ctx, step, row, params, ids)
 		}
 	}
-	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Name, step.Object.Name(), step.Object.Parent.Address)
+	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
 }
 
 // take makes of a record that is there what the step wants of it: it is

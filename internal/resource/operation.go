@@ -133,6 +133,14 @@ func (a API) String() string {
 	return "documented"
 }
 
+// Noun is what people call what may be used.
+func (a API) Noun() string {
+	if a == Full {
+		return "wider API"
+	}
+	return "documented operations"
+}
+
 // Operations gathers the operations of every kind: the documented ones by their
 // number, then the wider ones by path and method.
 func Operations() []*Operation {

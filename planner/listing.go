@@ -151,7 +151,7 @@ func (s *Survey) offered(t *traits) standing {
 
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *Survey) listed(t *traits, parent int32) bool {
-	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 {
+	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.facts[parent].standing != there {
 		return false
 	}
 	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields}]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -262,34 +261,6 @@ func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) 
 	}
 	params[resource.Must(a.Kind()).Param] = c.ID
 	return c, params
-}
-
-// namedAt is the ID of a thing of the service under whose name or ID the state has its members.
-func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
-	text := a.Key()
-	if resource.IsID(text) {
-		return resource.NormalID(text)
-	}
-	t := s.kinds[resource.Must(a.Kind())]
-	if t.list == nil {
-		return ""
-	}
-	path, missing := t.list.Expand(params)
-	if missing != "" {
-		return ""
-	}
-	answer, _ := s.ask(Read{Operation: t.list, Path: path, Fields: t.fields})
-	id := ""
-	for _, row := range answer.Rows {
-		if !slices.ContainsFunc(naturals(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
-			continue
-		}
-		if id != "" {
-			return "" // two bear the name
-		}
-		id = row.ID()
-	}
-	return id
 }
 
 // look tells who is in the container still from who left it already. It reports

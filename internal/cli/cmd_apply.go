@@ -170,7 +170,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
 	defer conn.watch.follow(progress, false)()
-	return executor.Run(ctx, plan, remote.NewService(conn.client, plan).WithPatience(o.patience), journal, executor.Options{
+	return executor.Run(ctx, plan, remote.NewService(conn.client, plan, o.patience), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)

@@ -199,7 +199,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.fault != nil {
 		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
 	}
-	service := remote.NewService(client, plan).WithPatience(a.patience)
+	service := remote.NewService(client, plan, a.patience)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	done()
 	s.fault = nil

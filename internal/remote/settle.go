@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -17,10 +18,6 @@ import (
 
 // attempts is how often one create is sent, each time after looks that found nothing.
 const attempts = 3
-
-// DefaultPatience is for how long the service is expected to go on, at most, with
-// a request that its client has given up. Until then nothing counts as absent.
-const DefaultPatience = time.Minute
 
 // verdict is what a look shows.
 type verdict int
@@ -57,15 +54,6 @@ func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params m
 	default:
 		return false, out, unknownFate{cause}
 	}
-}
-
-// stopping adds the mark of an error after which nothing more should be sent.
-func stopping(err error) error {
-	var e *apiclient.Error
-	if errors.As(err, &e) && e.Credential() {
-		return fmt.Errorf("%w: %w", executor.ErrStop, err)
-	}
-	return err
 }
 
 func (s *Service) marks(step *planner.Step) bool {
@@ -151,17 +139,7 @@ func (s *Service) byMark(ctx context.Context, step *planner.Step, list *resource
 	}
 }
 
-// sameNatural reports whether a record has the natural key of an object.
-func sameNatural(o *resource.Object, row resource.Row) bool {
-	for _, name := range o.Kind.Natural {
-		v, given := o.Value(name)
-		if !given {
-			continue
-		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
-		if shown, known := v.Field.Observed(row); known && shown == want {
-			return true
-		}
-	}
-	return false
+// markQuery looks for the thing that carries a mark.
+func markQuery(mark string) url.Values {
+	return url.Values{"external_id": {mark}, "external_source": {resource.MarkSource}}
 }

@@ -19,7 +19,7 @@ func (s *Service) named(n planner.Name) (string, bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, ok := s.late[n]
+	id, ok := s.learned[n]
 	return id, ok
 }
 
@@ -62,17 +62,23 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 		for _, natural := range k.Natural {
 			text, _ := row[natural].(string)
 			near = append(near, text)
-			s.late[planner.Name{Kind: name.Kind, Within: name.Within, Text: text}] = row.ID()
+			s.learned[planner.Name{Kind: name.Kind, Within: name.Within, Text: text}] = row.ID()
 			if strings.EqualFold(text, strings.TrimSpace(name.Text)) {
-				s.late[name] = row.ID()
+				s.learned[name] = row.ID()
 			}
 		}
 	}
-	if s.late[name] == "" {
+	if s.learned[name] == "" {
 		return fmt.Errorf("%s has no %s %q, as every new one has elsewhere; it has %s: write it in the manifest, or name another one",
 			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
 	return nil
+}
+
+// listOf is the list of a kind in one thing of the manifest.
+type listOf struct {
+	kind   *resource.Kind
+	parent *resource.Object
 }
 
 // listIn reads, once a run, the things of a kind that came to be with a thing of the manifest.
@@ -96,51 +102,4 @@ func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource
 		s.lists[of] = rows
 	}
 	return rows, err
-}
-
-// adoptGiven takes the thing that the service made by itself when it made what
-// it lives in, and brings it to what the manifest wants.
-func (s *Service) adoptGiven(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	rows, err := s.listIn(ctx, step.Kind, step.Object.Parent, ids)
-	if err != nil {
-		return executor.Outcome{}, failure(step, err)
-	}
-	for _, row := range rows {
-		if sameNatural(step.Object, row) {
-			return s.take(ctx, step, row, params, ids)
-		}
-	}
-	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
-}
-
-// take makes of a record that is there what the step wants of it: it is
-// compared, and what differs is sent.
-func (s *Service) take(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	wanted := s.wanted(step, ids)
-	var differing []*resource.Value
-	for _, v := range step.Values {
-		want, ok := wanted[v.Field]
-		if have, known := v.Field.Observed(row); ok && known && have != want && !v.Field.Immutable {
-			differing = append(differing, v)
-		}
-	}
-	out := s.created(step, row, ids)
-	op, ok := step.Kind.Op(resource.Update, s.plan.API)
-	if len(differing) == 0 || !ok {
-		return out, nil
-	}
-	change := *step
-	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, row.ID(), differing
-	params[step.Kind.Param] = change.ID
-	updated, err := s.update(ctx, &change, params, ids)
-	if err != nil {
-		return executor.Outcome{}, err
-	}
-	for _, v := range differing {
-		if applied, ok := updated.Values[v.Field.Name]; ok {
-			out.Values[v.Field.Name] = applied
-		}
-	}
-	out.Warnings = updated.Warnings
-	return out, nil
 }

@@ -1,0 +1,91 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// readers is how many reads are under way at once; the service answers no faster with more.
+const readers = 4
+
+// answer makes the reads and puts what the service says into observed. Several
+// memberships can be told from one answer; it is asked for once.
+func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read, observed planner.Observed) error {
+	type request struct{ path, fields string }
+	same := map[request][]planner.Read{}
+	for _, r := range reads {
+		at := request{r.Path, r.Fields}
+		same[at] = append(same[at], r)
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for _, r := range reads {
+		all := same[request{r.Path, r.Fields}]
+		if r != all[0] {
+			continue
+		}
+		group.Go(func() error {
+			a, err := ask(ctx, client, r)
+			if err != nil {
+				return fmt.Errorf("reading what the service holds: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range all {
+				observed[r] = part(a, r.Operation)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// part is what an answer says to one operation, where it holds the lists of several.
+func part(a planner.Answer, o *resource.Operation) planner.Answer {
+	m := resource.Must(o.Kind).Membership
+	if m == nil || m.Under == "" || len(a.Rows) == 0 {
+		return a
+	}
+	list, _ := a.Rows[0][m.Under].([]any)
+	a.Rows = make([]resource.Row, 0, len(list))
+	for _, e := range list {
+		if row, ok := e.(map[string]any); ok {
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+// ask makes one read. That a thing or a route is not there is an answer.
+func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
+	var query url.Values
+	if r.Fields != "" {
+		query = url.Values{"fields": {r.Fields}}
+	}
+	rows, err := read(ctx, client, r, query)
+	switch {
+	case errors.Is(err, apiclient.ErrRouteAbsent):
+		return planner.Answer{Lacking: true}, nil
+	case errors.Is(err, apiclient.ErrNotFound):
+		return planner.Answer{Missing: true}, nil
+	}
+	return planner.Answer{Rows: rows}, err
+}
+
+func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
+	if !r.Probe {
+		return client.Read(ctx, r.Operation, r.Path, query)
+	}
+	_, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: url.Values{"per_page": {"1"}}})
+	return nil, err
+}

@@ -1,0 +1,157 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	for attempt := 1; ; attempt++ {
+		res, err := s.send(ctx, step, params, ids)
+		if err == nil && res.Row.ID() == "" {
+			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
+		}
+		if err == nil {
+			return s.created(step, res.Row, ids), nil
+		}
+		again, out, err := s.afterFailure(ctx, step, params, ids, err)
+		if !again || attempt == attempts {
+			return out, s.doubted(step, err)
+		}
+	}
+}
+
+// created is the outcome of a create that was answered.
+func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
+	values := s.wanted(step, ids)
+	warnings := s.contradictions(step, row, values, ids)
+	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Made: step.Action == planner.Create, Values: digests(values), Warnings: warnings}
+}
+
+func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	res, err := s.send(ctx, step, params, ids)
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	values := s.wanted(step, ids)
+	warnings := s.contradictions(step, res.Row, values, ids)
+	return executor.Outcome{
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(values), Warnings: warnings,
+	}, nil
+}
+
+// send makes the request of a create or update in the dialect that the service speaks.
+func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
+	extra := s.besides(step, params)
+	resolve := s.resolve(step.Object, ids)
+	dialect := s.dialect(step.Kind)
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, dialect, resolve, extra...)}
+	res, err := s.client.Do(ctx, req)
+	if other, ok := s.otherDialect(step, dialect, err); ok {
+		req.Body = resource.Body(step.Values, other, resolve, extra...)
+		if res, err = s.client.Do(ctx, req); err == nil {
+			s.speak(step.Kind, other)
+		}
+	}
+	if err == nil {
+		if d, told := step.Kind.DialectOf(res.Row); told {
+			s.speak(step.Kind, d)
+		}
+	}
+	return res, err
+}
+
+// besides is what a body says besides the values: what the path says and the
+// service wants repeated, the identifier that people chose, and the mark.
+func (s *Service) besides(step *planner.Step, params map[string]string) [][2]string {
+	var extra [][2]string
+	for _, name := range step.Operation.Echo {
+		extra = append(extra, [2]string{name, params[name]})
+	}
+	creates := step.Action == planner.Create
+	if id := step.Kind.Identifier; creates && id != nil && id.Wire != "" && step.Object.Identifier != "" {
+		extra = append(extra, [2]string{id.Wire, step.Object.Identifier})
+	}
+	if creates && s.marks(step) || step.Mark {
+		extra = append(extra, [2]string{"external_source", resource.MarkSource}, [2]string{"external_id", resource.Mark(s.plan.Workspace, step.Address)})
+	}
+	return extra
+}
+
+// path is the request path of a step, for messages.
+func (s *Service) path(step *planner.Step, params map[string]string) string {
+	path, _ := step.Operation.Expand(params)
+	return path
+}
+
+// identifier is the readable identifier of a thing that was just created.
+func (s *Service) identifier(o *resource.Object, row resource.Row) string {
+	id := o.Kind.Identifier
+	if id == nil {
+		return ""
+	}
+	if id.Wire != "" {
+		shown, _ := row[id.Wire].(string)
+		return shown
+	}
+	if o.Parent == nil || row["sequence_id"] == nil {
+		return ""
+	}
+	code := s.plan.Known[o.Parent.Address].Identifier
+	if code == "" {
+		code = strings.ToUpper(o.Parent.Identifier)
+	}
+	number, err := strconv.Atoi(fmt.Sprint(row["sequence_id"]))
+	if code == "" || err != nil {
+		return ""
+	}
+	return code + "-" + strconv.Itoa(number)
+}
+
+// dialect is what names the service uses for the kind's fields, as far as is known.
+func (s *Service) dialect(k *resource.Kind) resource.Dialect {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialects[k.Name]
+}
+
+func (s *Service) speak(k *resource.Kind, d resource.Dialect) {
+	if !k.HasDialects() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dialects[k.Name] = d
+}
+
+// otherDialect tells whether the service refused a body because it names a
+// required field otherwise, in which case nothing was done.
+func (s *Service) otherDialect(step *planner.Step, used resource.Dialect, err error) (resource.Dialect, bool) {
+	var e *apiclient.Error
+	if s.plan.API == resource.Documented || !step.Kind.HasDialects() || !errors.As(err, &e) || e.Status != 400 {
+		return used, false
+	}
+	other := resource.Newer
+	if used == resource.Newer {
+		other = resource.Contract
+	}
+	for _, v := range step.Values {
+		f := v.Field
+		name := f.WireNewer
+		if other == resource.Contract {
+			name = f.Wire
+		}
+		if _, named := e.Fields[name]; named && f.Required && f.WireNewer != "" {
+			return other, true
+		}
+	}
+	return used, false
+}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -60,21 +56,6 @@ func (s *Snapshot) Prior() planner.Prior { return s.memory.prior() }
 
 // LastSign is when a run was last heard of; zero = not known.
 func (s *Snapshot) LastSign() time.Time { return s.memory.lastSign() }
-
-func (m *memory) lastSign() time.Time {
-	if m.latest == 0 {
-		return time.Time{}
-	}
-	return time.Unix(m.latest, 0)
-}
-
-func (m *memory) prior() planner.Prior {
-	prior := make(planner.Prior, len(m.entries))
-	for address := range m.entries {
-		prior[address] = m.entries[address].Record
-	}
-	return prior
-}
 
 // Read reads a state without the lock, and writes nothing. A state that is not
 // there is an empty one.
@@ -286,148 +267,4 @@ func (f *File) Close() error {
 		return errors.Join(err, f.lock.release())
 	}
 	return f.lock.release()
-}
-
-// found is what there is on disk, folded.
-type found struct {
-	memory
-	info    fs.FileInfo // nil = there is no state file
-	journal bool        // there is a journal with a first line
-}
-
-// load reads state and journal. The journal is read first: if a run saves
-// between the two readings, the state that is found has all that the journal
-// said, and says so.
-func load(p paths, opts Options) (*found, error) {
-	journalText, _, err := read(p.journal)
-	if err != nil {
-		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it tells what was sent", p.journal, cause(err))
-	}
-	j, err := parseJournal(p.journal, journalText)
-	if err != nil {
-		return nil, err
-	}
-	text, info, err := read(p.state)
-	if err != nil {
-		return nil, unreadable(p.state, err)
-	}
-	f := &found{info: info, journal: j != nil}
-	f.content = content{BaseURL: opts.BaseURL, Workspace: opts.Workspace, entries: map[resource.Address]entry{}}
-	if info != nil {
-		c, err := decode(p.state, text)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.belongs(p.state, opts); err != nil {
-			return nil, err
-		}
-		c.BaseURL = opts.BaseURL // in its normal form
-		f.content = *c
-		for address := range f.entries {
-			e := f.entries[address]
-			f.number(&e)
-			if f.latest = max(f.latest, e.applied); e.Open != nil {
-				f.latest = max(f.latest, e.Open.At)
-			}
-		}
-	}
-	if j == nil {
-		return f, nil
-	}
-	return f, f.fold(p, j, opts)
-}
-
-var (
-	errNotRegular = errors.New("it is not a regular file")
-	errTooLarge   = errors.New("it has more than a gigabyte, which no state has")
-)
-
-// largest is the size of a state that is read: several times that of a million things.
-const largest = 1 << 30
-
-// read returns nil info if there is no such file.
-func read(path string) ([]byte, fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = errNotRegular // to open a pipe would wait
-	case info.Size() > largest:
-		err = errTooLarge
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := os.Open(path) //nolint:gosec // the path is the user's choice
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	if info, err = file.Stat(); err != nil {
-		return nil, nil, err
-	}
-	text := make([]byte, 0, info.Size()+1)
-	for {
-		n, err := file.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
-		if errors.Is(err, io.EOF) {
-			return text, info, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		text = slices.Grow(text, 512)
-	}
-}
-
-func (c *content) belongs(path string, opts Options) error {
-	const advice = "name the right state file with --state, or the server and workspace that it is for"
-	have, err := normalURL(c.BaseURL)
-	if err != nil {
-		have = c.BaseURL
-	}
-	if have != opts.BaseURL {
-		return &MismatchError{Path: path, What: "the server", Have: have, Want: opts.BaseURL, Advice: advice}
-	}
-	if c.Workspace != opts.Workspace {
-		return &MismatchError{Path: path, What: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}
-	}
-	return nil
-}
-
-// fold takes a journal in, unless the state says that this was done before.
-func (f *found) fold(p paths, j *journal, opts Options) error {
-	h := content{Lineage: j.head.Lineage, BaseURL: j.head.BaseURL, Workspace: j.head.Workspace}
-	if err := h.belongs(p.journal, opts); err != nil {
-		return err
-	}
-	if f.info == nil && j.head.Serial == 0 {
-		f.Lineage = j.head.Lineage // the run died before it saved a state for the first time
-	}
-	const advice = "put back the state file that the journal was written beside (perhaps " // its name follows
-	if f.Lineage != j.head.Lineage {
-		return &MismatchError{
-			Path: p.journal, What: "the state of lineage", Have: j.head.Lineage, Want: f.Lineage,
-			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
-		}
-	}
-	if f.Journal == j.head.ID {
-		return nil
-	}
-	if f.Serial != j.head.Serial {
-		return &MismatchError{
-			Path: p.journal, What: "the state of serial", Have: strconv.FormatUint(j.head.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
-			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
-		}
-	}
-	for _, l := range j.lines {
-		f.take(l)
-	}
-	if f.changed() {
-		f.Journal = j.head.ID
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -22,6 +23,21 @@ type memory struct {
 	rosters map[resource.Address][]resource.Address
 	// inside holds what lives in a thing; nil = not gathered yet.
 	inside map[resource.Address][]resource.Address
+}
+
+func (m *memory) prior() planner.Prior {
+	prior := make(planner.Prior, len(m.entries))
+	for address := range m.entries {
+		prior[address] = m.entries[address].Record
+	}
+	return prior
+}
+
+func (m *memory) lastSign() time.Time {
+	if m.latest == 0 {
+		return time.Time{}
+	}
+	return time.Unix(m.latest, 0)
 }
 
 // recordAddress is where the record of a step is kept: batches of the members

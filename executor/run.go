@@ -320,28 +320,25 @@ func (r *run) release(i int, ok bool) {
 }
 
 // free takes a step that waits for nothing any more. It is ready, unless it
-// brings members in of which not one is there.
+// deletes something, which goes last, or brings members in of which not one is there.
 func (r *run) free(i int) {
 	step := r.plan.Steps[i]
-	switch {
-	case step.Action != planner.Delete:
-	case r.others > 0:
-		r.held = append(r.held, i)
-		return
-	case r.lost != nil:
-		r.block(i, r.lost)
-		return
-	}
 	missing := r.missing(step)
-	if len(missing) == 0 || len(missing) < len(step.Members.Items) {
+	deletes := step.Action == planner.Delete
+	switch {
+	case deletes && r.others > 0:
+		r.held = append(r.held, i)
+	case deletes && r.lost != nil:
+		r.block(i, r.lost)
+	case len(missing) > 0 && len(missing) == len(step.Members.Items):
+		var root *planner.Step
+		if j, ok := r.at[missing[0]]; ok {
+			root = r.root(j)
+		}
+		r.block(i, root)
+	default:
 		heap.Push(&r.ready, i)
-		return
 	}
-	var root *planner.Step
-	if j, ok := r.at[missing[0]]; ok {
-		root = r.root(j)
-	}
-	r.block(i, root)
 }
 
 func (r *run) block(i int, root *planner.Step) {

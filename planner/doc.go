@@ -21,5 +21,10 @@
 // before the next plan, somebody renames what was made, or makes by hand, once it
 // was sent in vain, something that bears its name.
 //
+// What the manifest does not have any more is deleted only if that is asked for,
+// planform made it, nothing protects it, and no manifest that is not read had it;
+// and not while the service shows something that others put into it. Where it
+// would take too many requests to look for that, a notice says so.
+//
 // The executor may do only what the plan says.
 package planner

@@ -151,18 +151,11 @@ func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 		f.standing = broken
 		return
 	}
-	for _, field := range f.traits.natural {
-		v, given := o.Value(field.Name)
-		if !given {
-			continue
-		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
-		if hits := l.field(field)[want]; len(hits) > 0 {
-			s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+v.Text+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
-				"take that identifier, or another "+field.Name)
-			f.standing = broken
-			return
-		}
+	if hits, field := l.alike(o, f.traits); len(hits) > 0 {
+		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
+			"take that identifier, or another "+field)
+		f.standing = broken
+		return
 	}
 	if len(missing(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
 		s.notFound(o, f, x) // it is misspelt rather than new
@@ -245,16 +238,9 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 			return
 		}
 	}
-	for _, field := range t.natural {
-		v, given := o.Value(field.Name)
-		if !given {
-			continue
-		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
-		if hits := l.field(field)[want]; len(hits) > 0 {
-			s.adopt(o, f, hits, "its "+field.Name)
-			return
-		}
+	if hits, field := l.alike(o, t); len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
+		return
 	}
 	if s.shelved(o, f, was) {
 		return

@@ -241,6 +241,21 @@ func (l *listing) field(f *resource.Field) index {
 	return x
 }
 
+// alike finds the records that have the natural key of a thing, and the field that shows it.
+func (l *listing) alike(o *resource.Object, t *traits) (hits []resource.Row, field string) {
+	for _, f := range t.natural {
+		v, given := o.Value(f.Name)
+		if !given {
+			continue
+		}
+		want, _ := v.Wanted(nil) // a natural key names nothing else
+		if hits := l.field(f)[want]; len(hits) > 0 {
+			return hits, f.Name
+		}
+	}
+	return nil, ""
+}
+
 // names finds records by any of the texts that people call them by: in the letters as written, or in any case.
 func (l *listing) names(k *resource.Kind) (exact, fold index) {
 	if l.byName == nil {

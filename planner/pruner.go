@@ -40,11 +40,9 @@ func (p *pruner) decideAll(kept []resource.Address) {
 	p.spare()
 }
 
-// afford finds out whether it would take longer than a person waits, a minute of
-// the usual quota, to look what others put into each thing that goes, such as
-// their comments on a work item.
+// afford finds out whether it would take longer than a person waits to look what
+// others put into each thing that goes, such as their comments on a work item.
 func (p *pruner) afford() {
-	const most = 60
 	reads, things := 0, 0
 	for _, l := range p.leftovers {
 		n := len(resource.Children(l.traits.kind.Name))
@@ -53,7 +51,7 @@ func (p *pruner) afford() {
 		}
 		reads, things = reads+n, things+1
 	}
-	if reads > most && !p.in.Thorough {
+	if reads > mostSingly && !p.in.Thorough {
 		p.blind = things
 	}
 }

@@ -34,19 +34,11 @@ func (s *Survey) shelved(o *resource.Object, f *fact, was string) bool {
 	if _, _, given := wantsArchived(o); !given {
 		return false
 	}
-	l := &listing{rows: a.Rows}
-	for _, field := range t.natural {
-		v, written := o.Value(field.Name)
-		if !written {
-			continue
-		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
-		if hits := l.field(field)[want]; len(hits) > 0 {
-			s.adopt(o, f, hits, "its "+field.Name)
-			return true
-		}
+	hits, field := (&listing{rows: a.Rows}).alike(o, t)
+	if len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
 	}
-	return false
+	return len(hits) > 0
 }
 
 // wantsArchived is what the manifest says of a thing's being archived; given is false where it says nothing.

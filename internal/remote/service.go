@@ -108,7 +108,7 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 // params are the path parameters of a step's request.
 func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]string, error) {
 	params := map[string]string{"workspace_slug": s.plan.Workspace}
-	parent := (*resource.Object)(nil)
+	var parent *resource.Object
 	if m := step.Members; m != nil {
 		id := m.Container.ID
 		if id == "" {

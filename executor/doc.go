@@ -1,9 +1,10 @@
 // Package executor carries out a plan: concurrently, in dependency order, and
 // so that whatever breaks when, what was done is known.
 //
-// A step starts when the steps it needs have succeeded. A failed step blocks
-// what hangs on it and nothing else; what is blocked names the root cause. No
-// two steps of one address are under way at the same time.
+// A step starts when the steps it needs have succeeded and those it only comes
+// after have ended. A failed step blocks what hangs on it and nothing else; what is
+// blocked names the root cause. No two steps of one address are under way at the
+// same time.
 //
 // Before a step's request may be sent its intent is in the [Journal]; after it
 // its outcome. Intents are written in batches, ahead of the workers, so that a

@@ -7,14 +7,14 @@
 //
 // Planning goes in rounds. Reads tells what must still be read and can be asked
 // for now; somebody makes those requests and puts the answers into
-// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan]. Whoever
-// does both on one [Survey] looks at everything once. So
-// a plan can name every read that it stands on, and a thing that could not be
-// read is never taken for absent.
+// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan].
+// Whoever does both on one [Survey] looks at everything once. So a plan can name
+// every read that it stands on, and a thing that could not be read is never taken
+// for absent.
 //
 // What a create without an outcome made is looked for before it is created
-// again: in the list of its parent, by mark or natural key; or, of work items under
-// the documented operations, by their readable numbers, among those that came
+// again: in the list of its parent, by mark or natural key; or, of work items
+// under the documented operations, by their readable numbers, among those that came
 // after it was sent, by the name and whatever else was sent. [Survey.Unseen] tells
 // which answers may come too early. If what is there fits in more than one way,
 // nothing is sent and the step says how to resolve it. It cannot be noticed if,

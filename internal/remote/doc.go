@@ -6,10 +6,12 @@
 // package names no path itself, and no kind but the one whose list tells whether
 // the wider API is there.
 //
-// It guarantees that an answer which contradicts its request is reported, and
-// that a create whose fate is unknown is never sent again before looks have shown
-// that the thing is not there: one of them after the time within which the
-// service may still carry out what its client has given up ([DefaultPatience]).
+// It guarantees that an answer which contradicts its request is reported; that
+// members get in although the service refuses their batch, without a reason,
+// for one or two of them, who are named then; and that a create whose fate is
+// unknown is never sent again before looks have shown that the thing is not there:
+// one of them after the time within which the service may still carry out what
+// its client has given up ([DefaultPatience]).
 // In the same run that time begins when the client gives up; in a later one when
 // the former run must have, but that it died is known only by the lock, so at the
 // latest when the later one begins.

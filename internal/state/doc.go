@@ -60,9 +60,10 @@
 // "open" on a line holds the intent of a request whose fate is not known, and
 // when it was written; for a create, "after" is the highest readable number that
 // was known then of its kind in its project: what the request made has a higher
-// one, if it was that project's. The lineage is made with the first state and never changes; the serial grows by
-// one each time the state is written; "journal" names the journal whose lines
-// are already in it, so that none is folded in twice.
+// one, if it was that project's. The lineage is made with the first state and
+// never changes; the serial grows by one each time the state is written;
+// "journal" names the journal whose lines are already in it, so that none is
+// folded in twice.
 //
 // # The journal
 //

@@ -227,12 +227,7 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 		"work_item/web/a": {Address: "work_item/web/a", ID: "new id of WEB-57", Identifier: "WEB-57"},
 		lost:              {Address: lost, Open: &planner.Intent{Action: planner.Create, Name: "name of web/lost", After: 57, At: at.Unix()}},
 	}
-	check := func(when string, got planner.Prior) {
-		t.Helper()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
-	}
+	check := against(t, want)
 	check("in memory", f.Prior())
 	check("from the journal", readPrior(t, path))
 	die(t, f)

@@ -307,12 +307,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			for _, r := range test.want {
 				want[r.Address] = r
 			}
-			check := func(when string, got planner.Prior) {
-				t.Helper()
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", when, diff)
-				}
-			}
+			check := against(t, want)
 			check("in memory", f.Prior())
 			check("read while it runs", readPrior(t, path))
 			die(t, f)

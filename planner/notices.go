@@ -60,30 +60,3 @@ func (b *builder) notices() {
 func (b *builder) notice(code, summary, hint string) {
 	b.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
 }
-
-// hasDouble reports whether the service shows a thing of the same name that
-// neither planform made nor the manifest means.
-func (b *builder) hasDouble(i int) bool {
-	o, f := b.in.Desired[i], &b.facts[i]
-	if !o.Kind.AdoptAsked || b.in.AdoptByName || f.parent == none || b.facts[f.parent].standing != there {
-		return false
-	}
-	l, st := b.list(f.traits, f.parent)
-	if st != there || len(l.rows) == 0 {
-		return false
-	}
-	for _, name := range o.Kind.Natural {
-		v, given := o.Value(name)
-		if !given {
-			continue
-		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
-		for _, row := range l.field(v.Field)[want] {
-			_, owned := b.owners[serviceID{o.Kind.Name, row.ID()}]
-			if source, _ := row["external_source"].(string); source == "" && !owned {
-				return true
-			}
-		}
-	}
-	return false
-}

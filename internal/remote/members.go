@@ -162,7 +162,7 @@ func (j *joining) explain() error {
 	}
 	hint := "look whether it is still on the service"
 	if c := j.step.Kind.Membership.Container; j.step.Kind.Membership.Exclusive {
-		hint += ", and whether it is in two " + c + "s at once, which the service can get into but not out of: take it out of all but one there"
+		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service can get into but not out of: take it out of all but one there"
 	}
 	return explained{fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -112,156 +111,12 @@ func (b *builder) step(i int, a Action) *Step {
 	return step
 }
 
-func (b *builder) create(i int) {
-	if root := b.root(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
-		step := b.step(i, NotPossible)
-		step.Reason, step.Lacking = b.obstacle(i, root), b.lackingKind(root)
-		return
-	}
-	o, f := b.in.Desired[i], &b.facts[i]
-	if f.gone {
-		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
-	}
-	given := b.given(i)
-	if !given {
-		b.complete(i)
-		b.compareLetters(i)
-	}
-	step := b.step(i, Create)
-	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
-	lacks := b.lacking(i)
-	var d difference
-	var late []*resource.Value
-	values := b.values.take(len(o.Values))[:0]
-	for k := range o.Values {
-		switch v := &o.Values[k]; {
-		case f.traits.carried(v.Field), lacks.has(v):
-		case !b.in.API.Sends(v.Field):
-			b.withhold(v, &d)
-		case v.Field.Late && !given:
-			late = append(late, v)
-		default:
-			values = append(values, v)
-		}
-	}
-	step.Values = values
-	if given {
-		b.giveStep(step)
-	} else {
-		step.Values = b.initial(o, values)
-	}
-	if f.parent != none {
-		b.need(f.parent)
-		b.needFeature(f)
-	}
-	b.needTargets(i, values)
-	step.Needs = b.taken()
-	f.step = step
-	if len(late) > 0 && f.traits.update != nil {
-		b.complement(i, late)
-	}
-	b.shelve(i)
-	lacks.add(b.Survey, &d)
-	b.stick(i, &d)
-}
-
-// withhold tells what a thing will not have since the operations offer no way to say it.
-func (b *builder) withhold(v *resource.Value, d *difference) {
-	if !v.Null && !v.Field.Shelf {
-		d.stuck, d.causes = append(d.stuck, b.change(v, FromManifest)), append(d.causes, cannotSet)
-	}
-}
-
-// complement adds the step that sends what a create does not take.
-func (b *builder) complement(i int, late []*resource.Value) {
-	f := &b.facts[i]
-	step := b.step(i, Update)
-	step.Operation, step.Values, step.Needs = f.traits.update, late, []int{i}
-	b.willChange(step)
-}
-
-// given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.
-func (b *builder) given(i int) bool {
-	f := &b.facts[i]
-	if len(f.traits.kind.Given) == 0 || f.parent == none || b.facts[f.parent].standing != absent {
-		return false
-	}
-	o := b.in.Desired[i]
-	return slices.ContainsFunc(f.traits.natural, func(field *resource.Field) bool { return f.traits.given(o.Text(field.Name)) })
-}
-
-// giveStep makes of a step that creates a thing one that adopts what will be there by then.
-func (b *builder) giveStep(step *Step) {
-	k := step.Kind
-	step.Action, step.Operation = Adopt, nil
-	step.Reason = "each new " + resource.Must(k.Parent).Noun() + " has it"
-	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.Natural, v.Field.Name) })
-	if len(step.Values) == 0 {
-		return
-	}
-	step.Operation, _ = k.Op(resource.Update, b.in.API)
-	b.willChange(step)
-}
-
 // willChange shows all values of a step as changes of it.
 func (b *builder) willChange(step *Step) {
 	for _, v := range step.Values {
 		c := b.change(v, FromManifest)
 		c.Possible = true
 		step.changes = append(step.changes, c)
-	}
-}
-
-// complete reports what a thing lacks that is to be created.
-func (b *builder) complete(i int) {
-	o, f := b.in.Desired[i], &b.facts[i]
-	needed := missing(o)
-	if len(needed) == 0 {
-		return
-	}
-	var others []string
-	if b.listed(f.traits, f.parent) {
-		l, _ := b.list(f.traits, f.parent)
-		for _, row := range l.rows {
-			others = append(others, naturals(o.Kind, row)...)
-		}
-	}
-	what := o.Kind.Noun()
-	b.diags.Add(diag.Diagnostic{
-		Code: "incomplete", Position: o.Position, Address: string(o.Address),
-		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
-		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+diag.A(o.Kind.Noun())+" that exists"),
-	})
-}
-
-// missing lists what a thing cannot be created without and the manifest does not give.
-func missing(o *resource.Object) []string {
-	var names []string
-	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
-		names = append(names, "identifier")
-	}
-	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
-// initial adds the values that a create sends where the manifest gives none.
-func (b *builder) initial(o *resource.Object, values []*resource.Value) []*resource.Value {
-	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sends(f) && !o.Writes(f) {
-			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
-		}
-	}
-	return values
-}
-
-// needFeature notes the step that switches on in the parent what things of the kind need.
-func (b *builder) needFeature(f *fact) {
-	if p := &b.facts[f.parent]; f.traits.kind.Feature != "" && p.standing == there && p.step != nil && p.step.Operation != nil {
-		b.needs = append(b.needs, int(f.parent))
 	}
 }
 
@@ -381,81 +236,6 @@ func (b *builder) know(i int) {
 	known.Address, known.ID, known.Open = address, f.id, nil
 	known.Identifier = cmp.Or(f.identifier, known.Identifier)
 	b.plan.Known[address] = known
-}
-
-// members plans the batches that bring a container's missing members in.
-func (b *builder) members(r *roster) {
-	if r.object != none && b.rests(r.object) {
-		return // see rest
-	}
-	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
-		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
-	})
-	if len(entries) == 0 {
-		return
-	}
-	size := r.kind.Membership.Batch
-	reason, lacks := "", ""
-	switch {
-	case r.object != none && b.root(r.object) != none:
-		lacks = b.lackingKind(b.root(r.object))
-		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
-	case r.lacking:
-		lacks = plural(resource.Must(r.kind.Membership.Member))
-		if r.kind.Membership.Inverse != "" {
-			lacks = "relations"
-		}
-		lacks += " of " + plural(resource.Must(r.kind.Membership.Container))
-		reason = "this edition of the service does not have " + lacks
-	}
-	if reason != "" {
-		size = len(entries)
-	}
-	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
-	rank := resource.Rank(r.kind.Name)
-	files := b.naming(r)
-	all := make([]Member, len(entries))
-	for n := 1; len(entries) > 0; n++ {
-		k := min(size, len(entries))
-		step := &b.made.take(1)[0]
-		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
-		step.Position = entries[0].ref.Position
-		step.Members = &Members{Container: r.container, Items: all[:k:k], Files: files}
-		for j, e := range entries[:k] {
-			all[j] = b.member(r, e)
-		}
-		b.steps[rank] = append(b.steps[rank], step)
-		if reason != "" {
-			step.Action, step.Reason, step.Lacking = NotPossible, reason, lacks
-			return
-		}
-		step.Operation = op
-		if r.object != none {
-			b.need(r.object)
-		}
-		step.Needs = b.taken()
-		for _, e := range entries[:k] {
-			if e.member != none {
-				b.need(e.member)
-			}
-		}
-		step.After = b.taken()
-		b.enter(r, step)
-		b.plan.Summary.AddMembers += k
-		entries, all = entries[k:], all[k:]
-	}
-}
-
-func (b *builder) member(r *roster, e entry) Member {
-	m := Member{ID: b.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
-	if e.member != none {
-		o := b.in.Desired[e.member]
-		m.Address = o.Address
-		if r.kind.Membership.On != r.kind.Membership.Container {
-			m.Text = o.Key
-		}
-	}
-	return m
 }
 
 // circle reports steps that wait for each other, where they are written.

@@ -75,7 +75,7 @@ func (b *builder) correct() {
 	}
 	b.close(at)
 	for _, c := range all {
-		if len(c.Record.Members) == 0 && c.Record.Open == nil && !isThing(c.From) {
+		if len(c.Record.Members) == 0 && c.Record.Open == nil && !c.From.IsThing() {
 			c.To = ""
 		}
 	}

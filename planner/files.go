@@ -57,7 +57,7 @@ func (b *builder) stand() {
 		return
 	}
 	for a := range b.in.Prior {
-		if _, wanted := b.placeOf(a); !wanted && isThing(a) && b.in.targeted(a) {
+		if _, wanted := b.placeOf(a); !wanted && a.IsThing() && b.in.targeted(a) {
 			note(a, nil)
 		}
 	}

@@ -78,7 +78,7 @@ func newLeaver(s *Survey) *leaver {
 // countDepartures counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with a thing.
 func (s *Survey) countDepartures() int {
-	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), func(a resource.Address) bool { return isThing(a) })
+	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), resource.Address.IsThing)
 	if len(rosters) == 0 {
 		return 0
 	}
@@ -151,7 +151,7 @@ func (l *leaver) gather() {
 	l.names = map[serviceID]resource.Address{}
 	for address, r := range l.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		if have, twice := l.names[id]; isThing(address) && r.ID != "" && (!twice || address < have) {
+		if have, twice := l.names[id]; address.IsThing() && r.ID != "" && (!twice || address < have) {
 			l.names[id] = address
 		}
 	}

@@ -35,13 +35,6 @@ const (
 	refused          // it is wanted no more, and cannot be deleted
 )
 
-// isThing reports whether a record is of a thing and not of the members of one.
-func isThing(a resource.Address) bool {
-	_, known := resource.Lookup(a.Kind())
-	_, _, _, members := a.Roster()
-	return known && !members
-}
-
 // countLeftovers counts the things that an earlier apply made and the manifest does not have any more.
 func (s *Survey) countLeftovers() int {
 	n := 0
@@ -63,7 +56,7 @@ func (s *Survey) countLeftovers() int {
 
 // mayGo reports whether a thing goes if the manifest does not have it.
 func (s *Survey) mayGo(a resource.Address, r *Record) bool {
-	return r.Made && isThing(a) && s.in.targeted(a) && s.in.abandoned(r)
+	return r.Made && a.IsThing() && s.in.targeted(a) && s.in.abandoned(r)
 }
 
 // findLeftovers decides what becomes of the things that the state knows and the
@@ -78,7 +71,7 @@ func (s *Survey) findLeftovers() {
 	made := map[serviceID]*leftover{}
 	var kept []resource.Address // that are neither wanted nor targeted
 	for address, r := range s.in.Prior {
-		if !isThing(address) {
+		if !address.IsThing() {
 			continue
 		}
 		id := serviceID{address.Kind(), r.ID}

@@ -254,7 +254,7 @@ func (s *Survey) nameID(kind, id string) string {
 		}
 		// What no answer names may be something that the manifest does not have any more.
 		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
-			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); isThing(address) && s.spoken[n] == "" {
+			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsThing() && s.spoken[n] == "" {
 				s.spoken[n] = string(address)
 			}
 		}

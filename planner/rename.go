@@ -117,7 +117,7 @@ func byRank() []*resource.Kind {
 
 // renamed reports whether it is the thing itself that has another key, and not what it lives in or belongs to.
 func renamed(was, now resource.Address) bool {
-	return isThing(now) && was.Key() != now.Key()
+	return now.IsThing() && was.Key() != now.Key()
 }
 
 // formerly lists the addresses that a thing had before, or that what it lives in had.

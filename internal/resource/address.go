@@ -93,6 +93,14 @@ func (a Address) Roster() (container Address, membership *Kind, first Address, o
 	return container, membership, first, true
 }
 
+// IsThing reports whether it is the address of a thing of a known kind, and not of
+// the members of one.
+func (a Address) IsThing() bool {
+	_, known := Lookup(a.Kind())
+	_, _, _, members := a.Roster()
+	return known && !members
+}
+
 // roster is what the addresses of members end in, for the containers of a kind.
 type roster struct{ container, plural string }
 

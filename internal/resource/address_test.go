@@ -40,6 +40,17 @@ func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
 	}
 }
 
+func TestAnAddressIsOfAThingOrOfItsMembers(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[resource.Address]bool{
+		"project/web": true, "link/web/shop/https://example.com/#work_items": true, "cycle/web/s1#work_items": false, "cycle/web/s1#work_items.2": false, "nonsense/x": false,
+	} {
+		if got := address.IsThing(); got != want {
+			t.Errorf("%s: got %v, want %v", address, got, want)
+		}
+	}
+}
+
 func TestKeysAndSlugsCanStandInAnAddress(t *testing.T) {
 	t.Parallel()
 	for key, valid := range map[string]bool{

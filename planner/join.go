@@ -1,0 +1,82 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// members plans the batches that bring a container's missing members in.
+func (b *builder) members(r *roster) {
+	if r.object != none && b.rests(r.object) {
+		return // see rest
+	}
+	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
+		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
+	})
+	if len(entries) == 0 {
+		return
+	}
+	size := r.kind.Membership.Batch
+	reason, lacks := "", ""
+	switch {
+	case r.object != none && b.root(r.object) != none:
+		lacks = b.lackingKind(b.root(r.object))
+		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
+	case r.lacking:
+		lacks = plural(resource.Must(r.kind.Membership.Member))
+		if r.kind.Membership.Inverse != "" {
+			lacks = "relations"
+		}
+		lacks += " of " + plural(resource.Must(r.kind.Membership.Container))
+		reason = "this edition of the service does not have " + lacks
+	}
+	if reason != "" {
+		size = len(entries)
+	}
+	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
+	rank := resource.Rank(r.kind.Name)
+	files := b.naming(r)
+	all := make([]Member, len(entries))
+	for n := 1; len(entries) > 0; n++ {
+		k := min(size, len(entries))
+		step := &b.made.take(1)[0]
+		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
+		step.Position = entries[0].ref.Position
+		step.Members = &Members{Container: r.container, Items: all[:k:k], Files: files}
+		for j, e := range entries[:k] {
+			all[j] = b.member(r, e)
+		}
+		b.steps[rank] = append(b.steps[rank], step)
+		if reason != "" {
+			step.Action, step.Reason, step.Lacking = NotPossible, reason, lacks
+			return
+		}
+		step.Operation = op
+		if r.object != none {
+			b.need(r.object)
+		}
+		step.Needs = b.taken()
+		for _, e := range entries[:k] {
+			if e.member != none {
+				b.need(e.member)
+			}
+		}
+		step.After = b.taken()
+		b.enter(r, step)
+		b.plan.Summary.AddMembers += k
+		entries, all = entries[k:], all[k:]
+	}
+}
+
+func (b *builder) member(r *roster, e entry) Member {
+	m := Member{ID: b.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
+	if e.member != none {
+		o := b.in.Desired[e.member]
+		m.Address = o.Address
+		if r.kind.Membership.On != r.kind.Membership.Container {
+			m.Text = o.Key
+		}
+	}
+	return m
+}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/resource"
@@ -99,8 +100,8 @@ func (p *pruner) recover(l *leftover) bool {
 		l.fate = waits
 		return false
 	}
-	for id, row := range rows {
-		if !row.Marked(resource.Mark(p.in.Workspace, l.record.Address)) {
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		if !rows[id].Marked(resource.Mark(p.in.Workspace, l.record.Address)) {
 			continue
 		}
 		if _, wanted := p.owners[serviceID{l.traits.kind.Name, id}]; wanted {

@@ -278,6 +278,23 @@ func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
 	}
 }
 
+func TestOfTwoThatBearOneMarkAlwaysTheSameGoes(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	for i := range 5 {
+		s.have("work_item", web, uuid(9, i+1), "name=A", "external_source=planform", "external_id=acme/work_item/web/a")
+	}
+	s.in.Prune = true
+	s.in.Prior["work_item/web/a"] = planner.Record{Address: "work_item/web/a", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "A"}}
+	objects := want(t).put("project/web", "id="+web).all()
+	for range 10 {
+		if steps := s.mustPlan(objects).Steps; len(steps) != 1 || steps[0].ID != uuid(9, 1) {
+			t.Fatalf("%+v", steps)
+		}
+	}
+}
+
 func TestWhatIsGoneIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)

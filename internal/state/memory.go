@@ -58,7 +58,9 @@ func (m *memory) take(l line) {
 	e.Address = address
 	switch l.kind {
 	case intended:
-		e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
+		if lost := e.Open; lost == nil || lost.Action != planner.Create || e.ID != "" || l.action == planner.Create {
+			e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
+		} // else what matters is still what became of the create
 		if len(l.files) > 0 {
 			e.Files = slices.Concat(e.Files, l.files)
 			e.Record = normalRecord(e.Record)

@@ -57,6 +57,17 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
 		},
+		"adopting what a lost create may have made does not hide that it may have": {
+			before: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				adopt := create(shop)
+				adopt.Action = planner.Adopt
+				intend(t, f, adopt)
+				settle(t, f, adopt, executor.Outcome{}, errUnknown())
+			},
+			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+		},
 		"a create that was refused leaves nothing": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()

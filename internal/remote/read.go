@@ -20,17 +20,16 @@ const readers = 4
 // answer makes the reads and puts what the service says into observed. Several
 // memberships can be told from one answer; it is asked for once.
 func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read, observed planner.Observed) error {
-	type request struct{ path, fields string }
-	same := map[request][]planner.Read{}
+	same := map[planner.Read][]planner.Read{} // by the read without its operation
+	request := func(r planner.Read) planner.Read { r.Operation = nil; return r }
 	for _, r := range reads {
-		at := request{r.Path, r.Fields}
-		same[at] = append(same[at], r)
+		same[request(r)] = append(same[request(r)], r)
 	}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for _, r := range reads {
-		all := same[request{r.Path, r.Fields}]
+		all := same[request(r)]
 		if r != all[0] {
 			continue
 		}

@@ -370,3 +370,25 @@ func TestWhatAnEditionLacksIsNotPossibleAndTheRestIsDone(t *testing.T) {
 		t.Errorf("the second run makes %d writes", again.writes)
 	}
 }
+
+// TestAListIsNotTakenForAProbe plans a new project beside others: in one of them
+// is found out what the edition has, while all that it has is read for itself.
+func TestAListIsNotTakenForAProbe(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	manifest := `
+projects:
+  - {identifier: NEW, name: New, labels: [{name: x}], cycles: [{name: Q1}]}
+  - {identifier: OPS, labels: [{name: infra}], cycles: [{name: Q1}]}
+  - {identifier: WEB, labels: [{name: bug}], cycles: [{name: Sprint 14}]}
+`
+	r := s.apply(t, applying{manifest: manifest})
+	if len(r.failed()) > 0 || s.named("cycle", "Q1") != 2 || s.named("cycle", "Sprint 14") != 1 || s.named("label", "infra") != 1 {
+		t.Errorf("%q %v", r.failed(), s.Rows("cycle"))
+	}
+	for _, step := range r.plan.Steps {
+		if parent := step.Address.Parent(); step.Action == planner.Create && (parent == "project/ops" || parent == "project/web") {
+			t.Errorf("%s would be created", step.Address)
+		}
+	}
+}

@@ -81,10 +81,16 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	return planner.Answer{Rows: rows}, err
 }
 
+// read makes the request. Of a probe only its failure tells anything, and not
+// that one is forbidden: what it is made in may be a project of others.
 func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
 	if !r.Probe {
 		return client.Read(ctx, r.Operation, r.Path, query)
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: url.Values{"per_page": {"1"}}})
+	var e *apiclient.Error
+	if errors.As(err, &e) && e.Permission() {
+		return nil, nil
+	}
 	return nil, err
 }

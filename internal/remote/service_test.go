@@ -392,3 +392,21 @@ projects:
 		}
 	}
 }
+
+// TestAProbeThatIsForbiddenTellsNothing: the neighbour may be a project of others.
+func TestAProbeThatIsForbiddenTellsNothing(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	probes := 0
+	s.fault = func(req *http.Request) sandbox.Fault {
+		if req.URL.Query().Get("per_page") != "1" {
+			return sandbox.Fault{}
+		}
+		probes++
+		return sandbox.Fault{Before: sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
+	}
+	r := s.apply(t, applying{manifest: `{projects: [{identifier: NEW, name: New, labels: [{name: x}]}]}`})
+	if len(r.failed()) > 0 || probes != 1 || s.named("label", "x") != 1 {
+		t.Errorf("%q, %d probes", r.failed(), probes)
+	}
+}

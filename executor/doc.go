@@ -13,6 +13,10 @@
 // sets the pace, and never more than 64 for each worker. Only steps that can
 // start are announced, so a chain of steps costs a flush for each.
 //
+// The steps of one sequence begin in the order of the plan, each when the former
+// has ended, however: a service that numbers what it creates then numbers it in that
+// order. Everything else runs beside. A few of a sequence are announced ahead.
+//
 // What is to be deleted goes last, and only if all that was to be created is
 // there: it may be the same thing, moved to another place.
 //

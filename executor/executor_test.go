@@ -119,6 +119,22 @@ func TestSchedule(t *testing.T) {
 			steps: []step{{takes: sec}, {takes: 3 * sec}, {needs: []int{0}, takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 2,
 			want: "done done done done done done", begins: "0 1 3 2 4 5", takes: 4 * sec,
 		},
+		"steps of a sequence begin one after the other, and others beside": {
+			steps: []step{{takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: 2 * sec}, {takes: sec}, {takes: sec, sequence: 2}},
+			want:  "done done done done done done", begins: "0 3 4 5 1 2", takes: 3 * sec,
+		},
+		"in the order of the plan, whichever is ready first": {
+			steps: []step{{takes: 2 * sec}, {needs: []int{0}, takes: sec, sequence: 1}, {takes: sec, sequence: 1}},
+			want:  "done done done", begins: "0 1 2", takes: 4 * sec,
+		},
+		"a sequence goes on after one that failed, was blocked, or cannot be made": {
+			steps: []step{{err: errRefused, takes: sec, sequence: 1}, {needs: []int{0}, sequence: 1}, {action: planner.NotPossible, sequence: 1}, {takes: sec, sequence: 1}},
+			want:  "failed blocked not-started done", begins: "0 3", takes: 2 * sec, roots: map[int]int{1: 0},
+		},
+		"the next of a sequence waits for no flush": {
+			steps: slices.Repeat([]step{{takes: sec, sequence: 1}}, 4), flush: sec,
+			want: "done done done done", begins: "0 1 2 3", takes: 5 * sec,
+		},
 		"what goes waits for all else": {
 			steps: []step{{takes: 2 * sec}, {action: planner.Delete, takes: sec}, {needs: []int{0}, takes: sec}, {action: planner.Delete, needs: []int{1}}},
 			want:  "done done done done", begins: "0 2 1 3", takes: 4 * sec,

@@ -90,6 +90,9 @@ func randomSteps(random *rand.Rand, calm bool) []step {
 		case chance(10):
 			s.address = "project/shared"
 		}
+		if chance(30) {
+			s.sequence = 1 + random.IntN(2)
+		}
 		switch {
 		case chance(10):
 			s.err = errRefused

@@ -37,7 +37,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		waits:  make([]int32, len(plan.Steps)), next: make([][]int32, len(plan.Steps)),
 		at:    make(map[resource.Address]int, len(plan.Steps)),
 		ended: make(chan ending, limit), announced: make(chan announcement),
-		ids: make(map[resource.Address]string),
+		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -59,6 +59,8 @@ type run struct {
 	at    map[resource.Address]int
 	ready steps // wait for nothing
 	queue steps // are in the journal too, and wait for a worker
+
+	sequences map[int]*sequence // by their number
 
 	others int           // steps that delete nothing and have not ended
 	held   []int         // steps that delete something, and wait for nothing but those
@@ -108,6 +110,7 @@ func (r *run) prepare() {
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
 			r.wait(i, former[s.Address]...) // never two under way for one address
+			r.line(i)
 		}
 		if r.waits[i] == 0 {
 			first = append(first, i)
@@ -161,6 +164,7 @@ func (r *run) loop(ctx context.Context) {
 			r.accept(ctx, a)
 		}
 	}
+	r.withdraw()       // what waits for a turn that does not come
 	_ = workers.Wait() // they tell their errors with their endings
 }
 
@@ -224,7 +228,7 @@ func (r *run) accept(ctx context.Context, a announcement) {
 	r.ahead = min(max(2*flushes*r.meanwhile, r.limit), r.limit*mostAhead)
 	if a.err == nil {
 		for _, i := range a.steps {
-			heap.Push(&r.queue, i)
+			r.enqueue(i)
 		}
 	} else if ctx.Err() == nil || errors.Is(a.err, ErrStop) {
 		r.stop(a.err)
@@ -233,7 +237,7 @@ func (r *run) accept(ctx context.Context, a announcement) {
 
 // withdraw takes back the announced steps that no worker has begun.
 func (r *run) withdraw() {
-	for _, i := range r.queue {
+	for _, i := range slices.Concat(r.queue, r.announcedAhead()) {
 		if s := r.plan.Steps[i]; s.Operation != nil {
 			r.stop(r.journal.Settle(s, Outcome{}, ErrNotSent))
 		}
@@ -337,7 +341,7 @@ func (r *run) free(i int) {
 		}
 		r.block(i, root)
 	default:
-		heap.Push(&r.ready, i)
+		r.offer(i)
 	}
 }
 
@@ -376,6 +380,7 @@ func (r *run) missing(step *planner.Step) []resource.Address {
 func (r *run) record(res *StepResult) {
 	r.done++
 	r.tell(Event{Type: Ended, Step: res.Step, Result: *res})
+	r.pass(res.Step)
 	if res.Step.Action == planner.Delete {
 		return
 	}

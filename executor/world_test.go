@@ -27,6 +27,7 @@ type step struct {
 	needs, after []int
 	members      []int // of a membership: steps that make them
 	local        bool  // sends nothing
+	sequence     int
 
 	takes   time.Duration
 	err     error // what the service answers
@@ -42,7 +43,7 @@ func planOf(steps ...step) *planner.Plan {
 	for i, s := range steps {
 		p := &planner.Step{
 			Index: i, Address: s.address, Action: s.action, Needs: s.needs, After: s.after,
-			Object: &resource.Object{}, Operation: &resource.Operation{},
+			Object: &resource.Object{}, Operation: &resource.Operation{}, Sequence: s.sequence,
 		}
 		if p.Address == "" {
 			p.Address = addressOf(i)
@@ -209,6 +210,11 @@ func (w *world) begin(s *planner.Step, ids executor.IDs) {
 			w.wrongf("%d began before %d, which it needs, was done", i, j)
 		}
 	}
+	for j, o := range w.plan.Steps[:i] {
+		if s.Sequence != 0 && o.Sequence == s.Sequence && o.Action != planner.NotPossible && !w.over[j] && w.sent[j] {
+			w.wrongf("%d began before %d of its sequence had ended", i, j)
+		}
+	}
 	for _, j := range s.After {
 		if w.sent[j] && !w.over[j] {
 			w.wrongf("%d began before %d had ended", i, j)
@@ -292,7 +298,8 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 	})
 	waitsForever := slices.ContainsFunc(slices.Concat(s.Step.Needs, s.Step.After), func(j int) bool { return r.Steps[j].Status == executor.NotStarted }) ||
 		slices.ContainsFunc(r.Steps[:i], func(o executor.StepResult) bool {
-			return o.Step.Address == s.Step.Address && o.Status == executor.NotStarted
+			next := o.Step.Address == s.Step.Address || s.Step.Sequence != 0 && o.Step.Sequence == s.Step.Sequence
+			return next && o.Status == executor.NotStarted && o.Step.Action != planner.NotPossible
 		})
 	kept := s.Step.Action == planner.Delete && slices.ContainsFunc(r.Steps, func(o executor.StepResult) bool {
 		return o.Step.Action == planner.Create && o.Status != executor.Done && o.Status != executor.NotStarted

@@ -107,10 +107,13 @@ type Step struct {
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
-	Newest    int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
-	Position  diag.Position
-	Reason    string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
-	Lacking   string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
+	// Sequence numbers the steps that begin one after the other, in the order of the
+	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
+	Sequence int
+	Newest   int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
+	Position diag.Position
+	Reason   string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
+	Lacking  string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
 
 	awaits  []*Step  // more of After
 	changes []Change // of an update or adopt; those of the others are derived

@@ -101,8 +101,8 @@ func TestDifferences(t *testing.T) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "cycle=@cycle/web/a").put("cycle/web/a", "name=A")
 			},
 			steps: []string{
-				"update work_item/web/pay name",
 				"not_possible cycle/web/a: this edition of the service has no cycles",
+				"update work_item/web/pay name",
 				"not_possible cycle/web/a#work_items 1: the cycle cannot be made",
 			},
 		},

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,34 +53,60 @@ func sorted(list []int) []int {
 	return slices.Compact(list)
 }
 
-// order puts numbered steps into their total order: what is needed first,
-// otherwise as they are numbered.
+// order puts numbered steps into their total order: as they are numbered, but
+// what a step waits for, where its turn comes later, just before the step.
 func order(steps []*Step) ([]*Step, error) {
 	if straight(steps) {
 		return steps, nil
 	}
-	waits, next := waiting(steps)
-	ordered := make([]*Step, 0, len(steps))
-	var late ints // steps that got ready after their turn
-	for turn := range steps {
-		if waits[turn] > 0 {
-			continue
+	s := sorter{steps: steps, at: make([]progress, len(steps)), ordered: make([]*Step, 0, len(steps))}
+	for i := range steps {
+		if err := s.place(i); err != nil {
+			return nil, err
 		}
-		for heap.Push(&late, turn); len(late) > 0; {
-			i, _ := heap.Pop(&late).(int)
-			ordered = append(ordered, steps[i])
-			for _, k := range next(i) {
-				if waits[k]--; waits[k] == 0 && k < turn {
-					heap.Push(&late, k)
-				}
+	}
+	renumber(s.ordered)
+	return s.ordered, nil
+}
+
+// sorter walks along what steps wait for, depth first.
+type sorter struct {
+	steps   []*Step
+	at      []progress
+	path    []int  // steps that are to be placed, each because the former waits for it
+	ordered []*Step
+}
+
+// progress is how far a step is.
+type progress int8
+
+const (
+	unplaced progress = iota
+	onPath
+	placed
+)
+
+// place places a step after what it waits for.
+func (s *sorter) place(i int) error {
+	switch s.at[i] {
+	case placed:
+		return nil
+	case onPath:
+		return circle(s.steps, s.path[slices.Index(s.path, i):])
+	case unplaced:
+	}
+	s.at[i] = onPath
+	s.path = append(s.path, i)
+	for _, list := range [][]int{s.steps[i].Needs, s.steps[i].After} {
+		for _, j := range list {
+			if err := s.place(j); err != nil {
+				return err
 			}
 		}
 	}
-	if len(ordered) < len(steps) {
-		return nil, circle(steps, waits)
-	}
-	renumber(ordered)
-	return ordered, nil
+	s.path, s.at[i] = s.path[:len(s.path)-1], placed
+	s.ordered = append(s.ordered, s.steps[i])
+	return nil
 }
 
 func straight(steps []*Step) bool {
@@ -93,33 +118,6 @@ func straight(steps []*Step) bool {
 		}
 	}
 	return true
-}
-
-// waiting returns for how many steps each waits, and which wait for it.
-func waiting(steps []*Step) (waits []int, next func(int) []int) {
-	waits = make([]int, len(steps))
-	from := make([]int, len(steps)+2) // where the list of each begins, two further on while it is filled
-	for i, s := range steps {
-		waits[i] = len(s.Needs) + len(s.After)
-		for _, list := range [][]int{s.Needs, s.After} {
-			for _, j := range list {
-				from[j+2]++
-			}
-		}
-	}
-	for j := 2; j < len(from); j++ {
-		from[j] += from[j-1]
-	}
-	lists := make([]int, from[len(from)-1])
-	for i, s := range steps {
-		for _, list := range [][]int{s.Needs, s.After} {
-			for _, j := range list {
-				lists[from[j+1]] = i
-				from[j+1]++
-			}
-		}
-	}
-	return waits, func(i int) []int { return lists[from[i]:from[i+1]] }
 }
 
 // renumber gives steps the numbers of their places.
@@ -139,39 +137,12 @@ func renumber(steps []*Step) {
 	}
 }
 
-// circle walks along what is still waited for until it comes round.
-func circle(steps []*Step, waits []int) error {
-	at := slices.IndexFunc(waits, func(n int) bool { return n > 0 })
-	seen := make([]bool, len(steps))
-	var path []int
-	for !seen[at] {
-		seen[at] = true
-		path = append(path, at)
-		for _, j := range slices.Concat(steps[at].Needs, steps[at].After) {
-			if waits[j] > 0 {
-				at = j
-				break
-			}
-		}
-	}
+// circle is the error that names steps each of which waits for the next.
+func circle(steps []*Step, path []int) error {
 	e := &CircleError{}
-	for _, i := range path[slices.Index(path, at):] {
+	for _, i := range path {
 		e.Addresses = append(e.Addresses, steps[i].Address)
 		e.steps = append(e.steps, steps[i])
 	}
 	return e
-}
-
-// ints is a heap of numbers, smallest first.
-type ints []int
-
-func (h ints) Len() int           { return len(h) }
-func (h ints) Less(i, j int) bool { return h[i] < h[j] }
-func (h ints) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *ints) Push(x any)        { *h = append(*h, x.(int)) } //nolint:forcetypeassert // only ints are pushed
-func (h *ints) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }

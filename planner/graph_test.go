@@ -27,9 +27,9 @@ func TestOrder(t *testing.T) {
 	}{
 		"what needs nothing keeps its place":           {[][]int{nil, nil, nil}, []int{0, 1, 2}},
 		"what needs something before it keeps it too":  {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
-		"what needs something after it waits for that": {[][]int{{2}, nil, nil, nil}, []int{1, 2, 0, 3}},
-		"and takes its turn as soon as it can":         {[][]int{{1}, {3}, nil, nil, nil}, []int{2, 3, 1, 0, 4}},
-		"the first of those that wait goes first":      {[][]int{{3}, {2}, {3}, nil, {0}}, []int{3, 0, 2, 1, 4}},
+		"what is needed comes just before it":          {[][]int{{2}, nil, nil, nil}, []int{2, 0, 1, 3}},
+		"and what that needs before that":              {[][]int{{1}, {3}, nil, nil, nil}, []int{3, 1, 0, 2, 4}},
+		"what several need comes before the first":     {[][]int{nil, {3}, {3}, nil, {0}}, []int{0, 3, 1, 2, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

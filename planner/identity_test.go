@@ -334,8 +334,8 @@ func TestIdentity(t *testing.T) {
 				project(w).put("cycle/web/a", "name=A").put("work_item/web/pay", "name=Pay", "cycle=@cycle/web/a")
 			},
 			steps: []string{
-				"create work_item/web/pay",
 				"not_possible cycle/web/a: this edition of the service has no cycles",
+				"create work_item/web/pay",
 				"not_possible cycle/web/a#work_items 1: the cycle cannot be made",
 			},
 		},

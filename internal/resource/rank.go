@@ -31,8 +31,8 @@ var ranks = sync.OnceValue(func() map[string]int {
 	return rank
 })
 
-// dependsOn lists the kinds that must exist before one of this kind: what it
-// lives in, what its own fields refer to, and both sides of a membership.
+// dependsOn lists the kinds that come before this one: what it lives in, both
+// sides of a membership, who must be a member of what, and what its fields refer to.
 func (k *Kind) dependsOn() []string {
 	var deps []string
 	if k.Parent != "" {
@@ -42,14 +42,14 @@ func (k *Kind) dependsOn() []string {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)
 	}
 	for i := range k.Fields {
-		f := &k.Fields[i]
-		if f.Ref == "" || f.Ref == k.Name {
-			continue
+		if among := k.Fields[i].Among; among != "" {
+			deps = append(deps, among)
 		}
-		if _, via := Via(k.Name, f.Name); via && !f.Documented {
-			continue
+	}
+	for i := range k.Fields {
+		if to := k.Fields[i].Ref; to != "" && to != k.Name {
+			deps = append(deps, to)
 		}
-		deps = append(deps, f.Ref)
 	}
 	return deps
 }

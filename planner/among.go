@@ -41,16 +41,25 @@ func (b *builder) await() {
 	}
 	for _, n := range b.refs {
 		step := b.facts[n.by].step
-		if n.t.field.Among == "" || step == nil || !slices.Contains(step.Values, n.v) {
+		if n.t.field.Among == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.v.Field }) {
 			continue
 		}
-		via := resource.Must(n.t.field.Among)
-		container := b.ancestor(n.by, b.kinds[resource.Must(via.Membership.Container)])
 		for j := range n.v.Refs {
 			_, id, _ := b.target(n.by, n.t, &n.v.Refs[j])
-			if first, ok := b.entrances[entrance{via, container, id}]; ok {
-				step.awaits = append(step.awaits, first)
-			}
+			b.awaitEntrance(step, n.t.field, n.by, id)
 		}
+	}
+}
+
+// awaitEntrance makes a step wait for the one that brings somebody in whom a field names. What
+// is about to be created cannot wait for its own members.
+func (b *builder) awaitEntrance(step *Step, field *resource.Field, by int32, id string) {
+	via := resource.Must(field.Among)
+	container := b.ancestor(by, b.kinds[resource.Must(via.Membership.Container)])
+	if container != none && step.Object == b.in.Desired[container] && step.Action == Create {
+		return
+	}
+	if first, ok := b.entrances[entrance{via, container, id}]; ok {
+		step.awaits = append(step.awaits, first)
 	}
 }

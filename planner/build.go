@@ -71,6 +71,7 @@ func (b *builder) build() {
 	}
 	b.leave()
 	b.await()
+	b.awaitDefaults()
 	b.putLast()
 	steps, err := b.number()
 	if err == nil {
@@ -81,6 +82,7 @@ func (b *builder) build() {
 		return
 	}
 	b.plan.Steps = steps
+	b.sequence()
 	b.failOnDrift()
 	b.correct()
 	b.count()

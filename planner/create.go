@@ -33,6 +33,8 @@ func (b *builder) create(i int) {
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case f.traits.carried(v.Field), lacks.has(v):
+		case b.getsDefault(f, v):
+			late = append(late, v)
 		case !b.in.API.Sends(v.Field):
 			b.withhold(v, &d)
 		case v.Field.Late && !given:
@@ -60,6 +62,16 @@ func (b *builder) create(i int) {
 	b.shelve(i)
 	lacks.add(b.Survey, &d)
 	b.stick(i, &d)
+}
+
+// getsDefault reports whether the service gives a new thing a default though the
+// manifest says that it has none: an update right after takes that away again.
+func (b *builder) getsDefault(f *fact, v *resource.Value) bool {
+	if !v.Null || f.traits.update == nil {
+		return false
+	}
+	id, _ := b.parentDefault(f, v.Field)
+	return id != ""
 }
 
 // withhold tells what a thing will not have since the operations offer no way to say it.

@@ -26,5 +26,11 @@
 // and not while the service shows something that others put into it. Where it
 // would take too many requests to look for that, a notice says so.
 //
+// Steps stand in the order of kinds and then of the manifest, what a step waits for
+// just before it. Things of one kind in one place are created one after the other,
+// and so numbered and sorted as the manifest has them; whoever is named, or is a
+// default, comes before. What the service gives a new thing that is to have nothing,
+// such as a project's default assignee, an update right after takes away.
+//
 // The executor may do only what the plan says.
 package planner

@@ -73,7 +73,7 @@ func order(steps []*Step) ([]*Step, error) {
 type sorter struct {
 	steps   []*Step
 	at      []progress
-	path    []int  // steps that are to be placed, each because the former waits for it
+	path    []int // steps that are to be placed, each because the former waits for it
 	ordered []*Step
 }
 

@@ -25,11 +25,11 @@ func TestOrder(t *testing.T) {
 		needs [][]int
 		want  []int
 	}{
-		"what needs nothing keeps its place":           {[][]int{nil, nil, nil}, []int{0, 1, 2}},
-		"what needs something before it keeps it too":  {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
-		"what is needed comes just before it":          {[][]int{{2}, nil, nil, nil}, []int{2, 0, 1, 3}},
-		"and what that needs before that":              {[][]int{{1}, {3}, nil, nil, nil}, []int{3, 1, 0, 2, 4}},
-		"what several need comes before the first":     {[][]int{nil, {3}, {3}, nil, {0}}, []int{0, 3, 1, 2, 4}},
+		"what needs nothing keeps its place":          {[][]int{nil, nil, nil}, []int{0, 1, 2}},
+		"what needs something before it keeps it too": {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
+		"what is needed comes just before it":         {[][]int{{2}, nil, nil, nil}, []int{2, 0, 1, 3}},
+		"and what that needs before that":             {[][]int{{1}, {3}, nil, nil, nil}, []int{3, 1, 0, 2, 4}},
+		"what several need comes before the first":    {[][]int{nil, {3}, {3}, nil, {0}}, []int{0, 3, 1, 2, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

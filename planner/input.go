@@ -27,6 +27,9 @@ type Input struct {
 	NoCreate map[string]bool
 	// OnDrift says what becomes of fields that somebody changed on the service.
 	OnDrift OnDrift
+	// AnyOrder lets things of one kind in one place be created side by side. Otherwise
+	// they are created one after the other, as the manifest has them, and so numbered.
+	AnyOrder bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
 }

@@ -26,6 +26,7 @@ type traits struct {
 	self       *resource.Operation
 	archived   *resource.Operation // lists what the list leaves out
 	through    *traits             // kind whose one thing stands in the list's path; nil = none
+	flag       string              // field that marks the one which others get by default; "" = none
 	marked     bool                // things carry planform's mark
 	named      bool                // other things live in one or refer to one
 }
@@ -71,6 +72,9 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 			}
 			r := refTraits{field: f, to: all[resource.Must(f.Ref)]}
 			r.to.named = true
+			if f.DefaultFlag != "" {
+				r.to.flag = f.DefaultFlag
+			}
 			if k.Carried(f, in.API) {
 				r.via, _ = resource.Via(k.Name, f.Name)
 			}
@@ -113,6 +117,9 @@ func (t *traits) needed(written map[*resource.Field]bool, prune bool) string {
 	slices.Sort(names)
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
+
+// isDefaultFlag reports whether some field that names things of the kind stands for the flagged one where it is not given.
+func (t *traits) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
 
 func naturalFields(k *resource.Kind) []*resource.Field {
 	var fields []*resource.Field

@@ -50,6 +50,7 @@ func planFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only what matches an `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what that needs; can be repeated"},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; what is missing is reported"},
 		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
+		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest, in which work items get their numbers in the order of the file, or any, which is faster where the service has no rate limit"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
 		&cli.DurationFlag{Name: "patience", Value: remote.DefaultPatience, Usage: "`TIME` for which the service may go on with a request that was given up; until then nothing of which the answer was lost is sent again"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
@@ -85,6 +86,13 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 	}
 	if o.input.OnDrift, err = onDrift(c.String("on-drift")); err != nil {
 		return o, out, err
+	}
+	switch order := c.String("order"); order {
+	case "manifest":
+	case "any":
+		o.input.AnyOrder = true
+	default:
+		return o, out, usageError{text: fmt.Sprintf("--order %q is neither manifest nor any", order)}
 	}
 	if o.input.NoCreate, err = kinds(words(c, "no-create")); err != nil {
 		return o, out, err

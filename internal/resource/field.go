@@ -70,9 +70,16 @@ type Field struct {
 	// Anywhere is set where what is named may live elsewhere than the thing itself. It
 	// is named by its readable identifier, or by the key of what it lives in and its own, such as web/checkout.
 	Anywhere bool
-	// Among is the membership of something that the thing lives in without which
-	// whoever is named is dropped in silence, such as project_member; "" = none.
+	// Among is the membership of something that the thing lives in which whoever is
+	// named must have first, such as project_member; "" = none. Out of a set the
+	// service drops who has not, in silence.
 	Among string
+	// ParentDefault is the field of the parent whose value a new thing gets where this
+	// one names nobody, such as default_assignee; "" = none.
+	ParentDefault string
+	// DefaultFlag is the Boolean of what this field names that marks the one which a
+	// new thing gets where nothing is said, such as the default of a state; "" = none.
+	DefaultFlag string
 	// Late is set where a create does not take the field: an update right after it does.
 	Late bool
 	// Along is set where an update that leaves the field out makes the service take

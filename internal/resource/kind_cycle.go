@@ -16,7 +16,7 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
 			{Name: "start_date", Type: Date, Along: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none.", Example: "2031-01-06"},
 			{Name: "end_date", Type: Date, Along: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", Type: Ref, Along: true, Ref: "member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "owned_by", Type: Ref, Along: true, Ref: "member", Among: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},

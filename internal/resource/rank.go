@@ -42,8 +42,8 @@ func (k *Kind) dependsOn() []string {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)
 	}
 	for i := range k.Fields {
-		if among := k.Fields[i].Among; among != "" {
-			deps = append(deps, among)
+		if via, ok := kinds.byName[k.Fields[i].Among]; ok && via.Membership.Container != k.Name {
+			deps = append(deps, via.Name)
 		}
 	}
 	for i := range k.Fields {

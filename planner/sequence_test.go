@@ -1,0 +1,139 @@
+package planner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// turns writes down the steps with the number of their sequence and what they wait for.
+func turns(plan *planner.Plan) []string {
+	var list []string
+	for _, s := range plan.Steps {
+		var line strings.Builder
+		fmt.Fprintf(&line, "%d %s %s", s.Sequence, s.Action, s.Address)
+		for _, j := range s.Needs {
+			fmt.Fprintf(&line, ", needs %s", plan.Steps[j].Address)
+		}
+		for _, j := range s.After {
+			fmt.Fprintf(&line, ", after %s", plan.Steps[j].Address)
+		}
+		list = append(list, line.String())
+	}
+	return list
+}
+
+func TestThingsAreCreatedAsTheManifestHasThem(t *testing.T) {
+	t.Parallel()
+	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
+	for name, tt := range map[string]struct {
+		have func(*service)
+		want func(*wanted)
+		any  bool
+		turn []string
+	}{
+		"a parent that stands below its child comes just before it": {
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "parent=@work_item/web/d")
+				w.put("work_item/web/c", "name=C").put("work_item/web/d", "name=D")
+			},
+			turn: []string{
+				"1 create work_item/web/a", "1 create work_item/web/d", "1 create work_item/web/b, needs work_item/web/d", "1 create work_item/web/c",
+			},
+		},
+		"whom they name, and what, comes before the first of them": {
+			have: func(s *service) { s.have("member", "", bob, "email=bob@example.com") },
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web, "members=bob@example.com")
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "assignees=bob@example.com", "labels=@label/web/x").put("work_item/web/c", "name=C")
+				w.put("label/web/x", "name=X").put("label/web/y", "name=Y").put("link/web/a/l", "url=https://example.com")
+			},
+			turn: []string{
+				"0 add_members project/web#members", "1 create label/web/x", "1 create label/web/y",
+				"2 create work_item/web/a", "2 create work_item/web/b, needs label/web/x, after project/web#members", "2 create work_item/web/c",
+				"0 create link/web/a/l, needs work_item/web/a",
+			},
+		},
+		"projects run beside each other, and so does what hangs on different things": {
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("project/ops", "identifier=OPS", "name=Ops")
+				for _, p := range []string{"web", "ops"} {
+					for _, k := range []string{"a", "b"} {
+						item := "work_item/" + p + "/" + k
+						w.put(resource.Address(item), "name="+k)
+						w.put(resource.Address("comment/"+p+"/"+k+"/1"), "text=One").put(resource.Address("comment/"+p+"/"+k+"/2"), "text=Two")
+					}
+				}
+			},
+			turn: []string{
+				"0 create project/ops",
+				"1 create work_item/web/a", "1 create work_item/web/b", "2 create work_item/ops/a, needs project/ops", "2 create work_item/ops/b, needs project/ops",
+				"3 create comment/web/a/1, needs work_item/web/a", "3 create comment/web/a/2, needs work_item/web/a",
+				"4 create comment/web/b/1, needs work_item/web/b", "4 create comment/web/b/2, needs work_item/web/b",
+				"5 create comment/ops/a/1, needs work_item/ops/a", "5 create comment/ops/a/2, needs work_item/ops/a",
+				"6 create comment/ops/b/1, needs work_item/ops/b", "6 create comment/ops/b/2, needs work_item/ops/b",
+			},
+		},
+		"any order is none": {
+			any: true,
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B")
+			},
+			turn: []string{"0 create work_item/web/a", "0 create work_item/web/b"},
+		},
+		"what others get by default is there before them, and who is to have nobody has nobody": {
+			have: func(s *service) {
+				s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
+				s.find(web).row["default_assignee"] = ada
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web, "default_assignee=bob@example.com", "members=bob@example.com")
+				w.put("work_item/web/a", "name=A", "assignees!").put("work_item/web/b", "name=B", "state=@state/web/s").put("state/web/s", "name=S").put("state/web/n", "name=N", "default=true")
+			},
+			turn: []string{
+				"0 add_members project/web#members", "0 update project/web, after project/web#members", "1 create state/web/s", "1 create state/web/n",
+				"2 create work_item/web/a, after project/web#members, after project/web, after state/web/n", "0 update work_item/web/a, needs work_item/web/a",
+				"2 create work_item/web/b, needs state/web/s, after project/web#members, after project/web",
+			},
+		},
+		"a default that the service has already counts as well": {
+			have: func(s *service) { s.find(web).row["default_assignee"] = ada },
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web, "name=Website").put("work_item/web/a", "name=A", "assignees!").put("work_item/web/b", "name=B", "assignees="+ada)
+			},
+			turn: []string{"1 create work_item/web/a", "0 update work_item/web/a, needs work_item/web/a", "1 create work_item/web/b"},
+		},
+		"people come in before they lead or own anything": {
+			have: func(s *service) { s.have("member", "", bob, "email=bob@example.com") },
+			want: func(w *wanted) {
+				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "members=bob@example.com")
+				w.put("module/new/m", "name=M", "lead=bob@example.com", "members=bob@example.com").put("cycle/new/c", "name=C", "owned_by=bob@example.com")
+			},
+			turn: []string{
+				"0 create project/new", "0 add_members project/new#members, needs project/new",
+				"0 create module/new/m, needs project/new, after project/new#members", "0 create cycle/new/c, needs project/new, after project/new#members",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB", "name=Website")
+			s.members["project_member "+web] = []string{ada}
+			if tt.have != nil {
+				tt.have(s)
+			}
+			s.in.AnyOrder = tt.any
+			w := want(t)
+			tt.want(w)
+			if diff := cmp.Diff(tt.turn, turns(s.mustPlan(w.all()))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

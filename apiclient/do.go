@@ -154,7 +154,10 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		} else {
 			e = c.complain(call, status, resp.Header, buf.Bytes())
 		}
-		e.RetryAfter, _ = retryAfter(resp.Header, time.Now())
+		var asked bool
+		if e.RetryAfter, asked = retryAfter(resp.Header, time.Now()); asked && status == http.StatusServiceUnavailable {
+			e.Fate = NotDone // it is too busy to take the request, and says when it will not be
+		}
 		return nil, e
 	}
 	if err := readBody(buf, resp.Body, call.limit); err != nil {

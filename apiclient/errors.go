@@ -111,6 +111,28 @@ func (e *Error) Vague() bool {
 	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
 }
 
+// Transient reports whether the same request may succeed in a while: the service
+// or the way to it was disturbed.
+func (e *Error) Transient() bool {
+	switch e.Status {
+	case 0:
+		return !permanent(e.Err)
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	default:
+		return false
+	}
+}
+
+// Refusal is why the service refused, in its own words and without what it was
+// about; "" where it did not refuse, or says nothing that others could share.
+func (e *Error) Refusal() string {
+	if e.Status < 400 || e.Status >= 500 || e.Fate == Unknown || e.Message == "" && len(e.Fields) == 0 && e.Status != http.StatusForbidden {
+		return ""
+	}
+	return strconv.Itoa(e.Status) + ": " + e.Message
+}
+
 // unreachable reports whether there was no connection to send the last attempt on.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 

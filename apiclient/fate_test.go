@@ -323,7 +323,6 @@ func TestFatesOfAnswers(t *testing.T) {
 		{"500", status(500, `{"error":"Something went wrong please try again later"}`), apiclient.Unknown, "Something went wrong"},
 		{"502", status(502, `<html>`), apiclient.Unknown, "502"},
 		{"503", status(503, ``), apiclient.Unknown, "Service Unavailable"},
-		{"503 with Retry-After", status(503, ``, "Retry-After", "1"), apiclient.Unknown, "Service Unavailable"},
 		{"504", status(504, ``), apiclient.Unknown, "504"},
 		{"408", status(408, ``), apiclient.Unknown, "408"},
 		{"400", status(400, `{"name":["This field is required."]}`), apiclient.Refused, "name: This field is required."},

@@ -138,7 +138,7 @@ func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
 		return r.outage(err) || !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
 	}
-	if !r.repeatable() {
+	if !r.repeatable() && !(err.Status == http.StatusServiceUnavailable && r.fate == NotDone) {
 		return false
 	}
 	switch err.Status {

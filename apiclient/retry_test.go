@@ -57,7 +57,7 @@ func TestRetries(t *testing.T) {
 		{"a create is not repeated after 500", create, 500, nil, nil, "", 1, apiclient.Unknown},
 		{"a create is not repeated after 502", create, 502, nil, nil, "", 1, apiclient.Unknown},
 		{"a create is not repeated after 503", create, 503, nil, nil, "", 1, apiclient.Unknown},
-		{"a create is not repeated after 503 with Retry-After", create, 503, nil, []string{"Retry-After", "1"}, "", 1, apiclient.Unknown},
+		{"a create is repeated after 503 with Retry-After, which did nothing", create, 503, nil, []string{"Retry-After", "1"}, "", 6, apiclient.NotDone},
 		{"a create is not repeated after 400", create, 400, nil, nil, "", 1, apiclient.Refused},
 		{"a create is repeated after 429, for as long as the pauses fit in", create, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.NotDone},
 		{"a change is repeated after a lost connection", change, 0, connection, nil, "", 6, apiclient.Unknown},
@@ -242,7 +242,7 @@ func TestRetriesEnd(t *testing.T) {
 			start := time.Now()
 			_, err := c.Do(ctx, request(documented(t, 5)))
 			e, ok := errors.AsType[*apiclient.Error](err)
-			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Fate != apiclient.Unknown || time.Since(start) != 10*time.Second {
+			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Fate != apiclient.NotDone || time.Since(start) != 10*time.Second {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
 		})

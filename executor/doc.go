@@ -26,8 +26,17 @@
 // the work items of a project, start in the order of the manifest; with several
 // under way the service may still number neighbours the other way round.
 //
+// A step whose outcome is not known yet ([Pending]) is set aside without a worker,
+// and taken up again when the service is to be asked again. What hangs on it, and
+// what follows it in a sequence, waits; everything else goes on. The run ends when
+// all of them are settled.
+//
+// Twenty steps of one operation that the service refuses in a row, for one reason and
+// without a success before, speak for all: the others of that operation are
+// blocked by the first of them.
+//
 // When the run is to end early, steps under way finish, announced ones are taken
-// back, and the rest is not started.
+// back, pending ones are unknown, and the rest is not started.
 //
 // The package knows neither HTTP nor files: it is handed a [Service] and a
 // [Journal]. It prints nothing; it tells what happens as [Event]s.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -12,13 +13,15 @@ import (
 
 // Service carries out single steps on the service, several at the same time.
 type Service interface {
-	// Do makes the step's request and returns what came of it. Any error but those
-	// named here says that the service refused the step and that it was not done.
-	// It must return an error wrapping [ErrUnknown] if the request may have been
-	// carried out though no answer says so, one wrapping [ErrStop] if no further
-	// request makes sense, and one wrapping [ErrNotSent] or the context's error if
-	// it sent nothing because the run is to end. It must return soon after ctx is
-	// cancelled. ids knows the IDs of everything that is there by now.
+	// Do makes the step's request and returns what came of it. ids knows the IDs of
+	// everything that is there by now. Do must return soon after ctx is cancelled.
+	// Its errors say:
+	//   - [*Pending]: look again later; Do is then called again with the same step.
+	//   - wrapping [ErrUnknown]: the request may have been carried out, no answer says so.
+	//   - wrapping [ErrStop]: no further request makes sense.
+	//   - wrapping [ErrNotSent] or the context's error: nothing was sent, the run is to end.
+	//   - any other: the service refused the step, it was not done. A [Refusal]
+	//     gives a reason that other steps may share.
 	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
 }
 
@@ -48,6 +51,27 @@ var (
 	ErrNotSent = errors.New("not begun")
 )
 
+// Pending is the error of a step whose outcome is not known yet: it is set aside,
+// others go on, and it is taken up again.
+type Pending struct {
+	After time.Duration // when to look again
+	Err   error         // why; wraps [ErrUnknown] if this run sent the request
+}
+
+// Error gives the reason.
+func (p *Pending) Error() string { return p.Err.Error() }
+
+// Unwrap gives the reason.
+func (p *Pending) Unwrap() error { return p.Err }
+
+// Refusal is an error for which the service names a reason. Steps of one operation
+// that are all refused for the same reason end the attempts at that operation.
+type Refusal interface {
+	error
+	// Refusal is the same text for the same reason; "" = none that others could share.
+	Refusal() string
+}
+
 // Outcome is what came of a step that succeeded.
 type Outcome struct {
 	ID         string
@@ -74,11 +98,14 @@ const (
 
 // StepResult is how one step ended.
 type StepResult struct {
-	Step      *planner.Step
-	Status    Status
-	Outcome   Outcome       // if Done
-	Err       error         // if Failed or Unknown
-	BlockedBy *planner.Step // if Blocked: the step that failed or is not possible, not one that it blocked in turn; nil if the plan has none
+	Step    *planner.Step
+	Status  Status
+	Outcome Outcome // if Done
+	Err     error   // if Failed or Unknown
+	// BlockedBy is the step that failed or is not possible, if Blocked: not one that
+	// it blocked in turn; nil if the plan has none. One of the same operation was
+	// refused for a reason that the service gave to every other, too.
+	BlockedBy *planner.Step
 	// Missing lists members that a membership step had to leave out because their own step failed.
 	Missing []resource.Address
 }
@@ -86,27 +113,29 @@ type StepResult struct {
 // Result is how a run ended.
 type Result struct {
 	Steps       []StepResult // one for each step of the plan, in its order
-	Interrupted bool         // the caller closed Stop or cancelled the context
+	Interrupted bool         // the caller closed Stop or cancelled the context before all was done
 	Stopped     error        // the first error that ended the run early, wrapping ErrStop; nil = none did
 }
 
 // EventType says what an event tells.
 type EventType int
 
-// The events. Each Started is followed by an Ended of its step; one that is
-// blocked has only the latter.
+// The events. Each Started is followed by an Ended of its step, and maybe by
+// SetAside before; one that is blocked has only Ended.
 const (
 	Started EventType = iota
 	Ended
+	SetAside
 )
 
 // Event is one thing that happened during a run. Events of one run are told one at a time.
 type Event struct {
 	Type   EventType
 	Step   *planner.Step
-	Result StepResult // of an Ended event
-	Done   int        // steps that have ended
-	Total  int        // steps that are to be carried out
+	Result StepResult    // of an Ended event
+	Wait   time.Duration // of a SetAside event: until it is taken up again
+	Done   int           // steps that have ended
+	Total  int           // steps that are to be carried out
 }
 
 // PanicError is a panic in a step, which fails the step and not the run.

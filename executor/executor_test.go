@@ -155,9 +155,21 @@ func TestSchedule(t *testing.T) {
 			steps: []step{{needs: []int{1}}, {needs: []int{0}}, {}},
 			want:  "not-started not-started done",
 		},
-		"what the service did not send because it was told to end is not started": {
-			steps: []step{{err: executor.ErrNotSent}, {needs: []int{0}}, {}},
-			want:  "not-started not-started done",
+		"a pending step is set aside, others go on, and it is taken up again when it is due": {
+			steps: []step{{pending: []time.Duration{3 * sec, 2 * sec}, takes: sec}, {needs: []int{0}, takes: sec}, {takes: 2 * sec}, {takes: 2 * sec}}, limit: 1,
+			want: "done done done done", begins: "0 2 3 1", takes: 10 * sec,
+		},
+		"what waits for a pending step waits till it has ended, and is carried out in the same run": {
+			steps: []step{{pending: []time.Duration{3 * sec}}, {needs: []int{0}, takes: sec}, {after: []int{0}, members: []int{0}, takes: sec}},
+			want:  "done done done", takes: 4 * sec,
+		},
+		"a pending step may fail in the end": {
+			steps: []step{{pending: []time.Duration{3 * sec}, err: errRefused}, {needs: []int{0}}, {takes: sec}},
+			want:  "failed blocked done", takes: 3 * sec, roots: map[int]int{1: 0},
+		},
+		"a pending step keeps its place in a sequence": {
+			steps: []step{{sequence: 1, pending: []time.Duration{3 * sec}}, {sequence: 1, takes: sec}, {takes: sec}},
+			want:  "done done done", begins: "0 2 1", takes: 4 * sec,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,6 +302,24 @@ func TestEnd(t *testing.T) {
 		},
 		"the first stopping error is the one that is told": {
 			steps: []step{{takes: sec, err: errStop}, {takes: 2 * sec, journal: errDisk}}, want: "failed done", takes: 2 * sec, stopped: errStop,
+		},
+		"an interrupt gives up what is pending: it is not known, and nothing waits for it": {
+			steps: []step{{pending: []time.Duration{9 * sec}}, {needs: []int{0}}, {takes: sec}}, stop: 2 * sec,
+			want: "unknown blocked done", takes: 2 * sec, interrupted: true,
+		},
+		"a cancelled context as well": {
+			steps: []step{{pending: []time.Duration{9 * sec}}, {takes: sec}}, cancel: 2 * sec,
+			want: "unknown done", takes: 2 * sec, interrupted: true,
+		},
+		"what this run did not send is not started": {
+			steps: []step{{pending: []time.Duration{9 * sec}, local: true}, {takes: sec}}, stop: 2 * sec,
+			want: "not-started done", takes: 2 * sec, interrupted: true,
+		},
+		"an interrupt after the last step is none": {
+			steps: []step{{takes: sec}}, stop: sec, want: "done", takes: sec,
+		},
+		"a service that sends nothing more stops the run": {
+			steps: []step{{err: executor.ErrNotSent}, {needs: []int{0}}, {takes: sec}}, want: "not-started not-started done", takes: sec, stopped: executor.ErrNotSent,
 		},
 		"an error while withdrawing hides nothing": {
 			steps: with(2, step{journal: errDisk}), stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true, stopped: errDisk,
@@ -496,5 +526,68 @@ func TestALongChainThatFails(t *testing.T) {
 		if s.Status != executor.Blocked || s.BlockedBy != plan.Steps[0] {
 			t.Fatalf("step %d is %s, by %v", i+1, word(s.Status), s.BlockedBy)
 		}
+	}
+}
+
+// refusedError is a refusal with a reason.
+type refusedError struct{ reason string }
+
+func (e refusedError) Error() string   { return "403: " + e.reason }
+func (e refusedError) Refusal() string { return e.reason }
+
+// TestTheSameRefusalOverAndOverEndsTheOperation: what is refused for one reason
+// and never succeeds is not tried hundreds of times; everything else goes on.
+func TestTheSameRefusalOverAndOverEndsTheOperation(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	for name, c := range map[string]struct {
+		err           func(i int) error
+		failed, other int // at least so many of the first fail; the others end so
+	}{
+		"the same reason":       {func(int) error { return refusedError{"no permission"} }, 20, 80},
+		"another for each":      {func(i int) error { return refusedError{strconv.Itoa(i)} }, 100, 0},
+		"no reason":             {func(int) error { return errRefused }, 100, 0},
+		"one success among the": {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x"}}[i == 3] }, 99, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				steps := make([]step, n, n+2)
+				for i := range steps {
+					steps[i].err = c.err(i)
+				}
+				steps = append(steps, step{needs: []int{n - 1}}, step{takes: sec})
+				w := newWorld(steps...)
+				op := &resource.Operation{}
+				for _, s := range w.plan.Steps[:n] {
+					s.Operation = op
+				}
+				r := w.run(t.Context(), 1, nil)
+				failed, blocked := 0, 0
+				for _, s := range r.Steps[:n] {
+					switch s.Status {
+					case executor.Failed:
+						failed++
+					case executor.Blocked:
+						blocked++
+						if s.BlockedBy != w.plan.Steps[0] {
+							t.Errorf("it is blocked by %v", s.BlockedBy)
+						}
+					case executor.NotStarted, executor.Done, executor.Unknown:
+					}
+				}
+				if failed != c.failed || blocked != c.other {
+					t.Errorf("%d failed, %d were not tried; want %d and %d", failed, blocked, c.failed, c.other)
+				}
+				if r.Steps[n+1].Status != executor.Done {
+					t.Error("what has another operation did not go on")
+				}
+				for i, s := range w.settled {
+					if w.intended[i] && s != 1 {
+						t.Errorf("the intent of step %d was settled %d times", i, s)
+					}
+				}
+			})
+		})
 	}
 }

@@ -93,6 +93,9 @@ func randomSteps(random *rand.Rand, calm bool) []step {
 		if chance(30) {
 			s.sequence = 1 + random.IntN(2)
 		}
+		for chance(10) {
+			s.pending = append(s.pending, time.Duration(random.IntN(3000))*time.Millisecond)
+		}
 		switch {
 		case chance(10):
 			s.err = errRefused

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,7 +39,8 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		waits:  make([]int32, len(plan.Steps)), next: make([][]int32, len(plan.Steps)),
 		at:    make(map[resource.Address]int, len(plan.Steps)),
 		ended: make(chan ending, limit), announced: make(chan announcement),
-		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence),
+		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), aside: make(map[int]time.Time),
+		refusals: make(map[*resource.Operation]*refusals),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -61,6 +64,8 @@ type run struct {
 	queue steps // are in the journal too, and wait for a worker
 
 	sequences map[int]*sequence // by their number
+	aside     map[int]time.Time // pending steps, and when each is taken up again
+	refusals  map[*resource.Operation]*refusals
 
 	others int           // steps that delete nothing and have not ended
 	held   []int         // steps that delete something, and wait for nothing but those
@@ -83,7 +88,8 @@ type run struct {
 // ending is what a worker tells of its step.
 type ending struct {
 	step    int
-	journal error // the outcome could not be written down
+	pending *Pending // it has not ended
+	journal error    // the outcome could not be written down
 }
 
 // announcement is what became of the intents of a batch of steps.
@@ -143,58 +149,96 @@ func (r *run) loop(ctx context.Context) {
 			r.withdraw()
 		}
 		for len(r.queue) > 0 && r.running < r.limit {
-			i := r.begin()
+			i, ok := r.begin()
+			if !ok {
+				continue
+			}
 			workers.Go(func() error { // waits, if at all, for one that has told its ending to return
-				r.ended <- ending{i, r.do(ctx, i)}
+				r.ended <- r.do(ctx, i)
 				return nil
 			})
 		}
 		if !over && !r.announcing && len(r.ready) > 0 && len(r.queue) <= r.ahead/2 {
-			r.announcing, r.meanwhile = true, 0
-			batch := r.batch()
-			go func() { r.announced <- announcement{batch, r.announce(ctx, batch)} }()
+			if batch := r.batch(); len(batch) > 0 {
+				r.announcing, r.meanwhile = true, 0
+				go func() { r.announced <- announcement{batch, r.announce(ctx, batch)} }()
+			}
 		}
-		if r.running == 0 && !r.announcing {
+		if r.running == 0 && !r.announcing && len(r.aside) == 0 && (over || len(r.ready) == 0) {
 			break // nothing can become ready any more
 		}
-		select {
-		case e := <-r.ended:
-			r.end(e)
-		case a := <-r.announced:
-			r.accept(ctx, a)
-		}
+		r.await(ctx)
 	}
 	r.withdraw()       // what waits for a turn that does not come
 	_ = workers.Wait() // they tell their errors with their endings
 }
 
-// over reports whether no step may begin any more.
+// await takes what happens next.
+func (r *run) await(ctx context.Context) {
+	var due <-chan time.Time
+	var stop, cancelled <-chan struct{} // only where a step is set aside: what is under way ends by itself
+	if wait, ok := r.nextDue(); ok {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due, stop, cancelled = timer.C, r.opts.Stop, ctx.Done()
+	}
+	if r.running == 0 && !r.announcing && due == nil {
+		return // what was ready is blocked by now
+	}
+	select {
+	case e := <-r.ended:
+		r.end(ctx, e)
+	case a := <-r.announced:
+		r.accept(ctx, a)
+	case <-due:
+		r.resume()
+	case <-stop:
+	case <-cancelled:
+	}
+}
+
+// over reports whether no step may begin any more. An interrupt after the last is none.
 func (r *run) over(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
-		r.result.Interrupted = true
+		r.result.Interrupted = r.result.Interrupted || r.done < r.total
 	case <-r.opts.Stop:
-		r.result.Interrupted = true
+		r.result.Interrupted = r.result.Interrupted || r.done < r.total
 	default:
 	}
 	return r.result.Interrupted || r.result.Stopped != nil
 }
 
-// begin takes the first of the queued steps for a worker.
-func (r *run) begin() int {
+// begin takes the first of the queued steps for a worker, unless the service
+// refuses every one of its operation.
+func (r *run) begin() (int, bool) {
 	i := r.queue.take()
 	step := r.plan.Steps[i]
-	r.result.Steps[i].Missing = r.missing(step)
+	res := &r.result.Steps[i]
+	if root := r.refused(step); root != nil && res.Err == nil {
+		r.takeBack(step)
+		r.block(i, root)
+		return 0, false
+	}
 	r.running++
-	r.tell(Event{Type: Started, Step: step})
-	return i
+	if res.Err == nil { // else it goes on
+		res.Missing = r.missing(step)
+		r.tell(Event{Type: Started, Step: step})
+	}
+	return i, true
 }
 
 // batch takes the first of the ready steps, as many as the queue lacks.
 func (r *run) batch() []int {
-	batch := make([]int, min(len(r.ready), r.ahead-len(r.queue)))
-	for k := range batch {
-		batch[k] = r.ready.take()
+	lacks := r.ahead - len(r.queue)
+	batch := make([]int, 0, min(len(r.ready), lacks))
+	for len(r.ready) > 0 && len(batch) < lacks {
+		i := r.ready.take()
+		if root := r.refused(r.plan.Steps[i]); root != nil {
+			r.block(i, root)
+			continue
+		}
+		batch = append(batch, i)
 	}
 	return batch
 }
@@ -235,29 +279,46 @@ func (r *run) accept(ctx context.Context, a announcement) {
 	}
 }
 
-// withdraw takes back the announced steps that no worker has begun.
+// withdraw takes back the announced steps that no worker has begun, and gives up the pending ones.
 func (r *run) withdraw() {
 	for _, i := range slices.Concat(r.queue, r.announcedAhead()) {
-		if s := r.plan.Steps[i]; s.Operation != nil {
-			r.stop(r.journal.Settle(s, Outcome{}, ErrNotSent))
+		if r.result.Steps[i].Err != nil {
+			r.aside[i] = time.Time{} // it was about to be taken up again
+			continue
 		}
+		r.takeBack(r.plan.Steps[i])
 	}
 	r.queue = nil
+	for _, i := range slices.Sorted(maps.Keys(r.aside)) {
+		r.giveUp(i)
+	}
 }
 
-// do carries out one step in a worker. What it returns is the journal's error.
-func (r *run) do(ctx context.Context, i int) error {
+// takeBack notes that a step whose intent is in the journal is not begun.
+func (r *run) takeBack(step *planner.Step) {
+	if step.Operation != nil {
+		r.stop(r.journal.Settle(step, Outcome{}, ErrNotSent))
+	}
+}
+
+// do carries out one step in a worker.
+func (r *run) do(ctx context.Context, i int) (e ending) {
 	res := &r.result.Steps[i]
 	defer func() {
 		if p := recover(); p != nil {
 			res.Status, res.Err = Unknown, &PanicError{Value: p, Stack: debug.Stack()}
+			e = ending{step: i}
 		}
 	}()
 	out, err := r.service.Do(ctx, res.Step, r.id)
+	if p, ok := errors.AsType[*Pending](err); ok {
+		res.Err = p
+		return ending{step: i, pending: p}
+	}
 	journal := r.journal.Settle(res.Step, out, err)
 	out.Values = nil
 	res.Status, res.Outcome, res.Err = statusOf(ctx, err), out, err
-	return journal
+	return ending{step: i, journal: journal}
 }
 
 func statusOf(ctx context.Context, err error) Status {
@@ -285,10 +346,14 @@ func (r *run) id(a resource.Address) (string, bool) {
 }
 
 // end takes in how a step ended: what waited for it becomes ready, or is blocked with it.
-func (r *run) end(e ending) {
+func (r *run) end(ctx context.Context, e ending) {
 	r.running--
 	r.meanwhile++
 	res := &r.result.Steps[e.step]
+	if e.pending != nil {
+		r.setAside(e.step, e.pending.After)
+		return
+	}
 	if res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
 		r.mu.Lock()
 		r.ids[res.Step.Address] = res.Outcome.ID
@@ -299,10 +364,14 @@ func (r *run) end(e ending) {
 	}
 	r.stop(e.journal)
 	if res.Status == NotStarted {
+		if !r.over(ctx) { // the service itself wants to send nothing more
+			r.stop(res.Err)
+		}
 		*res = StepResult{Step: res.Step}
 		r.tell(Event{Type: Ended, Step: res.Step, Result: *res})
 		return // what waits for it is not started either
 	}
+	r.note(res)
 	r.record(res)
 	r.release(e.step, res.Status == Done)
 }
@@ -329,7 +398,9 @@ func (r *run) free(i int) {
 	step := r.plan.Steps[i]
 	missing := r.missing(step)
 	deletes := step.Action == planner.Delete
-	switch {
+	switch root := r.refused(step); {
+	case root != nil:
+		r.block(i, root)
 	case deletes && r.others > 0:
 		r.held = append(r.held, i)
 	case deletes && r.lost != nil:

@@ -28,6 +28,7 @@ type step struct {
 	members      []int // of a membership: steps that make them
 	local        bool  // sends nothing
 	sequence     int
+	pending      []time.Duration // so often it is pending before it ends, and until when
 
 	takes   time.Duration
 	err     error // what the service answers
@@ -80,6 +81,7 @@ type world struct {
 	answered []bool // with success
 	sent     []bool
 	over     []bool // whatever became of it
+	looked   []int  // how often it was pending
 	inFlight map[resource.Address]int
 	now, max int // steps in flight
 	ahead    int // most intents open that are not in flight
@@ -94,7 +96,7 @@ func newWorld(script ...step) *world {
 	return &world{
 		script: script, plan: planOf(script...), start: time.Now(), inFlight: map[resource.Address]int{},
 		began: make([]time.Duration, n), intended: make([]bool, n), settled: make([]int, n),
-		answered: make([]bool, n), sent: make([]bool, n), over: make([]bool, n),
+		looked: make([]int, n), answered: make([]bool, n), sent: make([]bool, n), over: make([]bool, n),
 	}
 }
 
@@ -148,7 +150,7 @@ func (w *world) Settle(s *planner.Step, _ executor.Outcome, err error) error {
 	if s.Operation != nil {
 		w.total--
 	}
-	if w.sent[i] {
+	if w.sent[i] && !(w.looked[i] > 0 && errors.Is(err, executor.ErrNotSent)) {
 		w.note("s", i)
 	} else {
 		w.note("u", i)
@@ -162,8 +164,9 @@ func (w *world) Settle(s *planner.Step, _ executor.Outcome, err error) error {
 func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
 	i := s.Index
 	w.begin(s, ids)
-	defer w.end(s)
 	do := w.script[i]
+	pending := w.looked[i] < len(do.pending)
+	defer w.end(s, pending)
 	if do.takes > 0 {
 		select {
 		case <-time.After(do.takes):
@@ -173,6 +176,16 @@ func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (exec
 			}
 			return executor.Outcome{}, fmt.Errorf("waiting: %w", ctx.Err())
 		}
+	}
+	if pending {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.looked[i]++
+		why := errLost
+		if do.local {
+			why = errors.New("an earlier run may have sent it")
+		}
+		return executor.Outcome{}, &executor.Pending{After: do.pending[w.looked[i]-1], Err: why}
 	}
 	if do.panics != nil {
 		panic(do.panics)
@@ -222,11 +235,13 @@ func (w *world) begin(s *planner.Step, ids executor.IDs) {
 	}
 }
 
-func (w *world) end(s *planner.Step) {
+func (w *world) end(s *planner.Step, pending bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note("e", s.Index)
-	w.over[s.Index] = true
+	if !pending {
+		w.note("e", s.Index)
+		w.over[s.Index] = true
+	}
 	w.inFlight[s.Address]--
 	w.now--
 }
@@ -367,6 +382,10 @@ func (w *world) checkEvents(t *testing.T, done, total int) {
 		case executor.Started:
 			if started[i]++; started[i] > 1 || ended[i] > 0 {
 				t.Errorf("step %d started again", i)
+			}
+		case executor.SetAside:
+			if started[i] != 1 || ended[i] > 0 {
+				t.Errorf("step %d was set aside when it was not under way", i)
 			}
 		case executor.Ended:
 			if ended[i]++; ended[i] > 1 {

@@ -25,6 +25,7 @@ func (b *builder) create(i int) {
 		b.compareLetters(i)
 	}
 	step := b.step(i, Create)
+	step.Pending = f.unsettled
 	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	lacks := b.lacking(i)
 	var d difference

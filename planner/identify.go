@@ -246,9 +246,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 		return
 	}
 	f.standing = absent
-	if f.sent() {
-		s.unseen = append(s.unseen, Read{Operation: t.list, Path: s.listPath(t, f.parent), Fields: t.fields})
-	}
+	f.unsettled = f.sent()
 	if t.create == nil {
 		f.standing = broken
 		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))

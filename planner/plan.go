@@ -107,6 +107,9 @@ type Step struct {
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded
 	After     []int               // steps that must have ended, however: members that are still to be created
+	// Pending is set on a Create that a former run may have sent, and that the plan's
+	// reads do not show: it is looked for again before it is sent.
+	Pending bool
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
 	Sequence int

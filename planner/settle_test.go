@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -336,7 +337,7 @@ func (s *service) items(first, last int, name string, after time.Duration) *serv
 	return s
 }
 
-func TestTheReadsThatShowNothingOfALostCreateAreToBeAskedAgain(t *testing.T) {
+func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testing.T) {
 	t.Parallel()
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web, "identifier=WEB") }
 	for name, tt := range map[string]struct {
@@ -346,12 +347,13 @@ func TestTheReadsThatShowNothingOfALostCreateAreToBeAskedAgain(t *testing.T) {
 		want  func(*wanted)
 		first string // the first of the reads; "" = there are none
 		reads int
+		waits bool // the step is pending
 	}{
-		"a list":                   {full, []planner.Record{lostCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "projects/" + web + "/work-items/", 1},
-		"numbers that are missing": {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17},
-		"none if it is found":      {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0},
-		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0},
-		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Open: &planner.Intent{Action: planner.Update}}}, func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0},
+		"pending in a list":        {full, []planner.Record{lostCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
+		"numbers that are missing": {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
+		"none if it is found":      {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Open: &planner.Intent{Action: planner.Update}}}, func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -365,7 +367,10 @@ func TestTheReadsThatShowNothingOfALostCreateAreToBeAskedAgain(t *testing.T) {
 			}
 			w := want(t)
 			tt.want(w)
-			s.mustPlan(w.all())
+			plan := s.mustPlan(w.all())
+			if waits := slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool { return s.Pending }); waits != tt.waits {
+				t.Errorf("a step is pending: %t", waits)
+			}
 			in := s.in
 			in.Desired, in.Observed = w.all(), planner.Observed{}
 			for _, r := range s.reads {

@@ -40,6 +40,7 @@ type fact struct {
 	lived      bool // things live in it
 	joins      bool // it becomes a member of something
 	compared   bool // some field is held against what the service shows
+	unsettled  bool // a former run may have created it, and it may still come
 	blind      bool // it counts as absent since nothing can tell
 }
 
@@ -98,8 +99,9 @@ func Reads(in Input) []Read { return Look(in).Reads() }
 func (s *Survey) Reads() []Read { return s.reads }
 
 // Unseen returns the reads that show nothing of a create which a former run may
-// have sent. While the service may still be about to carry it out, they are to
-// be asked again before there is a plan.
+// have sent, where only readable numbers tell. While the service may still be about
+// to carry it out, they are to be asked again before there is a plan. Where anything
+// else tells, the step is [Step.Pending] instead.
 func (s *Survey) Unseen() []Read { return s.unseen }
 
 // Look works out where everything stands. A look that asks for no more reads can be built at once.

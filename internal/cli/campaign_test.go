@@ -296,7 +296,7 @@ func (c *campaign) restsAt(t *testing.T, s *service, code int, flags ...string) 
 func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ...string) (code int, errs string) {
 	t.Helper()
 	args := append([]string{
-		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--patience", campaignPatience.String(),
+		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--settle-timeout", campaignPatience.String(),
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir

@@ -86,6 +86,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	defer file.Close() //nolint:errcheck // saved before
+	grace := o.after(file, out)
 	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file.Path(), file, out)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
-	result := execute(ctx, conn, plan, file, o, out)
+	result := execute(ctx, conn, plan, file, grace, o, out)
 	if err := file.Save(); err != nil && result.Stopped == nil {
 		result.Stopped = err
 	}
@@ -156,7 +157,7 @@ func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan,
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, o applyOptions, out output) executor.Result {
+func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, grace remote.Grace, o applyOptions, out output) executor.Result {
 	// What was decoded is gone by now and little is added: collecting seldom leaves the cores to the requests.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	ctx, cancel := context.WithCancel(ctx)
@@ -164,13 +165,13 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	stop := make(chan struct{})
 	release := onSignals(func() {
 		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
-		conn.client.Stop()
 		close(stop)
+		conn.client.Stop()
 	}, cancel)
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
 	defer conn.watch.follow(progress, false)()
-	return executor.Run(ctx, plan, remote.NewService(conn.client, plan, o.patience), journal, executor.Options{
+	return executor.Run(ctx, plan, remote.NewService(conn.client, plan, grace), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)
@@ -187,7 +188,7 @@ func verdict(plan *planner.Plan, r executor.Result, o applyOptions) error {
 		return shown{errInterrupted}
 	}
 	for _, s := range r.Steps {
-		if s.Status == executor.Failed || s.Status == executor.Unknown || s.Status == executor.Blocked || len(s.Missing) > 0 {
+		if s.Step.Action != planner.NotPossible && s.Status != executor.Done || len(s.Missing) > 0 {
 			return errSteps
 		}
 	}

@@ -52,7 +52,8 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest, in which work items get their numbers in the order of the file, or any, which is faster where the service has no rate limit"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
-		&cli.DurationFlag{Name: "patience", Value: remote.DefaultPatience, Usage: "`TIME` for which the service may go on with a request that was given up; until then nothing of which the answer was lost is sent again"},
+		&cli.DurationFlag{Name: "settle-timeout", Value: remote.DefaultGrace, Usage: "`TIME` for which the service may go on with a request that got no answer: what it should have created is looked for so long before it is sent again"},
+		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
 	}
 }
@@ -63,7 +64,7 @@ type planOptions struct {
 	state    string
 	detailed bool
 	input    planner.Input // as far as flags say it
-	patience time.Duration
+	grace    time.Duration
 	service  connectionOptions
 }
 
@@ -77,9 +78,12 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 	if out, err = newOutput(c, p); err != nil {
 		return o, out, err
 	}
-	o.state, o.detailed, o.patience = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("patience")
-	if o.patience < 0 {
-		return o, out, usageError{text: "--patience must not be less than nothing", hint: "--patience 0s does not wait"}
+	o.state, o.detailed, o.grace = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
+	if c.IsSet("patience") {
+		o.grace = c.Duration("patience")
+	}
+	if o.grace < 0 {
+		return o, out, usageError{text: "--settle-timeout must not be negative", hint: "--settle-timeout 0s does not wait"}
 	}
 	o.input = planner.Input{
 		Trust: c.Bool("no-refresh"), Thorough: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
@@ -187,13 +191,13 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 }
 
 // plan reads with a progress line.
-func (c *connection) plan(ctx context.Context, in planner.Input, api string, patience remote.Patience, out output) (*planner.Plan, diag.List, error) {
+func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace remote.Grace, out output) (*planner.Plan, diag.List, error) {
 	defer c.watch.read(out)()
 	var err error
 	if in.API, err = c.chooseAPI(ctx, api, in.Observed); err != nil {
 		return nil, nil, err
 	}
-	return remote.Plan(ctx, c.client, in, patience)
+	return remote.Plan(ctx, c.client, in, grace)
 }
 
 // memory is what former runs left.
@@ -229,14 +233,17 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 	return plan, nil
 }
 
-// after is the patience with what former runs sent. A run that died may have
-// waited for an answer, and have looked for what it sent, since it was heard of.
-func (o planOptions) after(last memory, out output) remote.Patience {
-	p := remote.Patience{For: o.patience, Tell: func(d time.Duration) {
-		out.view.Notef("an earlier run got no answer to some of what it sent: looking again in %s, when the service is surely through with it", d.Round(time.Second))
+// after is the grace period for what former runs sent. A run that died may have
+// sent requests again since it was heard of, each time after a grace period.
+func (o planOptions) after(last memory, out output) remote.Grace {
+	const attempts = 3
+	g := remote.Grace{Period: o.grace, Tell: func(d time.Duration) {
+		out.view.Notef("an earlier run got no answer to some of what it sent, and only numbers tell whether it was done: looking again in %s", d.Round(time.Second))
 	}}
-	if sign := last.LastSign(); !sign.IsZero() {
-		p.GivenUp = sign.Add(o.service.timeout + o.patience)
+	if g.GivenUp = time.Now(); !last.LastSign().IsZero() {
+		if sure := last.LastSign().Add(attempts * (o.service.timeout + o.grace)); sure.Before(g.GivenUp) {
+			g.GivenUp = sure
+		}
 	}
-	return p
+	return g
 }

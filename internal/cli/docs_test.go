@@ -114,7 +114,7 @@ func flagRows(flags []cli.Flag) []string {
 	var rows []string
 	for _, f := range flags {
 		d, ok := f.(cli.DocGenerationFlag)
-		if !ok {
+		if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
 			continue
 		}
 		var names []string

@@ -11,10 +11,16 @@
 // for one or two of them, who are named then; and that a create whose fate is
 // unknown is never sent again before looks have shown that the thing is not there:
 // one of them after the time within which the service may still carry out what
-// its client has given up ([DefaultPatience]).
-// In the same run that time begins when the client gives up; in a later one when
-// the former run must have, but that it died is known only by the lock, so at the
-// latest when the later one begins.
+// its client has given up ([DefaultGrace]), or after a moment where the service
+// refuses a second object with the same external ID ([resource.Kind] RefusesTwin).
+//
+// Nothing else waits for that: such a step is [executor.Pending], and settled
+// before the run ends. One that a former run may have sent, and that the plan's
+// reads do not show, is looked for likewise ([planner.Step] Pending). Its time
+// begins when the former run must have given up; that it died is known only by the
+// lock, so at the latest when the later one begins. Only creates that nothing but
+// readable numbers can tell (work items with the documented operations) are waited
+// for while planning.
 //
 // What remains: a service that carries out a request later than that, which is
 // then there twice unless the service refuses it; and an update that arrives late

@@ -28,12 +28,13 @@ func lateness() map[string]trouble {
 	}
 }
 
-// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service that refuses
-// nothing carry a request out when nobody waits for it any more. No real time
-// passes.
+// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service carry a request
+// out when nobody waits for it any more: one that refuses nothing, but for work
+// items with planform's mark, of which every service refuses a second. No real
+// time passes.
 func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
 	t.Parallel()
-	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, remote.DefaultPatience - time.Second}
+	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, remote.DefaultGrace - time.Second}
 	for _, api := range []resource.API{resource.Full, resource.Documented} {
 		for _, what := range []string{"create work item", "create link", "create customer request"} {
 			for how, tr := range lateness() {
@@ -41,7 +42,7 @@ func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
 					tr.fault.Late = delay
 					t.Run(path.Join(api.String(), what, how, delay.String()), func(t *testing.T) {
 						t.Parallel()
-						synctest.Test(t, func(t *testing.T) { beLate(t, api, writes()[what], tr) })
+						synctest.Test(t, func(t *testing.T) { beLate(t, api, what, tr) })
 					})
 				}
 			}
@@ -50,15 +51,19 @@ func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
 }
 
 // beLate lets the first such request be late, and applies until all is well.
-func beLate(t *testing.T, api resource.API, w write, tr trouble) {
+func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	t.Helper()
-	s := newVirtual(t, api)
-	one := applying{manifest: wholeOf(api), patience: remote.DefaultPatience, fault: tr.on(w), killed: tr.killed}
+	unique := sandbox.UniqueNever
+	if what == "create work item" && api == resource.Full {
+		unique = sandbox.UniqueAlways
+	}
+	s := newVirtual(t, api, unique)
+	one := applying{manifest: wholeOf(api), grace: remote.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
 	if tr.short { // what it waited counts as well
 		one.timeout = tr.fault.Late / 2
 	}
 	s.apply(t, one)
-	next := applying{manifest: wholeOf(api), patience: remote.DefaultPatience}
+	next := applying{manifest: wholeOf(api), grace: remote.DefaultGrace}
 	second := s.apply(t, next)
 	s.Drain()
 	if failed := second.failed(); len(failed) > 0 || len(second.reasons()) > 0 {
@@ -72,16 +77,68 @@ func beLate(t *testing.T, api resource.API, w write, tr trouble) {
 	}
 }
 
-// newVirtual is a service that refuses nothing, within a bubble.
-func newVirtual(t *testing.T, api resource.API) *service {
+// newVirtual is a service within a bubble.
+func newVirtual(t *testing.T, api resource.API, unique sandbox.Uniqueness) *service {
 	t.Helper()
 	answers := sandbox.Observed
 	if api == resource.Documented {
 		answers = sandbox.Contract
 	}
-	s := newServiceOf(t, api, sandbox.Options{Answers: answers, Unique: sandbox.UniqueNever})
+	s := newServiceOf(t, api, sandbox.Options{Answers: answers, Unique: unique})
 	s.virtual = true
 	return s
+}
+
+// TestALostCreateIsSettledWithinTheRunWhileOthersGoOn: what became of lost creates is settled within
+// the run, and takes no longer than the service may take.
+func TestALostCreateIsSettledWithinTheRunWhileOthersGoOn(t *testing.T) {
+	t.Parallel()
+	cut := sandbox.Fault{Before: sandbox.Break{Cut: true}}
+	for name, tt := range map[string]struct {
+		what   string
+		fault  sandbox.Fault
+		killed bool
+		most   time.Duration // that the run which settles it takes, the next one after a kill
+	}{
+		"what was done is found at once":                        {"create work item", sandbox.Fault{After: sandbox.Break{Cut: true}}, false, 0},
+		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},
+		"in the next run as well":                               {"create work item", cut, true, 3 * time.Second},
+		"a link after the grace period":                         {"create link", cut, false, time.Minute},
+		"in the next run too":                                   {"create link", cut, true, time.Minute},
+		"an item that comes late, when it was sent again":       {"create work item", sandbox.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a link that comes late, as soon as a look shows it":    {"create link", sandbox.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
+		"503 with a time is asked again then, nothing is doubt": {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
+		"503 without one is looked into":                        {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503}}, false, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newVirtual(t, resource.Full, sandbox.UniqueAlways)
+				start := time.Now()
+				r := s.apply(t, applying{
+					manifest: wholeOf(resource.Full), grace: time.Minute, retries: 3, killed: tt.killed,
+					fault: trouble{fault: tt.fault, killed: tt.killed}.on(writes()[tt.what]),
+				})
+				if tt.killed {
+					start = time.Now()
+					r = s.apply(t, applying{manifest: wholeOf(resource.Full), grace: time.Minute})
+				}
+				if took := time.Since(start); took > tt.most+100*time.Millisecond {
+					t.Errorf("it took %s, at most %s are needed", took, tt.most)
+				}
+				s.Drain()
+				if failed := r.failed(); len(failed) > 0 {
+					t.Errorf("not all was done in one run: %q", failed)
+				}
+				if diff := cmp.Diff(wantedPicture(resource.Full), s.picture()); diff != "" {
+					t.Errorf("what is there (-want +got):\n%s", diff)
+				}
+				if end := s.apply(t, applying{manifest: wholeOf(resource.Full)}); end.writes != 0 || !end.plan.Empty() {
+					t.Errorf("the next run made %d writes: %q", end.writes, end.failed())
+				}
+			})
+		})
+	}
 }
 
 func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
@@ -95,14 +152,14 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 		"not at all if all is there":             {0, false, 0},
 		"the whole time after a run that died":   {0, true, minute},
 		"which may have waited for a time-out":   {minute, true, minute},
-		"and have looked for something":          {2 * minute, true, minute},
-		"what is left of it":                     {2*minute + 20*time.Second, true, 40 * time.Second},
-		"not at all after a run that died early": {3 * minute, true, 0},
+		"and have sent it three times":           {6 * minute, true, minute},
+		"what is left of it":                     {6*minute + 20*time.Second, true, 40 * time.Second},
+		"not at all after a run that died early": {7 * minute, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := newVirtual(t, resource.Documented)
+				s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
 				created := writes()["create work item"]
 				s.apply(t, applying{manifest: oneItem, killed: true, fault: func(req *http.Request, run run) sandbox.Fault {
 					if !created.is(req) {
@@ -116,7 +173,7 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 				}})
 				time.Sleep(tt.ago) //nolint:forbidigo // in a bubble it takes no time
 				before := time.Now()
-				r := s.apply(t, applying{manifest: oneItem, timeout: minute, patience: minute})
+				r := s.apply(t, applying{manifest: oneItem, timeout: minute, grace: minute})
 				if took := time.Since(before).Round(time.Second); took != tt.want {
 					t.Errorf("it waited for %s, want %s", took, tt.want)
 				}
@@ -131,12 +188,12 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 func TestAReadThatCameTooEarlyIsRepeatedHoweverLongTheOthersTake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newVirtual(t, resource.Documented)
+		s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
 		s.apply(t, applying{manifest: oneItem, killed: true, fault: trouble{
 			fault: sandbox.Fault{Late: 50 * time.Second}, killed: true,
 		}.on(writes()["create work item"])})
 		s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Delay: 15 * time.Second} }
-		r := s.apply(t, applying{manifest: oneItem, timeout: time.Minute, patience: time.Minute})
+		r := s.apply(t, applying{manifest: oneItem, timeout: time.Minute, grace: time.Minute})
 		if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
 			t.Error(r.failed(), s.picture())
 		}

@@ -137,7 +137,7 @@ type applying struct {
 	workers  int                                          // 0 = 4
 	trust    bool                                         // the state is taken at its word
 	prune    bool
-	patience time.Duration // 0 = 20 ms
+	grace    time.Duration // 0 = 20 ms
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -164,18 +164,22 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.workers == 0 {
 		a.workers = 4
 	}
-	if a.patience == 0 {
-		a.patience = 20 * time.Millisecond
+	if a.grace == 0 {
+		a.grace = 20 * time.Millisecond
 	}
 	wanted := s.load(t, a.manifest)
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // the next run reads what is on disk
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
+	grace := remote.Grace{Period: a.grace, GivenUp: file.LastSign().Add(3 * (a.timeout + a.grace))}
+	if grace.GivenUp.After(time.Now()) {
+		grace.GivenUp = time.Now()
+	}
 	read := func() (*planner.Plan, diag.List, error) {
 		return remote.Plan(t.Context(), reader, planner.Input{
 			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust, Prune: a.prune,
-		}, remote.Patience{For: a.patience, GivenUp: file.LastSign().Add(a.timeout + a.patience)})
+		}, grace)
 	}
 	plan, findings, err := read()
 	if errors.Is(err, apiclient.ErrForbidden) { // a delete that came late took away what was being read: planned again, it is gone
@@ -197,8 +201,8 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	defer cancel()
 	stop := make(chan struct{})
 	r := run{kill: cancel, stop: sync.OnceFunc(func() {
-		client.Stop()
 		close(stop)
+		client.Stop()
 	})}
 	journal := executor.Journal(file)
 	if a.dies != nil {
@@ -207,7 +211,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.fault != nil {
 		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
 	}
-	service := remote.NewService(client, plan, a.patience)
+	service := remote.NewService(client, plan, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	done()
 	s.fault = nil

@@ -13,12 +13,12 @@ import (
 )
 
 // Plan makes every read that the planner asks for and then the plan. in.Observed
-// may hold answers already. What may have been sent and is not there is looked
-// for again when patience is at an end. An error is a read that failed; findings
-// are what the planner says.
-func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, patience Patience) (*planner.Plan, diag.List, error) {
-	patience = patience.begin()
-	early := patience.left() > 0
+// may hold answers already. Where only numbers tell what became of a create
+// without an outcome, they are looked at again when the grace period is over; else
+// nothing is waited for. An error is a read that failed; findings are what the planner says.
+func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
+	grace = grace.begin()
+	early := grace.left() > 0
 	in.Observed = maps.Clone(in.Observed)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
@@ -28,7 +28,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, patie
 		reads := survey.Reads()
 		if unseen := survey.Unseen(); early && len(reads) == 0 && len(unseen) > 0 {
 			early = false
-			if err := patience.wait(ctx); err != nil {
+			if err := grace.wait(ctx); err != nil {
 				return nil, nil, err
 			}
 			for _, r := range unseen {

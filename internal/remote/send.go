@@ -14,18 +14,31 @@ import (
 )
 
 func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	for attempt := 1; ; attempt++ {
+	for u := s.unsettled(step); ; {
+		if u != nil {
+			if again, out, err := s.settle(ctx, step, u, params, ids); !again {
+				return out, err
+			}
+		}
 		res, err := s.send(ctx, step, params, ids)
 		if err == nil && res.Row.ID() == "" {
 			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
 		}
-		if err == nil {
-			return s.created(step, res.Row, ids), nil
-		}
-		again, out, err := s.afterFailure(ctx, step, params, ids, err)
-		if !again || attempt == attempts {
+		var e *apiclient.Error
+		switch refused := errors.As(err, &e); {
+		case err == nil:
+			out := s.created(step, res.Row, ids)
+			if u != nil {
+				s.alone(ctx, step, params, &out)
+			}
+			return out, nil
+		case refused && e.Fate == apiclient.Refused:
+			out, err := s.afterRefusal(ctx, step, u, params, ids, e)
 			return out, s.doubted(step, err)
+		case refused && e.Fate != apiclient.Unknown, !refused && !errors.Is(err, executor.ErrUnknown):
+			return executor.Outcome{}, failure(step, err)
 		}
+		u = s.giveUp(step, err)
 	}
 }
 

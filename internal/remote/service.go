@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -16,12 +15,13 @@ import (
 
 // Service carries out the steps of one plan. It is safe for concurrent use.
 type Service struct {
-	client   *apiclient.Client
-	plan     *planner.Plan
-	stuck    map[fieldOf]bool // what differs and cannot be changed
-	patience time.Duration    // for which a thing is looked for before it counts as absent
+	client *apiclient.Client
+	plan   *planner.Plan
+	stuck  map[fieldOf]bool // what differs and cannot be changed
+	grace  Grace
 
 	mu       sync.Mutex
+	open     map[*planner.Step]*unsettled
 	dialects map[string]resource.Dialect // by kind, once an answer has told
 	learned  map[planner.Name]string     // IDs of names that came to be during the run
 	unshown  map[*resource.Field]bool    // fields of which it was said that answers do not show them
@@ -32,11 +32,11 @@ type Service struct {
 
 var _ executor.Service = (*Service)(nil)
 
-// NewService returns the service for a plan. patience is for how long a thing is
-// looked for whose creation was not answered, such as [DefaultPatience].
-func NewService(client *apiclient.Client, plan *planner.Plan, patience time.Duration) *Service {
+// NewService returns the service for a plan. What got no answer, in this run or a
+// former one, is looked for until the grace period is over, before it is sent again.
+func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, stuck: map[fieldOf]bool{}, patience: patience,
+		client: client, plan: plan, stuck: map[fieldOf]bool{}, grace: grace.begin(), open: map[*planner.Step]*unsettled{},
 		dialects: maps.Clone(plan.Dialects), learned: map[planner.Name]string{}, unshown: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 	}
 	if s.dialects == nil {
@@ -63,6 +63,9 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, and reads where its fate is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	if u := s.unsettled(step); u != nil && u.cause == nil && u.left() > 0 { // the plan has just looked
+		return executor.Outcome{}, &executor.Pending{After: u.left(), Err: u.reason()}
+	}
 	switch {
 	case step.Action == planner.Delete && step.Operation == nil: // it went with what it lived in
 		return executor.Outcome{ID: step.ID}, nil

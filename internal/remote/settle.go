@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"time"
-
-	"github.com/cenkalti/backoff/v5"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -28,31 +26,62 @@ const (
 	notThere
 )
 
-// afterFailure decides what becomes of a create that was not answered with
-// success: it is found to have happened, it may be sent again, or it failed.
-func (s *Service) afterFailure(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause error) (again bool, out executor.Outcome, err error) {
-	var e *apiclient.Error
-	if errors.As(cause, &e) && e.Fate != apiclient.Unknown && e.Fate != apiclient.Refused || e == nil && !errors.Is(cause, executor.ErrUnknown) {
-		return false, out, failure(step, cause)
-	}
-	unknown := e == nil || e.Fate == apiclient.Unknown
-	row, v, err := s.look(ctx, step, params, unknown)
+// settle looks what became of a create without an outcome. again says that it is
+// not there and can be sent.
+func (s *Service) settle(ctx context.Context, step *planner.Step, u *unsettled, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
+	row, v, err := s.look(ctx, step, params)
+	left := u.left()
 	switch {
 	case v == found:
 		out, err = s.take(ctx, step, row, params, ids)
-		out.Settled, out.Made = err == nil, unknown || e.Vague() // else it was refused since another had made it
+		out.Settled, out.Made = err == nil, true
 		return false, out, err
-	case e != nil && e.Status == 409 && e.ExistingID != "":
-		out, err = s.met(ctx, step, params, ids, e)
-		return false, out, err
-	case !unknown:
-		return false, out, failure(step, cause) // refused, and indeed not there
-	case v == notThere:
-		return true, out, failure(step, fmt.Errorf("sent %d times without an answer: %w", attempts, cause))
-	case err != nil:
-		return false, out, unknownFate{fmt.Errorf("%w; and looking for it failed: %w", cause, stopping(err))}
+	case v == cannotTell:
+		return false, out, s.blind(step, u, err)
+	case left > 0:
+		u.blind = 0
+		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
+	case u.attempts == attempts:
+		return false, out, failure(step, fmt.Errorf("sent %d times without an answer, and not there: %w", attempts, u.cause))
 	default:
-		return false, out, unknownFate{cause}
+		return true, out, nil
+	}
+}
+
+// blind is the error of a look that could not tell: where the service fails for a
+// while, it is asked again.
+func (s *Service) blind(step *planner.Step, u *unsettled, err error) error {
+	const most = 5
+	var e *apiclient.Error
+	if errors.As(err, &e) && e.Transient() && u.blind < most {
+		u.blind++
+		return &executor.Pending{After: s.grace.Period / 6, Err: u.reason()}
+	}
+	switch {
+	case err == nil:
+		return u.reason()
+	case u.cause == nil:
+		return failure(step, err)
+	default:
+		return unknownFate{fmt.Errorf("%w; and looking for it failed: %w", u.cause, stopping(err))}
+	}
+}
+
+// afterRefusal decides what becomes of a create that the service says it did not
+// do: a service has been seen to say so after it had done it.
+func (s *Service) afterRefusal(ctx context.Context, step *planner.Step, u *unsettled, params map[string]string, ids executor.IDs, e *apiclient.Error) (out executor.Outcome, err error) {
+	row, v, err := s.look(ctx, step, params)
+	switch {
+	case v == found:
+		out, err = s.take(ctx, step, row, params, ids)
+		out.Settled, out.Made = err == nil, e.Vague() || u != nil // else it was refused since another had made it
+		return out, err
+	case e.Status == 409 && e.ExistingID != "":
+		return s.met(ctx, step, params, ids, e)
+	case v == cannotTell && u != nil:
+		return out, s.blind(step, u, err)
+	default:
+		return out, failure(step, e)
 	}
 }
 
@@ -60,34 +89,8 @@ func (s *Service) marks(step *planner.Step) bool {
 	return step.Kind.Marks && s.plan.API == resource.Full
 }
 
-// look finds out whether a thing is there whose creation was not answered.
-// patiently looks again, for as long as the request may still be carried out,
-// before it says that it is not.
-func (s *Service) look(ctx context.Context, step *planner.Step, params map[string]string, patiently bool) (resource.Row, verdict, error) {
-	patience := time.Duration(0)
-	if patiently {
-		patience = s.patience
-	}
-	wait := &backoff.ExponentialBackOff{InitialInterval: patience / 256, RandomizationFactor: 0.3, Multiplier: 4, MaxInterval: patience / 6}
-	wait.Reset()
-	for end := time.Now().Add(patience); ; {
-		left := time.Until(end)
-		row, v, err := s.lookOnce(ctx, step, params)
-		if v != notThere || err != nil || left <= 0 {
-			return row, v, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, cannotTell, ctx.Err()
-		case <-s.client.Stopped():
-			return nil, cannotTell, apiclient.ErrStopped
-		case <-time.After(min(wait.NextBackOff(), max(0, time.Until(end)))):
-		}
-	}
-}
-
-// lookOnce looks by the mark where the thing carries one, else by its natural key.
-func (s *Service) lookOnce(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, verdict, error) {
+// look looks for a thing whose creation was not answered: by the mark where the thing carries one, else by its natural key.
+func (s *Service) look(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, verdict, error) {
 	list, ok := step.Kind.Op(resource.List, s.plan.API)
 	if !ok {
 		return nil, cannotTell, nil
@@ -116,7 +119,7 @@ func (s *Service) lookOnce(ctx context.Context, step *planner.Step, params map[s
 	case 1:
 		return hits[0], found, nil
 	default:
-		return nil, cannotTell, fmt.Errorf("the service has %d things that could be %s", len(hits), step.Address)
+		return nil, cannotTell, &doubledError{fmt.Errorf("the service has %d objects that could be %s", len(hits), step.Address)}
 	}
 }
 
@@ -129,7 +132,7 @@ func (s *Service) byMark(ctx context.Context, step *planner.Step, list *resource
 	case errors.Is(err, apiclient.ErrNotFound):
 		return nil, notThere, nil
 	case errors.As(err, &e) && e.Status == 500:
-		return nil, cannotTell, fmt.Errorf("the service cannot look up the mark of %s, which it answers when several things carry it: %w", step.Address, err)
+		return nil, cannotTell, &doubledError{fmt.Errorf("the service cannot look up the external ID of %s, which it answers when several objects carry it: %w", step.Address, err)}
 	case err != nil:
 		return nil, cannotTell, err
 	case !res.Row.Marked(mark):
@@ -137,6 +140,25 @@ func (s *Service) byMark(ctx context.Context, step *planner.Step, list *resource
 	default:
 		return res.Row, found, nil
 	}
+}
+
+// doubledError is a look that found several objects where there is to be one.
+type doubledError struct{ error }
+
+func (e *doubledError) Unwrap() error { return e.error }
+
+// alone makes sure that a create which was sent again made the only such object:
+// what was given up may have been carried out at the same moment.
+func (s *Service) alone(ctx context.Context, step *planner.Step, params map[string]string, out *executor.Outcome) {
+	_, _, err := s.look(ctx, step, params)
+	if _, doubled := errors.AsType[*doubledError](err); !doubled {
+		return
+	}
+	out.Warnings.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "doubled", Position: step.Position, Address: string(step.Address),
+		Summary: string(step.Address) + " is on the service twice: a request that got no answer was carried out beside its repetition",
+		Hint:    "keep the one with the ID " + out.ID + ", which the state has, and delete the other",
+	})
 }
 
 // markQuery looks for the thing that carries a mark.

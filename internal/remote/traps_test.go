@@ -386,7 +386,7 @@ func TestTraps(t *testing.T) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
-			_, _, err := remote.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, remote.Patience{})
+			_, _, err := remote.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, remote.Grace{})
 			if err == nil || !strings.Contains(err.Error(), "also for an unknown project") {
 				t.Errorf("%v", err)
 			}
@@ -470,7 +470,7 @@ func (s *service) findings(t *testing.T, text string) diag.List {
 	defer func() { _ = file.Close() }() // nothing was written
 	_, findings, err := remote.Plan(t.Context(), client, planner.Input{
 		Workspace: sandbox.Workspace, API: s.api, Desired: s.load(t, text).Objects, Prior: file.Prior(),
-	}, remote.Patience{})
+	}, remote.Grace{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,10 @@ type Kind struct {
 	Param      string      // path parameter that holds its ID, such as work_item_id
 	Archives   bool        // the service can archive it, and then shows nothing of what is in it, but takes more
 	Marks      bool        // the wider API stores external_source and external_id on it
-	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	// RefusesTwin is set where the wider API answers 409 to a second thing with the
+	// external ID of another, other than at the very same moment.
+	RefusesTwin bool
+	Membership  *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	// Feature is the boolean field of the parent that must be on before things of
 	// this kind can be made there, such as cycle_view of a project.
 	Feature string

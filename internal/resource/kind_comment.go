@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/comments/"
 	const scope = "projects.work_items.comments"
 	register(Kind{
-		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", Marks: true,
+		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", Marks: true, RefusesTwin: true,
 		Doc: "A comment on a work item. It needs a `key`: nothing else of a comment stays the same, and by its key planform finds again what it wrote. " +
 			"Comments of people are left alone.",
 		Example: `{key: decision, text: We go with **one** page.}`,

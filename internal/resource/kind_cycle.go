@@ -6,7 +6,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/cycles/"
 	const scope = "projects.cycles"
 	register(Kind{
-		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Marks: true,
+		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Marks: true, RefusesTwin: true,
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},

@@ -2,7 +2,7 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "label", Section: "labels", Parent: "project", Param: "label_id", Marks: true,
+		Name: "label", Section: "labels", Parent: "project", Param: "label_id", Marks: true, RefusesTwin: true,
 		Doc:     "A label of a project. Work items name it in their `labels`.",
 		Example: `{name: backend, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},

@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/modules/"
 	const scope = "projects.modules"
 	register(Kind{
-		Name: "module", Section: "modules", Parent: "project", Param: "module_id", Marks: true,
+		Name: "module", Section: "modules", Parent: "project", Param: "module_id", Marks: true, RefusesTwin: true,
 		Doc:     "A module of a project. Work items name it in their `module`.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/{project_id}/states/"
 	register(Kind{
-		Name: "state", Section: "states", Parent: "project", Param: "state_id", Marks: true,
+		Name: "state", Section: "states", Parent: "project", Param: "state_id", Marks: true, RefusesTwin: true,
 		Doc:     "A state of a project, such as Todo. Work items name it in their `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},

@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/work-items/"
 	const scope = "projects.work_items"
 	register(Kind{
-		Name: "work_item", Section: "work_items", Parent: "project", Nests: "parent", Param: "work_item_id", Marks: true,
+		Name: "work_item", Section: "work_items", Parent: "project", Nests: "parent", Param: "work_item_id", Marks: true, RefusesTwin: true,
 		Doc: "A work item of a project. Items can be written inside one another: the inner ones get the outer one as their `parent`.",
 		Example: `key: checkout
 name: Rebuild the checkout

@@ -1,11 +1,14 @@
 package view
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
 )
 
 const (
@@ -23,7 +26,8 @@ type Progress struct {
 
 	// What follows is guarded by the view's mutex.
 	done, total, failed int
-	samples             []sample // of the last while, oldest first
+	samples             []sample                    // of the last while, oldest first
+	pending             map[*planner.Step]time.Time // set aside until then
 	waitUntil           time.Time
 	waitFor             string
 	drawn               time.Time
@@ -45,7 +49,7 @@ func (v *View) Progress(total int) *Progress { return v.start("applying", total)
 func (v *View) Reading() *Progress { return v.start("reading", 0) }
 
 func (v *View) start(label string, total int) *Progress {
-	p := &Progress{v: v, label: label, total: total}
+	p := &Progress{v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}}
 	p.samples = []sample{{v.o.Now(), 0}}
 	if !v.o.Live {
 		return p
@@ -83,7 +87,24 @@ func (p *Progress) tick() {
 func (p *Progress) Event(e executor.Event) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
-	if p.over || e.Type != executor.Ended {
+	if p.over {
+		return
+	}
+	switch e.Type {
+	case executor.SetAside:
+		_, again := p.pending[e.Step]
+		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
+		p.took()
+		if p.stop == nil && !again && !p.v.o.JSON {
+			p.write(func(out *printer) {
+				out.str("pending: " + attempted(e.Step) + ": no answer came; looked for again in " + roughly(e.Wait))
+				out.nl()
+			})
+		}
+		return
+	case executor.Ended:
+		delete(p.pending, e.Step)
+	case executor.Started:
 		return
 	}
 	p.done, p.total = e.Done, e.Total
@@ -227,6 +248,12 @@ func (p *Progress) line(now time.Time) string {
 	}
 	if p.failed > 0 {
 		b.WriteString(", " + strconv.Itoa(p.failed) + " failed")
+	}
+	if n := len(p.pending); n > 0 {
+		b.WriteString(", " + strconv.Itoa(n) + " pending")
+		if wait := slices.MinFunc(slices.Collect(maps.Values(p.pending)), time.Time.Compare).Sub(now); wait >= time.Second {
+			b.WriteString(" (next look in " + roughly(wait) + ")")
+		}
 	}
 	if wait := p.waitUntil.Sub(now); wait > 0 {
 		b.WriteString(", waiting " + roughly(wait) + " for " + Safe(p.waitFor))

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -158,12 +157,29 @@ func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 	}
 	switch len(hits) {
 	case 0:
-		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, cmp.Or(near(r.Text, k, l), wayOut(name.kind, lists)))
+		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, choices(r.Text, name.kind, l, lists))
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:
 		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all bear this name", "give the ID of the right one")
 	}
+}
+
+// choices says what a name that stands for nothing may have been meant to be, and what else can be done.
+func choices(text string, t *traits, l *listing, lists string) string {
+	var first, all []string // people have several names: one each is listed
+	for _, row := range l.rows {
+		if names := naturals(t.kind, row); len(names) > 0 {
+			first, all = append(first, names[0]), append(all, names...)
+		}
+	}
+	if typo := diag.Typo(text, all); len(typo) > 0 {
+		return diag.Choose(text, all)
+	}
+	if there := diag.Choose(text, first); there != "" {
+		return there + "; " + wayOut(t, lists)
+	}
+	return wayOut(t, lists)
 }
 
 // wayOut says what to do about a name that nothing resembles.

@@ -47,6 +47,18 @@ func TestNames(t *testing.T) {
 			want:     func(w *wanted) { pay("state=Tood")(w); w.put("work_item/web/b", "name=B", "state=Tood") },
 			findings: []string{`error unknown-name: the service has no state "Tood" in project/web; did you mean "Todo"?`},
 		},
+		"another word than those that are there is answered with these": {
+			api: full, have: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
+			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; write it among the states of project/web, or give the ID of another one`},
+		},
+		"people are listed by one name each": {
+			api: full, want: pay("assignees=eve@example.com"),
+			have: func(s *service) {
+				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+				s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
+			},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; it must be on the service first; or give the ID of another one`},
+		},
 		"nothing documented finds a name": {
 			api: documented, want: pay("state=Todo"),
 			findings: []string{`error unknown-name: the state "Todo" cannot be looked up with the documented operations; give its ID, or use --api auto`},

@@ -38,18 +38,24 @@ func (p Position) Compare(q Position) int {
 // Severity tells whether a diagnostic stops the run.
 type Severity int
 
-// An Error stops the run before any request; a Warning is shown and the run goes on.
+// An Error stops the run before any request; a Warning is shown and the run goes
+// on. A Note says something of the other findings, and comes after them.
 const (
 	Error Severity = iota
 	Warning
+	Note
 )
 
-// String gives "error" or "warning".
+// String gives "error", "warning" or "note".
 func (s Severity) String() string {
-	if s == Warning {
+	switch s {
+	case Warning:
 		return "warning"
+	case Note:
+		return "note"
+	default:
+		return "error"
 	}
-	return "error"
 }
 
 // Diagnostic is one finding.
@@ -105,10 +111,16 @@ func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sort orders the findings by place, then errors before warnings, then text: the same findings always print alike.
+// Sort orders the findings by place, then errors before warnings, then text, notes last: the same findings always print alike.
 func (l List) Sort() {
+	last := func(d Diagnostic) int {
+		if d.Severity == Note {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
-		return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
+		return cmp.Or(last(a)-last(b), a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
 	})
 }
 

@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +38,15 @@ func TestFindingsAreOrderedByPlace(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"first", "second", "third"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestANoteOnTheFindingsComesLast(t *testing.T) {
+	t.Parallel()
+	l := diag.List{{Severity: diag.Note, Summary: "more"}, {Position: diag.Position{File: "a.yaml"}, Summary: "wrong"}}
+	l.Sort()
+	if l[0].Summary != "wrong" || l[1].String() != "note: more" {
+		t.Error(l)
 	}
 }
 
@@ -77,5 +87,25 @@ func TestNumbersStandWithTheirNoun(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestAChoiceIsShownUnlessAWordIsMisspelt(t *testing.T) {
+	t.Parallel()
+	states := []string{"Backlog", "Todo", "In Progress", "Done"}
+	for word, want := range map[string]string{
+		"In Progres": `did you mean "In Progress"?`,
+		"Tood":       `did you mean "Todo"?`,
+		"Doing":      "there are Backlog, Todo, In Progress, Done",
+	} {
+		if got := diag.Choose(word, states); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+	if got, want := diag.Choose("something else", strings.Split("abcdefghijkl", "")), "there are a, b, c, d, e, f, g, h, i, j and 2 more"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := diag.Choose("x", nil); got != "" {
+		t.Error(got)
 	}
 }

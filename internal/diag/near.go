@@ -2,6 +2,7 @@ package diag
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,17 @@ import (
 // Near returns the candidates that word was probably meant to be, nearest
 // first, three at most. Case is ignored: "in progress" is near "In Progress".
 func Near(word string, candidates []string) []string {
+	return near(word, candidates, max(1, (len([]rune(word))+2)/3))
+}
+
+// Typo returns the candidates of which word is a misspelling, as [Near] does; it
+// takes no other word for one: "Doing" is none of "Done".
+func Typo(word string, candidates []string) []string {
+	return near(word, candidates, 1+len([]rune(word))/8)
+}
+
+// near returns the candidates that are no further from word than limit.
+func near(word string, candidates []string, limit int) []string {
 	const longest = 200 // a longer word is no slip of the finger, and the distance is quadratic
 	if word == "" || len(word) > longest {
 		return nil
@@ -21,7 +33,6 @@ func Near(word string, candidates []string) []string {
 	}
 	var hits []hit
 	low := strings.ToLower(word)
-	limit := max(1, (len([]rune(low))+2)/3)
 	for _, c := range candidates {
 		if len(c) > longest || c == "" {
 			continue
@@ -66,15 +77,31 @@ func anagrams(a, b string) bool {
 }
 
 // DidYouMean turns the nearest candidates into a hint, or "" where none is near.
-func DidYouMean(word string, candidates []string) string {
-	near := Near(word, candidates)
-	if len(near) == 0 {
+func DidYouMean(word string, candidates []string) string { return ask(Near(word, candidates)) }
+
+// ask turns words that may have been meant into a question.
+func ask(words []string) string {
+	if len(words) == 0 {
 		return ""
 	}
-	for i := range near {
-		near[i] = "\"" + near[i] + "\""
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "\"" + w + "\""
 	}
-	return "did you mean " + strings.Join(near, " or ") + "?"
+	return "did you mean " + strings.Join(quoted, " or ") + "?"
+}
+
+// Choose is a hint for a word that is none of the candidates: that of which it is
+// a misspelling, else what there is, ten at most, in the order given.
+func Choose(word string, candidates []string) string {
+	const most = 10
+	if hint := ask(Typo(word, candidates)); hint != "" || len(candidates) == 0 {
+		return hint
+	}
+	if more := len(candidates) - most; more > 0 {
+		return fmt.Sprintf("there are %s and %d more", strings.Join(candidates[:most], ", "), more)
+	}
+	return "there are " + strings.Join(candidates, ", ")
 }
 
 // OneOf is [DidYouMean], or all candidates where none is near.

@@ -49,10 +49,12 @@ func (p *printer) findings(list diag.List) {
 	problems, warnings := 0, 0
 	for i := range list {
 		p.finding(&list[i])
-		if list[i].Severity == diag.Warning {
-			warnings++
-		} else {
+		switch list[i].Severity {
+		case diag.Error:
 			problems++
+		case diag.Warning:
+			warnings++
+		case diag.Note:
 		}
 	}
 	var parts []string
@@ -78,10 +80,13 @@ func (p *printer) finding(d *diag.Diagnostic) {
 }
 
 func (p *printer) severity(s diag.Severity) {
-	if s == diag.Warning {
-		p.paint(p.warning, "warning:")
-	} else {
+	switch s {
+	case diag.Error:
 		p.paint(p.failure, "error:")
+	case diag.Warning:
+		p.paint(p.warning, "warning:")
+	case diag.Note:
+		p.paint(p.bold, "note:")
 	}
 	p.str(" ")
 }

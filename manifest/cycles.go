@@ -51,7 +51,8 @@ func (r *reader) cycles() {
 		walk int32 // in which it was first seen
 	}
 	seen := map[*resource.Object]*step{}
-	for _, k := range r.kinds.byName {
+	for _, sorted := range resource.Kinds() { // in an order: what is beyond the limit of findings is the same each time
+		k := r.kinds.byName[sorted.Name]
 		for _, f := range k.selfRefs {
 			clear(seen)
 			for i := range r.items {

@@ -109,7 +109,8 @@ func (d *decoder) violations(k *kindInfo) {
 		}
 		d.broken = append(d.broken, v.Property)
 		misspelt := v.Keyword == schema.Missing && slices.ContainsFunc(d.unknown, func(name string) bool {
-			return len(diag.Near(name, []string{v.Property})) > 0
+			wanted := append([]string{v.Property}, k.KeyFrom...)
+			return len(diag.Near(name, wanted)) > 0 || meant(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
 		})
 		if !misspelt { // that is told where the unknown one stands
 			d.given.explain(v)
@@ -213,10 +214,12 @@ func (d *decoder) text(name string, n *node) (text string, given schema.Given, o
 		d.fault(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
 		return "", given, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
-		if r, bad := controlCharacter(n.Value); bad {
+		text = lineEnds(n.Value)
+		if r, bad := controlCharacter(text); bad {
 			d.fault(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
 			return "", given, false
 		}
+		return text, schema.Given{Text: text}, true
 	}
 	return n.Value, schema.Given{Text: n.Value}, true
 }

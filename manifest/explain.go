@@ -237,7 +237,7 @@ func (p *properties) unknown(d *diag.Diagnostic, name string, at *property) {
 			return
 		}
 	}
-	d.Hint = cmp.Or(p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
+	d.Hint = cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
 }
 
 // rule reports a value that breaks the rule of its property.
@@ -276,6 +276,9 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	case v.Keyword == "type" || n.Kind != scalarNode:
 		d.Code, d.Summary = "wrong-type", name+" is "+wants(f, member)+", not "+describe(n)
 		d.Hint = typeHint(f, n, member)
+		if f.Type == resource.Number && n.Style&quotedStyles == 0 && json.Valid([]byte(n.Value)) {
+			d.Code, d.Summary = "bad-value", name+" is too large: "+describe(n)
+		}
 	case v.Keyword == "enum":
 		d.Code, d.Summary = "bad-value", name+" is one of "+strings.Join(f.Enum, ", ")+", not "+quote(text)
 		d.Hint = diag.DidYouMean(text, f.Enum)
@@ -331,9 +334,15 @@ func (p *properties) named(d *diag.Diagnostic, v schema.Violation, n *node) {
 		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind)
 	case schema.Version:
 		d.Code, d.Summary, d.Hint = "bad-version", "this program reads version 1 of the manifest, not "+given, "write version: 1"
+		if n.Value == "1" {
+			d.Summary, d.Hint = "the version is a number, not a text", "remove the quotes: version: 1"
+		}
 	case schema.Workspace:
 		d.Code, d.Summary = "bad-workspace", "a workspace is not "+given
 		d.Hint = "take the slug as the workspace's web address shows it: letters, digits, - and _"
+		if templated(n) {
+			d.Hint = "variables are not replaced: leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
+		}
 	case schema.Protect, schema.Create:
 		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is true or false, not "+given, "write true or false without quotes"
 	case schema.Previously:
@@ -376,7 +385,9 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 	switch {
 	case f.Type == resource.RefSet && !member && n.Kind == scalarNode:
 		return "write " + f.Name + ": [" + clip(n.Value) + "]"
-	case f.Type == resource.Number && n.Kind == scalarNode && json.Valid([]byte(n.Value)):
+	case templated(n):
+		return "variables are not replaced; to write braces, put the text between quotes"
+	case f.Type == resource.Number && n.Kind == scalarNode && json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0:
 		return "remove the quotes"
 	case f.Type == resource.Number:
 		return "write digits, such as " + f.Example
@@ -388,4 +399,13 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return "a text with a colon followed by a space wants quotes"
 	}
 	return ""
+}
+
+// templated reports whether a value was probably meant to be filled in: ${NAME} or {{ name }}.
+func templated(n *node) bool {
+	n = resolved(n)
+	if n.Kind == mappingNode && len(n.Content) == 2 {
+		return n.Content[0].Kind == mappingNode
+	}
+	return n.Kind == scalarNode && (strings.Contains(n.Value, "${") || strings.Contains(n.Value, "{{"))
 }

@@ -124,21 +124,21 @@ func unreadable(name string, err error) finding {
 // read hands every document of the source to each, with a guess at how many
 // things the source has held so far. anchors says that there may
 // be anchors in it, complete that nothing kept it from being read to the end.
-func (s *source) read(ctx context.Context, limits Limits, elements *int, found *findings, each func(root *node, things int)) (anchors, complete bool) {
+func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node, things int)) (anchors, complete bool) {
 	in, err := s.open()
 	if err != nil {
 		found.add(unreadable(s.name, err))
 		return true, false
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	scan := &scanner{ctx: ctx, in: in, file: s.name, limits: limits, elements: elements}
+	scan := &scanner{ctx: ctx, in: in, file: s.name, limits: limits, spent: spent}
 	err = documents(scan, func(root *node) { each(root, scan.hyphens) })
 	switch {
 	case scan.finding != nil:
 		found.add(finding{Diagnostic: *scan.finding})
 		return scan.anchors, false
 	case err != nil:
-		found.add(finding{Diagnostic: syntaxError(s.name, err)})
+		found.add(finding{Diagnostic: syntaxError(s.name, err, string(scan.kept))})
 		return scan.anchors, false
 	}
 	return scan.anchors, true
@@ -185,8 +185,8 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	case !utf8.Valid(data):
 		return "", false, &fileError{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
 	}
-	text = strings.TrimPrefix(string(data), "\uFEFF")
-	if r, bad := controlCharacter(strings.ReplaceAll(text, "\r\n", "\n")); bad {
+	text = lineEnds(strings.TrimPrefix(string(data), "\uFEFF"))
+	if r, bad := controlCharacter(text); bad {
 		return "", false, &fileError{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
 	}
 	return text, isHTML, nil
@@ -210,6 +210,14 @@ func (s *source) close() {
 	if s.root != nil {
 		s.root.Close() //nolint:errcheck,gosec // nothing was written
 	}
+}
+
+// lineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
+func lineEnds(text string) string {
+	if strings.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
 // controlCharacter finds the first character that no text of the service may hold.

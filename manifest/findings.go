@@ -82,8 +82,7 @@ func (f *findings) diagnostics() diag.List {
 	}
 	if more := errors - toldErrors + f.dropped; more > 0 {
 		list = append(list, diag.Diagnostic{
-			Code: "too-many-findings", Summary: diag.Count(more, "more error") + ", not shown",
-			Hint: "put these right first",
+			Severity: diag.Note, Code: "too-many-findings", Summary: diag.Count(more, "more error") + " not shown", Hint: "put these right first",
 		})
 	}
 	return list

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +48,7 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"a line without an end":         {"workspace: \"" + strings.Repeat("a", 88*mib), "too-large"},
 		"a million comments":            {strings.Repeat("# a\n", mib) + "a: b\n", "unknown-field"},
 		"a million documents":           {strings.Repeat("--- a\n", mib/4), "wrong-type"},
-		"the same key a million times":  {strings.Repeat("a:\n", mib), "duplicate-key"},
+		"the same key a million times":  {strings.Repeat("the-same-key:\n", mib), "duplicate-key"},
 		"a million keys":                {numbered("k%d:\n", mib/4), "unknown-field"},
 		"a million wrong items":         {"projects:\n" + numbered("- {key: k%d, titel: x}\n", mib/8), "unknown-field"},
 		"a million unknown references":  {"projects:\n- key: a\n  work_items:\n" + numbered("  - {name: k%[1]d, parent: kk%[1]d}\n", mib/8), "unknown-reference"},
@@ -104,6 +106,34 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 	}
 }
 
+// A megabyte of whatever is densest costs no more memory than many megabytes of what people write.
+func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) {
+	const megabyte = 1 << 20
+	fill := func(before, part, after string) string {
+		return before + strings.Repeat(part, megabyte/len(part)) + after
+	}
+	for name, text := range map[string]string{
+		"commas in a list":            fill("version: 1\nprojects:\n- labels: [", "a,", "]\n"),
+		"commas in a mapping":         fill("version: 1\nprojects:\n- key: a\n", "  x: {a,b,c,d}\n", ""),
+		"lists in lines":              fill("version: 1\nprojects:\n", "- [a,a,a]\n", ""),
+		"empty things":                fill("version: 1\nprojects:\n- key: a\n  work_items: [", "{},", "]\n"),
+		"short things, a line each":   fill("version: 1\nprojects:\n- key: a\n  work_items:\n", "  - {a}\n", ""),
+		"many things of a few bytes":  fill("version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: [", "aaaa,", "]}\n"),
+		"one list of things, by name": "version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: &l [" + strings.Repeat("a,", 1000) + "]}\n" + numbered("  - {name: b%d, links: *l}\n", 30_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, found := load(t, text, manifest.Limits{})
+		runtime.ReadMemStats(&after)
+		if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == "too-large" || d.Code == "alias-expansion" }) {
+			t.Errorf("%s: not refused: %d findings, first %v", name, len(found), found[:min(1, len(found))])
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 500 {
+			t.Errorf("%s: %d MiB were allocated in all", name, mib)
+		}
+	}
+}
+
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -151,7 +181,7 @@ func TestLimitsCanBeSet(t *testing.T) {
 
 func TestAFileStartsWithAMarkAndEndsItsLinesAsItLikes(t *testing.T) {
 	t.Parallel()
-	plain := "projects:\n- key: a\n  description: |\n    one\n    two – three\n  name: Größe\n"
+	plain := "version: 1\nprojects:\n- key: a\n  description: |\n    one\n    two – three\n  name: Größe\n"
 	_, found := load(t, plain, manifest.Limits{})
 	if len(found) > 0 {
 		t.Fatal(found)
@@ -174,7 +204,7 @@ func TestCharactersLieAcrossBlocks(t *testing.T) {
 	t.Parallel()
 	for shift := range 4 {
 		want := strings.Repeat("x", shift) + strings.Repeat("€😀é", 50_000)
-		m, found := load(t, "projects:\n- {key: a, description: "+want+"}\n", manifest.Limits{})
+		m, found := load(t, "version: 1\nprojects:\n- {key: a, description: "+want+"}\n", manifest.Limits{})
 		if len(found) > 0 || m.Objects[0].Text("description") != want {
 			t.Errorf("shifted by %d: %v", shift, found)
 		}
@@ -205,7 +235,7 @@ func TestFilesThatLeadOutsideAreRefused(t *testing.T) {
 		"docs/large.md": "file-too-large", "docs/binary.md": "file-not-text", "docs/latin.md": "file-not-text",
 	} {
 		name := filepath.Join(in, strings.ReplaceAll(file, "/", "_")+".yaml")
-		write(t, name, "pages: [{name: A, file: "+file+"}]\n")
+		write(t, name, "version: 1\npages: [{name: A, file: "+file+"}]\n")
 		m, found := manifest.Load(t.Context(), []string{name}, manifest.Options{})
 		switch {
 		case code == "" && (len(found) > 0 || m.Objects[0].Text("file") != "good"):

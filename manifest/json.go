@@ -146,6 +146,7 @@ func (w *jsonWriter) scalar(n *node) {
 }
 
 func (w *jsonWriter) text(n *node, text string) {
+	text = lineEnds(text)
 	if r, bad := controlCharacter(text); bad {
 		w.bad(n, "control-character", w.name+" holds the control character "+runeName(r), "remove it")
 		return

@@ -157,8 +157,8 @@ func (k *kindInfo) within(group string) []string {
 	return names
 }
 
-// elsewhere names what carries a property of that name, for a hint.
-func (s *kindSet) elsewhere(name string, except *kindInfo) string {
+// carriers name what has a property of that name, in the plural.
+func (s *kindSet) carriers(name string, except *kindInfo) []string {
 	var labels []string
 	for _, k := range resource.Kinds() {
 		if info := s.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
@@ -167,11 +167,26 @@ func (s *kindSet) elsewhere(name string, except *kindInfo) string {
 			}
 		}
 	}
-	if _, ok := s.top[name]; ok || name == schema.Version || name == schema.Workspace {
+	if slices.Contains(s.names, name) {
 		labels = append(labels, "the document itself")
 	}
+	return labels
+}
+
+// elsewhere names what carries a property of that name, for a hint.
+func (s *kindSet) elsewhere(name string, except *kindInfo) string {
+	labels := s.carriers(name, except)
 	if len(labels) == 0 || len(labels) > 3 {
 		return ""
 	}
-	return "\"" + name + "\" belongs to " + strings.Join(labels, " and ") + ": look at the indentation"
+	return "\"" + name + "\" belongs to " + enumerate(labels) + ": look at the indentation"
+}
+
+// enumerate joins words as a sentence does.
+func enumerate(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -9,9 +9,9 @@ import (
 type Limits struct {
 	FileBytes   int64 // size of one file; 256 MiB
 	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
-	Elements    int   // of all files together, about; 10 million
+	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
 	Depth       int   // of things within things, and of a field that holds JSON; 100
-	Expanded    int   // elements that aliases and merge keys add; 100,000 and ten times the elements written
+	Expanded    int   // elements that aliases and merge keys add; 100,000 and five times the elements written
 	Findings    int   // findings that are told one by one; 100
 }
 
@@ -25,10 +25,18 @@ func (l Limits) withDefaults() Limits {
 		l.FileBytes = 256 << 20
 	}
 	set(&l.ScalarBytes, 5<<20)
-	set(&l.Elements, 10_000_000)
+	set(&l.Elements, 3_000_000)
 	set(&l.Depth, 100)
 	set(&l.Findings, 100)
 	return l
+}
+
+// What is written costs memory by its elements and things, not by its bytes: a list
+// of commas some 500 bytes for each of its own. People and programs write an element for every
+// ten bytes, and forty bytes or more for a thing. So much is allowed in a text of that
+// many bytes that a megabyte takes no more than about 300 MB.
+func dense(bytes int64) (elements, things int) {
+	return 100_000 + int(bytes/4), 50_000 + int(bytes/16)
 }
 
 func bytesText(n int64) string {

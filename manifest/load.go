@@ -20,7 +20,10 @@ import (
 type Options struct {
 	Stdin     io.Reader // what "-" reads
 	Workspace string    // from a flag or the environment; overrides the document's
-	Limits    Limits
+	// AllowEmpty takes manifests that hold nothing for what they say, as is wanted where
+	// what they held before is to be deleted. Without it they are an error: a mistake is likelier.
+	AllowEmpty bool
+	Limits     Limits
 }
 
 // Manifest is what all documents together want.
@@ -103,6 +106,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if err := ctx.Err(); err != nil {
 		return m, diag.List{{Code: "interrupted", Summary: "reading was interrupted"}}
 	}
+	r.empty(opts.AllowEmpty)
 	r.assemble()
 	r.resolve()
 	r.cycles()
@@ -124,11 +128,14 @@ type reader struct {
 	identifiers map[string]*regexp.Regexp
 	found       findings
 	sources     []*source
-	elements    int
+	spent       spending
 	expanded    atomic.Int64 // elements reached through aliases and merge keys
 	tooMany     atomic.Bool  // the limit on them was passed, and told
 	workspace   written
 	documents   int32
+	full        bool // there are too many things for the size of the manifests, and that was told
+	holds       bool // the file that is being read holds anything
+	versioned   bool // it says its version
 	partial     bool // something could not be read, so what is not there may still be in a manifest
 
 	items []item
@@ -166,8 +173,9 @@ type item struct {
 func (r *reader) readFile(ctx context.Context, s *source) {
 	first := len(r.items)
 	clear(r.flat)
+	r.holds, r.versioned = false, false
 	m := merger{source: s, found: &r.found, memo: r.flat, expand: r.expand}
-	anchors, complete := s.read(ctx, r.limits, &r.elements, &r.found, func(root *node, things int) {
+	anchors, complete := s.read(ctx, r.limits, &r.spent, &r.found, func(root *node, things int) {
 		const most = 1 << 20 // a guess is not worth more room
 		if more := min(things, most) - (len(r.items) - first); more > 0 {
 			r.items = slices.Grow(r.items, more)
@@ -179,6 +187,14 @@ func (r *reader) readFile(ctx context.Context, s *source) {
 		w.document(root)
 	})
 	r.partial = r.partial || !complete
+	if complete && r.holds && !r.versioned {
+		r.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
+		}})
+	}
+	if r.full || r.tooMany.Load() { // nothing is looked at that was not worth its memory
+		r.items, r.partial = r.items[:first], true
+	}
 	r.decode(s, first, !anchors)
 	if r.tooMany.CompareAndSwap(true, false) {
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
@@ -188,11 +204,26 @@ func (r *reader) readFile(ctx context.Context, s *source) {
 	}
 }
 
+// empty reports that nothing is in any of the manifests, unless that may be.
+func (r *reader) empty(allowed bool) {
+	if allowed || r.partial || len(r.items) > 0 || len(r.sources) == 0 || r.found.hasErrors() {
+		return
+	}
+	summary := "there is nothing in the manifest"
+	if len(r.sources) > 1 {
+		summary = "there is nothing in any of the " + diag.Count(len(r.sources), "manifest")
+	}
+	r.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "empty", Position: diag.Position{File: r.sources[0].name}, Summary: summary,
+		Hint: "list what the workspace shall hold, such as projects:; to delete what an earlier manifest made, use --prune",
+	}})
+}
+
 // expand counts what aliases and merge keys add, and reports whether it is still within the limit.
 func (r *reader) expand(elements int) bool {
 	limit := int64(r.limits.Expanded)
 	if limit <= 0 {
-		limit = 100_000 + 10*int64(r.elements)
+		limit = 100_000 + 5*int64(r.spent.elements)
 	}
 	if r.expanded.Add(int64(elements)) <= limit {
 		return true

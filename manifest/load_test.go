@@ -116,7 +116,11 @@ func TestLoadAndTheWholeSchemaAgree(t *testing.T) {
 			if err := schema.Whole(instance(&root)); (err == nil) != good {
 				t.Errorf("the whole schema does not say %v: %v", good, err)
 			}
-			_, found := load(t, text, manifest.Limits{})
+			said := text
+			if !strings.HasPrefix(text, "version") {
+				said += "\nversion: 1"
+			}
+			_, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(said), AllowEmpty: true})
 			for _, d := range found {
 				if !slices.Contains(schemaCodes, d.Code) {
 					t.Errorf("another finding: %v", d)
@@ -215,7 +219,7 @@ func TestTheSameFileNamedTwiceIsReadOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.yaml")
-	write(t, name, "pages: [{name: A}]\n")
+	write(t, name, "version: 1\npages: [{name: A}]\n")
 	m, found := manifest.Load(t.Context(), []string{name, dir, dir + "/./a.yaml"}, manifest.Options{})
 	if len(found) > 0 || len(m.Objects) != 1 || len(m.Files) != 1 || m.Dir != dir {
 		t.Error(found, m)
@@ -237,7 +241,7 @@ func TestTheWorkspace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(tt.text), Workspace: tt.option})
+			m, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader("version: 1\n" + tt.text), Workspace: tt.option, AllowEmpty: true})
 			if m.Workspace != tt.want || (tt.code == "") != (len(found) == 0) || tt.code != "" && found[0].Code != tt.code {
 				t.Error(m.Workspace, found)
 			}
@@ -256,7 +260,7 @@ func TestReadingEndsWithTheContextAndWithTheInput(t *testing.T) {
 	if !found.HasErrors() || len(m.Objects) > 0 {
 		t.Error("a cancelled context is no error")
 	}
-	for name, in := range map[string]io.Reader{"no input": nil, "an input that fails": io.MultiReader(strings.NewReader("pages: [{name: A}]\n"), failing{})} {
+	for name, in := range map[string]io.Reader{"no input": nil, "an input that fails": io.MultiReader(strings.NewReader("version: 1\npages: [{name: A}]\n"), failing{})} {
 		if m, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: in}); !found.HasErrors() || len(m.Objects) > 0 {
 			t.Error(name, "is no error")
 		}
@@ -335,7 +339,7 @@ func TestTheExampleOfEachKindIsGood(t *testing.T) {
 			}
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "docs", "handbook.md"), "# Handbook\n")
-			write(t, filepath.Join(dir, "workspace.yaml"), text+"\n")
+			write(t, filepath.Join(dir, "workspace.yaml"), "version: 1\n"+text+"\n")
 			m, found := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
 			if len(found) > 0 || len(m.Objects) == 0 {
 				t.Errorf("%v in\n%s", found, text)
@@ -373,5 +377,56 @@ func TestAThingStandsInEveryFileThatHasIt(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAManifestSaysItsVersionAndHoldsSomething(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text  string
+		code  string
+		empty bool // AllowEmpty
+	}{
+		"it does":                             {"version: 1\npages: [{name: A}]", "", false},
+		"in one of its documents":             {"pages: [{name: A}]\n---\nversion: 1\n---\n", "", false},
+		"no version":                          {"pages: [{name: A}]", "missing-version", false},
+		"no version, and the wish to delete":  {"pages: [{name: A}]", "missing-version", true},
+		"no text":                             {"", "empty", false},
+		"comments":                            {"# nothing yet\n", "empty", false},
+		"a version":                           {"version: 1", "empty", false},
+		"a section without entries":           {"version: 1\nprojects:\n", "empty", false},
+		"an empty list":                       {"version: 1\nprojects: []\n", "empty", false},
+		"anchors":                             {"version: 1\nx-base: &a {name: A}\n", "empty", false},
+		"no text, and the wish to delete":     {"", "", true},
+		"an empty list, the wish to delete":   {"version: 1\nprojects: []\n", "", true},
+		"anchors under a key of their own":    {"version: 1\nx-base: &a {name: A}\npages: [*a]\n", "", false},
+		"such a key is nothing further below": {"version: 1\npages: [{name: A, x-a: 1}]\n", "unknown-field", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, found := manifest.Load(t.Context(), []string{"-"}, manifest.Options{Stdin: strings.NewReader(tt.text), AllowEmpty: tt.empty})
+			switch {
+			case tt.code == "" && len(found) > 0:
+				t.Error(found)
+			case tt.code != "" && (len(found) != 1 || found[0].Code != tt.code || found[0].Position.File != "-"):
+				t.Errorf("want one %s, got %v", tt.code, found)
+			}
+		})
+	}
+}
+
+func TestTheSameCirclesAreToldWhereNotAllAre(t *testing.T) {
+	t.Parallel()
+	const text = `version: 1
+projects:
+- key: a
+  labels: [{name: x, parent: y}, {name: y, parent: x}]
+  work_items: [{key: k, name: K, parent: l}, {key: l, name: L, parent: k}]
+`
+	for range 50 {
+		_, found := load(t, text, manifest.Limits{Findings: 1})
+		if len(found) != 2 || !strings.Contains(found[0].Summary, "\"x\"") {
+			t.Fatal(found)
+		}
 	}
 }

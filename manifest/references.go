@@ -263,10 +263,11 @@ func (s *resolver) warn() {
 	for _, key := range keys[:min(most, len(keys))] {
 		i := s.warned[key]
 		o := s.items[i].object
-		hint := s.near(key.kind, key.parent, "", key.key)
-		if hint == "" {
+		all := s.candidates(key.kind, key.parent, "")
+		if len(diag.Typo(key.key, all)) == 0 {
 			continue
 		}
+		hint := diag.Choose(key.key, all)
 		for n := range o.Values {
 			v := &o.Values[n]
 			if v.Field.Ref != key.kind.Name {
@@ -286,6 +287,11 @@ func (s *resolver) warn() {
 
 // near looks for keys and names, written behind a prefix, that a text was probably meant to be.
 func (s *resolver) near(k *kindInfo, scope int32, prefix, text string) string {
+	return diag.DidYouMean(text, s.candidates(k, scope, prefix))
+}
+
+// candidates are the keys and names by which things of a kind can be named, keys behind a prefix.
+func (s *resolver) candidates(k *kindInfo, scope int32, prefix string) []string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
 	for i := range s.items {
@@ -303,7 +309,7 @@ func (s *resolver) near(k *kindInfo, scope int32, prefix, text string) string {
 			break
 		}
 	}
-	return diag.DidYouMean(text, append(candidates, k.Given...))
+	return append(candidates, k.Given...)
 }
 
 // nearAnywhere is near for what may live elsewhere.

@@ -13,11 +13,11 @@ import (
 // that is too large, holds what YAML forbids, or has more elements than the limit
 // ends there, with the place, before memory is spent on it.
 type scanner struct {
-	ctx      context.Context //nolint:containedctx // lives as long as one call of Load
-	in       io.Reader
-	file     string
-	limits   Limits
-	elements *int // of all files so far
+	ctx    context.Context //nolint:containedctx // lives as long as one call of Load
+	in     io.Reader
+	file   string
+	limits Limits
+	spent  *spending // of all files so far
 
 	buf     []byte  // one block
 	rest    [4]byte // of the block before: the beginning of a character
@@ -26,12 +26,13 @@ type scanner struct {
 	eof     bool
 	started bool
 	size    int64
-	line    int32 // of the next byte
-	column  int32 // characters before it in its line
-	since   int   // bytes since the last line end
-	before  byte  // the byte before the next one
-	anchors bool  // an anchor may have been seen
-	hyphens int   // that may begin a thing of a list
+	line    int32  // of the next byte
+	column  int32  // characters before it in its line
+	since   int    // bytes since the last line end
+	before  byte   // the byte before the next one
+	anchors bool   // an anchor may have been seen
+	hyphens int    // that may begin a thing of a list
+	kept    []byte // the text so far, for the words about an error in it; nil where there is too much of it
 	finding *diag.Diagnostic
 }
 
@@ -69,6 +70,7 @@ func (s *scanner) fill() {
 	copy(s.buf, s.rest[:s.carry])
 	n, err := io.ReadAtLeast(s.in, s.buf[s.carry:], 1)
 	s.size += int64(n)
+	s.spent.bytes += int64(n)
 	s.eof = err != nil
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
@@ -97,6 +99,11 @@ func (s *scanner) fill() {
 		return
 	}
 	s.carry = copy(s.rest[:], block[good:])
+	if s.size <= keptBytes {
+		s.kept = append(s.kept, s.ready...)
+	} else {
+		s.kept = nil
+	}
 }
 
 // start drops a byte order mark and refuses other encodings.
@@ -205,9 +212,16 @@ func (s *scanner) end(lastLine []byte, elements int) {
 	if s.since > s.limits.ScalarBytes {
 		s.stop("too-large", "a line is longer than "+bytesText(int64(s.limits.ScalarBytes)), "")
 	}
-	if *s.elements += elements; *s.elements > s.limits.Elements {
-		s.stop("too-large", "the manifest has too many elements", "split it and apply the parts one after another")
+	s.spent.elements += elements
+	if most, _ := dense(s.spent.bytes); s.spent.elements > min(most, s.limits.Elements) {
+		s.stop("too-large", "the manifest has too many elements for its size", "split it and apply the parts one after another")
 	}
+}
+
+// spending is what the files that were read so far cost.
+type spending struct {
+	bytes    int64
+	elements int
 }
 
 func (s *scanner) denied(r rune) {

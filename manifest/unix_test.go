@@ -14,7 +14,7 @@ import (
 func TestAPipeInADirectoryIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.yaml"), "pages: [{name: A}]\n")
+	write(t, filepath.Join(dir, "a.yaml"), "version: 1\npages: [{name: A}]\n")
 	if err := syscall.Mkfifo(filepath.Join(dir, "b.yaml"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/schema"
 )
 
@@ -37,13 +39,21 @@ func (w *walker) document(root *node) {
 	}
 	w.tag(root, "")
 	if root.Kind != mappingNode {
+		hint := "begin with projects:, or another section"
+		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
+			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
+		}
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + describe(root),
-			Hint: "begin with projects:, or another section",
+			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + describe(root), Hint: hint,
 		}})
 		return
 	}
 	pairs := w.pairs(root)
+	if what, hint := otherFile(pairs); what != "" {
+		w.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint}})
+		w.versioned = true
+		return
+	}
 	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, reader: w.reader}
 	shell.reset(len(pairs) / 2)
 	shell.names = w.kinds.names
@@ -54,6 +64,9 @@ func (w *walker) document(root *node) {
 			continue
 		}
 		value := resolved(pairs[i+1])
+		if strings.HasPrefix(name, schema.Extension) {
+			continue
+		}
 		if k, isSection := w.kinds.top[name]; isSection {
 			w.list(k, pairs[i+1], -1, -1, number, name)
 			continue
@@ -68,6 +81,8 @@ func (w *walker) document(root *node) {
 			instance[name] = textInstance(value)
 		}
 	}
+	w.holds = w.holds || len(shell.list) > 0
+	w.versioned = w.versioned || shell.at(schema.Version) != nil
 	vs := w.checker.CheckDocument(instance)
 	for _, v := range vs {
 		shell.explain(v)
@@ -75,6 +90,25 @@ func (w *walker) document(root *node) {
 	if at := shell.value(schema.Workspace); at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == schema.Workspace }) {
 		w.setWorkspace(written{resolved(at).Value, w.position(at)})
 	}
+}
+
+// otherFile recognises the program's own files that are no manifests.
+func otherFile(pairs []*node) (what, hint string) {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if !slices.ContainsFunc(pairs, func(n *node) bool { return n.Kind == scalarNode && n.Value == name }) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("format_version", "steps"), has("format_version", "summary"):
+		return "a plan", "name the manifests that the plan was made of"
+	case has("lineage", "serial"):
+		return "a state file", "name a manifest; the state is found beside it, or with --state"
+	}
+	return "", ""
 }
 
 func (w *walker) setWorkspace(to written) {
@@ -126,7 +160,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32,
 		}})
 	} else {
 		for i, entry := range n.Content {
-			if w.tooMany.Load() {
+			if w.tooMany.Load() || w.full {
 				break
 			}
 			w.entry(k, entry, item{parent: parent, outer: outer, index: int32(i), document: document, into: -1, kind: k, source: w.source}, path)
@@ -145,12 +179,20 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 	short := k.short != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
 		hint := "write its fields, such as " + k.names[0] + ": ..."
-		if len(k.KeyFrom) > 0 {
-			hint = "write its fields, such as " + k.KeyFrom[len(k.KeyFrom)-1] + ": ..."
+		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
+			hint = "write its fields, such as " + k.Fields[i].Name + ": ..."
 		}
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
 			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
+		}})
+		return
+	}
+	if _, most := dense(w.spent.bytes); len(w.items) >= most {
+		w.full = true
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
+			Summary: "the manifest lists more than " + strconv.Itoa(most) + " things, too many for its size", Hint: "split it and apply the parts one after another",
 		}})
 		return
 	}

@@ -39,6 +39,10 @@ const (
 	Workspace  = "workspace"
 )
 
+// Extension begins the names of properties at the top of a document that are passed
+// over: a place for what anchors mark.
+const Extension = "x-"
+
 // Document returns the schema of a whole manifest, indented, the same bytes each time.
 func Document() []byte { return bytes.Clone(document()) }
 
@@ -56,7 +60,7 @@ var document = sync.OnceValue(func() []byte {
 	for _, k := range resource.Children("") {
 		properties = append(properties, member{k.Section, section(k)})
 	}
-	doc = append(doc, member{"properties", properties})
+	doc = append(doc, member{"properties", properties}, member{"patternProperties", extensions()})
 	var defs object
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
@@ -68,7 +72,12 @@ var document = sync.OnceValue(func() []byte {
 
 // shell is the schema of a document without its sections.
 func shell() object {
-	return object{{"type", "object"}, {"properties", shellProperties()}, {"additionalProperties", false}}
+	return object{{"type", "object"}, {"properties", shellProperties()}, {"patternProperties", extensions()}, {"additionalProperties", false}}
+}
+
+// extensions are what a document may hold beside what it means.
+func extensions() object {
+	return object{{"^" + Extension, object{{"description", "Passed over: a place for what anchors mark."}}}}
 }
 
 func shellProperties() object {

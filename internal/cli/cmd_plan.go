@@ -174,7 +174,7 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, p Process, o planOptions, out output) (*manifest.Manifest, error) {
-	wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
+	wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errShown

@@ -98,7 +98,7 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	o.id = resource.NormalID(o.id)
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
 	if names := c.StringSlice("file"); len(names) > 0 {
-		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace})
+		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace, AllowEmpty: true})
 		if findings.HasErrors() && !located(m, findings) {
 			out.view.Diagnostics(findings)
 			return o, errShown

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -226,10 +227,13 @@ func (s *service) apply(t *testing.T, a applying) applied {
 func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	t.Helper()
 	path := filepath.Join(s.dir, "m.yaml")
+	if !strings.HasPrefix(text, "version:") {
+		text += "\n---\nversion: 1\n" // at the end, so that places stay
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wanted, findings := manifest.Load(t.Context(), []string{path}, manifest.Options{})
+	wanted, findings := manifest.Load(t.Context(), []string{path}, manifest.Options{AllowEmpty: true})
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}

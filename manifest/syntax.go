@@ -1,0 +1,346 @@
+package manifest
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// keptBytes is how much of a file is kept to find the cause of an error in it.
+const keptBytes = 4 << 20
+
+// syntaxError says where a file is no YAML, and why. The library names the line in
+// which the list or mapping around the error begins; the error itself is found in
+// the text, which is empty where there is too much of it. No text of the file is
+// quoted: it may be something else than a manifest, and secret.
+func syntaxError(file string, err error, text string) diag.Diagnostic {
+	line, problem := libraryError(err)
+	d := diag.Diagnostic{Code: "yaml-syntax", Position: diag.Position{File: file}}
+	x := syntax{problem: problem, around: line}
+	if text != "" {
+		x.lines = strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+		x.line = x.locate()
+	}
+	c := x.cause()
+	d.Summary, d.Hint = "the file is not valid YAML: "+c.what, c.hint
+	switch {
+	case c.line > 0:
+		d.Position.Line, d.Position.Column = int32(c.line), int32(c.column) //nolint:gosec // files are smaller
+	case x.line > 0:
+		d.Position.Line = int32(x.line) //nolint:gosec // files are smaller
+	case line > 0:
+		d.Position.Line = int32(line) //nolint:gosec // files are smaller
+		d.Summary = fmt.Sprintf("the file is not valid YAML near line %d: %s", line, c.what)
+	}
+	return d
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// libraryError takes the library's words apart: the line, if one is named, and the rest.
+func libraryError(err error) (line int, problem string) {
+	problem = err.Error()
+	if m := yamlLine.FindStringSubmatch(problem); m != nil {
+		problem = problem[len(m[0]):]
+		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			line = int(n)
+		}
+	}
+	return line, problem
+}
+
+// syntax is an error of the YAML library and the text in which it stands.
+type syntax struct {
+	problem string   // in the library's words
+	around  int      // line in which what is around the error begins, from 1; 0 = not known
+	lines   []string // of the file; empty = not kept
+	line    int      // of the error, from 1; 0 = not known
+}
+
+// cause is what is probably wrong.
+type cause struct {
+	line, column int // from 1; 0 = no better place is known
+	what, hint   string
+}
+
+// locate finds the line that makes the text invalid: up to the one before, it is valid.
+func (x *syntax) locate() int {
+	r := &lineReader{rest: x.lines}
+	if documents(r, func(*node) {}) == nil {
+		return 0
+	}
+	valid := func(lines int) bool {
+		return lines >= 0 && documents(strings.NewReader(strings.Join(x.lines[:lines], "\n")), func(*node) {}) == nil
+	}
+	const ahead = 3 // lines that the library reads beyond the one that it is at
+	for lines := r.handed - 1; lines >= max(0, r.handed-ahead); lines-- {
+		if valid(lines) {
+			return lines + 1
+		}
+	}
+	if x.around > 1 && x.around <= len(x.lines) && valid(x.around-1) {
+		return x.around
+	}
+	return 0
+}
+
+// lineReader hands out a line at a time, so that it shows how far was read.
+type lineReader struct {
+	rest   []string
+	handed int
+	part   string
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if r.part == "" {
+		if len(r.rest) == 0 {
+			return 0, io.EOF
+		}
+		r.part, r.rest = r.rest[0]+"\n", r.rest[1:]
+		r.handed++
+	}
+	n := copy(p, r.part)
+	r.part = r.part[n:]
+	return n, nil
+}
+
+var (
+	hyphenWord   = regexp.MustCompile(`^( *(?:- +)*)-([A-Za-z_"'][^:]*:( |$))`)
+	unspacedKey  = regexp.MustCompile(`^ *(?:- +)*[A-Za-z_]+:[^ :/]`)
+	openQuote    = regexp.MustCompile(`(?:^ *|[:,\[{-] +|[\[{])(["'])`)
+	hashInFlow   = regexp.MustCompile(`[{\[][^#"']*: +#[0-9a-fA-F]{3}`)
+	aliasProblem = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	keyWithValue = regexp.MustCompile(`^ *(?:- +)*[^ #][^#]*: +[^ #|>&{\[]`)
+)
+
+const indentHint = "is the line indented like its neighbours?"
+
+// cause looks for what people get wrong, the surest first.
+func (x *syntax) cause() cause {
+	says := func(part string) bool { return strings.Contains(x.problem, part) }
+	if m := aliasProblem.FindStringSubmatch(x.problem); m != nil {
+		return x.unknownAnchor(m[1])
+	}
+	switch {
+	case says("exceeded max depth"):
+		return cause{what: x.problem, hint: "no manifest is nested that deep"}
+	case says("unknown escape character"), says("hexdecimal number"):
+		return cause{what: "a backslash between double quotes stands before what it cannot", hint: `write \\ for a backslash, or use single quotes`}
+	case tabular(x.lines):
+		return cause{line: 1, what: "it looks like CSV", hint: "a manifest is YAML: write each row as a work item"}
+	}
+	if x.line == 0 {
+		return cause{what: x.problem, hint: generalHint(x.problem)}
+	}
+	at := x.lines[x.line-1]
+	above := x.above()
+	for _, n := range []int{x.line, above} {
+		if n == 0 {
+			continue
+		}
+		if m := hyphenWord.FindStringSubmatch(x.lines[n-1]); m != nil && !strings.HasPrefix(x.lines[n-1], "---") {
+			return cause{n, len(m[1]) + 1, "there is no space after the hyphen", "a hyphen that begins an entry of a list wants a space after it"}
+		}
+		if i := strings.IndexByte(indentation(x.lines[n-1]), '\t'); i >= 0 {
+			return cause{n, i + 1, "a tab indents the line", "indent with spaces"}
+		}
+	}
+	if column, closed, ok := quoteFault(at); ok {
+		if closed {
+			return cause{x.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
+		}
+		return cause{x.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
+	}
+	if m := hashInFlow.FindStringIndex(at); m != nil {
+		return cause{x.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
+	}
+	if trimmed := strings.TrimLeft(at, " "); says("cannot start any token") {
+		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {
+			what := "a text cannot begin with " + at[i:i+1]
+			if at[i] == '\t' {
+				what = "a tab separates what a space has to"
+			}
+			return cause{x.line, i + 1, what, "put it between quotes"}
+		}
+	}
+	if c, ok := x.indentFault(at, above); ok {
+		return c
+	}
+	switch {
+	case unspacedKey.MatchString(at):
+		return cause{x.line, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
+	case above > 0 && unspacedKey.MatchString(x.lines[above-1]) && !strings.Contains(x.lines[above-1], ": "):
+		return cause{above, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
+	case says("mapping values are not allow"):
+		return cause{x.line, 0, x.problem, "a text with a colon followed by a space wants quotes"}
+	case says("did not find expected ',' or"):
+		return cause{x.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
+	}
+	return cause{what: x.problem, hint: generalHint(x.problem)}
+}
+
+// indentFault compares the indentation of the line with those that it can have.
+func (x *syntax) indentFault(at string, above int) (c cause, ok bool) {
+	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
+		return c, false
+	}
+	mine := len(indentation(at))
+	open := x.columns()
+	deeper := mine > open[0] && keyWithValue.MatchString(x.lines[above-1])
+	switch {
+	case deeper && strings.Contains(x.problem, "mapping values"):
+		return cause{x.line, mine + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
+	case strings.Contains(x.problem, "find expected") && !strings.Contains(x.problem, "',' or") && !slices.Contains(open, mine):
+		return cause{x.line, mine + 1, "the line is indented by " + diag.Count(mine, "space") + ", those above that it can belong to by " + nearest(open, mine), indentHint}, true
+	case strings.Contains(x.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
+		return cause{x.line, mine + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
+	case strings.Contains(x.problem, "'-' indicator"):
+		return cause{x.line, mine + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
+	}
+	return c, false
+}
+
+// nearest names the indentations on both sides of one that is none of them; all are in falling order.
+func nearest(all []int, mine int) string {
+	at := slices.IndexFunc(all, func(c int) bool { return c < mine })
+	switch {
+	case at < 0:
+		return strconv.Itoa(all[len(all)-1])
+	case at == 0:
+		return strconv.Itoa(all[0])
+	}
+	return strconv.Itoa(all[at]) + " or " + strconv.Itoa(all[at-1])
+}
+
+// above is the last line before the error that holds something, or 0.
+func (x *syntax) above() int {
+	for n := x.line - 1; n > 0; n-- {
+		if text := strings.TrimSpace(x.lines[n-1]); text != "" && text[0] != '#' {
+			return n
+		}
+	}
+	return 0
+}
+
+// columns are the indentations of the lists and mappings that are open above the
+// error, the innermost first.
+func (x *syntax) columns() []int {
+	var open []int
+	limit := 1 << 30
+	for n := x.line - 1; n > 0 && limit > 0; n-- {
+		line := x.lines[n-1]
+		text := strings.TrimLeft(line, " ")
+		if text == "" || text[0] == '#' || len(line)-len(text) >= limit {
+			continue
+		}
+		at := len(line) - len(text)
+		columns := []int{at}
+		for strings.HasPrefix(text, "- ") {
+			inner := strings.TrimLeft(text[1:], " ")
+			at += len(text) - len(inner)
+			text = inner
+			columns = append(columns, at)
+		}
+		for _, c := range slices.Backward(columns) {
+			if c < limit {
+				open = append(open, c)
+			}
+		}
+		limit = columns[0]
+	}
+	if len(open) == 0 {
+		return []int{0}
+	}
+	return open
+}
+
+// unknownAnchor finds where an anchor is missed.
+func (x *syntax) unknownAnchor(name string) cause {
+	c := cause{what: "nothing is marked with &" + clip(name) + " before this", hint: "an alias comes after its anchor, in the same document"}
+	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
+	anchor := regexp.MustCompile(`(?:^|[\s\[{,])&([^\s\[\]{},]+)`)
+	var anchors []string
+	for i, line := range x.lines {
+		if at := alias.FindStringIndex(line); at != nil {
+			c.line, c.column = i+1, at[0]+strings.IndexByte(line[at[0]:], '*')+1
+			break
+		}
+		for _, m := range anchor.FindAllStringSubmatch(line, -1) {
+			anchors = append(anchors, m[1])
+		}
+	}
+	if near := diag.DidYouMean(name, anchors); near != "" {
+		c.hint = near
+	}
+	return c
+}
+
+// quoteFault finds a quoted value in a line that does not end there, or ends too early.
+func quoteFault(line string) (column int, closed, found bool) {
+	for from := 0; ; {
+		m := openQuote.FindStringSubmatchIndex(line[from:])
+		if m == nil {
+			return 0, false, false
+		}
+		begin := from + m[2]
+		quote := line[begin]
+		end := begin + 1
+		for ; end < len(line); end++ {
+			switch {
+			case quote == '"' && line[end] == '\\', quote == '\'' && strings.HasPrefix(line[end:], "''"):
+				end++
+				continue
+			case line[end] != quote:
+				continue
+			}
+			break
+		}
+		if end >= len(line) {
+			return begin + 1, false, true
+		}
+		rest := strings.TrimLeft(line[end+1:], " ")
+		if rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0])) {
+			return end + 2, true, true
+		}
+		from = end + 1
+	}
+}
+
+// tabular reports whether the lines look like a table with separators: no YAML, but the same number of them in each of the first lines.
+func tabular(lines []string) bool {
+	if len(lines) < 2 || strings.Contains(lines[0], ": ") || strings.HasSuffix(strings.TrimSpace(lines[0]), ":") || strings.ContainsAny(lines[0], "{[") {
+		return false
+	}
+	for _, separator := range []string{",", ";", "\t"} {
+		if n := strings.Count(lines[0], separator); n > 0 && strings.Count(lines[1], separator) >= n {
+			return true
+		}
+	}
+	return false
+}
+
+func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+// generalHint is what helps with an error of the library whose cause was not found.
+func generalHint(problem string) string {
+	hints := [...]struct{ part, hint string }{
+		{"cannot start any token", "YAML is indented with spaces, not tabs, and a text that begins with @, ` or % wants quotes"},
+		{"mapping values are not allow", "a text with a colon followed by a space wants quotes; or the indentation is not that of the lines around"},
+		{"did not find expected ',' or", "a bracket is not closed, or a comma is missing, there or in the lines after"},
+		{"could not find expected ':'", "a key is followed by a colon and a space; look at the lines before as well"},
+		{"found unexpected end of stream", "a quote that opens there is not closed"},
+		{"tab character", "indent with spaces"},
+		{"did not find expected", "look at the indentation and the quotes of the lines before"},
+	}
+	for _, h := range hints {
+		if strings.Contains(problem, h.part) {
+			return h.hint
+		}
+	}
+	return ""
+}

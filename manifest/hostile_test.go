@@ -107,7 +107,7 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 }
 
 // A megabyte of whatever is densest costs no more memory than many megabytes of what people write.
-func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) {
+func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
 	const megabyte = 1 << 20
 	fill := func(before, part, after string) string {
 		return before + strings.Repeat(part, megabyte/len(part)) + after

@@ -164,9 +164,9 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer cancel()
 	stop := make(chan struct{})
 	release := onSignals(func() {
-		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
 		close(stop)
 		conn.client.Stop()
+		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
 	}, cancel)
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)

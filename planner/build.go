@@ -51,12 +51,14 @@ type builder struct {
 
 	entrances map[entrance]*Step
 	amongs    map[string]bool
-	shelving  []*Step // that archive things or bring them back
+	shelving  []*Step        // that archive things or bring them back
+	filled    map[int32]bool // what members are to be brought into
 }
 
 func (b *builder) build() {
 	b.findObstacles()
 	b.findNewest()
+	b.findFilled()
 	for i := range b.facts {
 		switch b.facts[i].standing {
 		case absent, lacking, unknown:
@@ -72,7 +74,9 @@ func (b *builder) build() {
 	b.leave()
 	b.await()
 	b.awaitDefaults()
-	b.putLast()
+	about := b.about()
+	b.closeLast(about)
+	b.putLast(about)
 	steps, err := b.number()
 	if err == nil {
 		steps, err = order(b.prune(steps))
@@ -109,6 +113,9 @@ func (b *builder) step(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.facts[i]
 	step := &b.made.take(1)[0]
 	step.Address, step.Action, step.Kind, step.Object, step.ID, step.Position = o.Address, a, o.Kind, o, f.id, o.Position
+	if o.Kind.Closes != "" {
+		step.Zone = b.zone(f.parent)
+	}
 	b.steps[f.traits.rank] = append(b.steps[f.traits.rank], step)
 	return step
 }
@@ -161,12 +168,19 @@ func (b *builder) keep(i int) {
 		b.rest(i)
 		return
 	}
-	b.shelve(i)
 	d := b.difference(i)
 	b.know(i)
+	b.shelve(i)
+	over := b.isOver(i)
+	if over {
+		b.tooLate(i, &d)
+	}
 	open := f.prior != nil && f.prior.Open != nil
 	adopting := f.adopted != "" || open && (f.prior.ID == "" || len(d.send) == 0)
 	mark := b.mark(i)
+	if over {
+		mark = nil
+	}
 	if mark != nil {
 		d.changes = append(d.changes, *mark)
 	}

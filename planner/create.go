@@ -29,12 +29,13 @@ func (b *builder) create(i int) {
 	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	lacks := b.lacking(i)
 	var d difference
-	var late []*resource.Value
+	var late, along []*resource.Value
+	fillsFirst := b.fillsFirst(i)
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case f.traits.carried(v.Field), lacks.has(v):
-		case b.getsDefault(f, v):
+		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sends(v.Field):
 			b.withhold(v, &d)
@@ -42,6 +43,9 @@ func (b *builder) create(i int) {
 			late = append(late, v)
 		default:
 			values = append(values, v)
+			if v.Field.Along {
+				along = append(along, v)
+			}
 		}
 	}
 	step.Values = values
@@ -58,7 +62,7 @@ func (b *builder) create(i int) {
 	step.Needs = b.taken()
 	f.step = step
 	if len(late) > 0 && f.traits.update != nil {
-		b.complement(i, late)
+		b.complement(i, late, along)
 	}
 	b.shelve(i)
 	lacks.add(b.Survey, &d)
@@ -83,11 +87,12 @@ func (b *builder) withhold(v *resource.Value, d *difference) {
 }
 
 // complement adds the step that sends what a create does not take.
-func (b *builder) complement(i int, late []*resource.Value) {
+func (b *builder) complement(i int, late, along []*resource.Value) {
 	f := &b.facts[i]
 	step := b.step(i, Update)
 	step.Operation, step.Values, step.Needs = f.traits.update, late, []int{i}
 	b.willChange(step)
+	step.Values = slices.Concat(late, along)
 }
 
 // given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.

@@ -32,5 +32,9 @@
 // default, comes before. What the service gives a new thing that is to have nothing,
 // such as a project's default assignee, an update right after takes away.
 //
+// What is over, such as a cycle after its last day, takes no more members and no
+// change. One of the past that is made is filled first and gets its dates when all
+// its members are in, in the same run; one that is over already is not touched.
+//
 // The executor may do only what the plan says.
 package planner

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +25,12 @@ func (e *CircleError) Error() string {
 	return "these need each other: " + strings.Join(append(names, names[0]), " -> ")
 }
 
-// number puts the steps by kind, then by place in the manifest, and turns what
+// number puts the steps by kind, then by place in the manifest, but those last that
+// close or archive what is filled before, and turns what
 // they need from facts into steps.
 func (b *builder) number() ([]*Step, error) {
 	steps := slices.Concat(b.steps...)
+	slices.SortStableFunc(steps, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
 	for i, s := range steps {
 		s.Index = i
 	}
@@ -39,6 +42,9 @@ func (b *builder) number() ([]*Step, error) {
 				}
 				list[k] = b.facts[at].step.Index
 			}
+		}
+		for _, first := range s.requires {
+			s.Needs = append(slices.Clip(s.Needs), first.Index)
 		}
 		for _, first := range s.awaits {
 			s.After = append(slices.Clip(s.After), first.Index)

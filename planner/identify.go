@@ -53,6 +53,7 @@ func (s *Survey) identify(i int) {
 		s.recognise(o, f, "")
 	}
 	if f.standing == there && f.row != nil {
+		f.row = o.Kind.Local(f.row, s.zoneNow(f.parent))
 		s.confirm(o, f)
 	}
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -9,6 +11,7 @@ type Input struct {
 	Workspace string
 	BaseURL   string // for the plan's reader only
 	API       resource.API
+	Now       time.Time          // to tell what is over; zero = nothing is
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
 	Prior     Prior
 	Observed  Observed

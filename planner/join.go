@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -23,6 +24,9 @@ func (b *builder) members(r *roster) {
 	case r.object != none && b.root(r.object) != none:
 		lacks = b.lackingKind(b.root(r.object))
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
+	case b.lastDayOf(r) != "":
+		c := resource.Must(r.kind.Membership.Container).Noun()
+		reason = "it is over since " + b.lastDayOf(r) + ", and the service puts nothing into " + diag.A(c) + " that is: name another " + c + ", or none"
 	case r.lacking:
 		lacks = plural(resource.Must(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -110,6 +112,8 @@ type Step struct {
 	// Pending is set on a Create that a former run may have sent, and that the plan's
 	// reads do not show: it is looked for again before it is sent.
 	Pending bool
+	// Zone is the time zone of a thing whose dates are moments on the service; nil = none.
+	Zone *time.Location
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
 	Sequence int
@@ -118,8 +122,10 @@ type Step struct {
 	Reason   string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
 	Lacking  string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
 
-	awaits  []*Step  // more of After
-	changes []Change // of an update or adopt; those of the others are derived
+	stage    int      // 1 if it comes after all of stage 0
+	requires []*Step  // more of Needs
+	awaits   []*Step  // more of After
+	changes  []Change // of an update or adopt; those of the others are derived
 }
 
 // Members is the batch of a membership step.

@@ -1,6 +1,11 @@
 package planner
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -82,6 +87,11 @@ func (b *builder) shelve(i int) {
 	if !ok {
 		return
 	}
+	if reason := b.unarchivable(i); verb == resource.Archive && reason != "" {
+		c := b.change(v, FromManifest)
+		b.stick(i, &difference{stuck: []Change{c}, causes: []string{reason}})
+		return
+	}
 	step := b.step(i, Update)
 	step.Operation, step.Values = op, []*resource.Value{v}
 	if f.standing == absent {
@@ -91,20 +101,45 @@ func (b *builder) shelve(i int) {
 	b.shelving = append(b.shelving, step)
 }
 
-// putLast lets things be archived after, and be brought back before, whatever else is done to them.
-func (b *builder) putLast() {
+// putLast lets things be archived when whatever else is done to them has succeeded,
+// since they are left alone then, and be brought back before.
+func (b *builder) putLast(about map[*resource.Object][]*Step) {
 	for _, shelving := range b.shelving {
-		for _, list := range b.steps {
-			for _, s := range list {
-				about := s.Object == shelving.Object || s.Members != nil && s.Members.Container.Object == shelving.Object
-				switch {
-				case s == shelving || !about || s.Action == NotPossible:
-				case shelving.Operation.Verb == resource.Archive:
-					shelving.awaits = append(shelving.awaits, s)
-				default:
-					s.awaits = append(s.awaits, shelving)
-				}
+		for _, s := range about[shelving.Object] {
+			switch {
+			case s == shelving:
+			case shelving.Operation.Verb == resource.Archive:
+				shelving.require(s)
+			default:
+				s.awaits = append(s.awaits, shelving)
 			}
 		}
 	}
+}
+
+// unarchivable says why the service would not archive a thing, or "".
+func (b *builder) unarchivable(i int) string {
+	o, f := b.in.Desired[i], &b.facts[i]
+	k := o.Kind
+	shown := func(field *resource.Field) (text string, known bool) {
+		if v, given := o.Value(field.Name); given {
+			return v.Text, true
+		}
+		if f.standing == absent {
+			return cmp.Or(field.Default, field.Initial), true
+		}
+		return field.Observed(f.row)
+	}
+	for n := range k.Fields {
+		field := &k.Fields[n]
+		text, known := shown(field)
+		switch {
+		case !known:
+		case field.Name == k.Closes && !b.in.Now.IsZero() && !b.past(text, b.zone(f.parent)):
+			return "only " + diag.A(k.Noun()) + " that is over can be archived: its " + field.Name + " must be past"
+		case len(field.Archivable) > 0 && !slices.Contains(field.Archivable, text):
+			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.Archivable, " or ") + " can be archived"
+		}
+	}
+	return ""
 }

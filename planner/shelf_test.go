@@ -58,7 +58,7 @@ func TestArchivingComesLast(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "module_view=true")
-	w := want(t).put("project/web", "identifier=WEB").put("module/web/board", "name=Board", "archived=true")
+	w := want(t).put("project/web", "identifier=WEB").put("module/web/board", "name=Board", "status=completed", "archived=true")
 	w.put("work_item/web/pay", "name=Pay", "module=@module/web/board")
 	plan := s.mustPlan(w.all())
 	want := []string{"create module/web/board", "create work_item/web/pay", "add_members module/web/board#work_items 1", "update module/web/board archived"}

@@ -209,6 +209,7 @@ type memory interface {
 // makePlan reads what the service holds and compares. path is where the state is.
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last memory, out output) (*planner.Plan, error) {
 	in := o.input
+	in.Now = time.Now()
 	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
 	around := newSurroundings(path, o.files, wanted.Files)
 	wanted.Call(around.names)

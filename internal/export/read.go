@@ -95,7 +95,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
 		}
 		for _, row := range l.rows {
-			t := &thing{kind: l.kind, row: row, in: l.of, named: map[*resource.Field][]string{}}
+			t := &thing{kind: l.kind, row: l.kind.Local(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
 			t.exported = r.exported[l.kind] && row.ID() != ""
 			t.identify(pattern)
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
@@ -131,25 +132,41 @@ func placed(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// sorted orders things as a manifest lists them: by number, else by place, else by
-// what they are called, else by age.
+// sorted orders things so that creating them in this order makes the same order
+// elsewhere: by number, else by place, else by age, else by what they are called.
 func sorted(k *resource.Kind, list []*thing) {
 	place := placed(k)
 	at := func(t *thing) float64 {
-		if place == nil {
-			return 0
+		if place != nil {
+			raw, _ := t.row.Shown(place)
+			return float(raw)
 		}
-		raw, _ := t.row.Shown(place)
-		n, ok := raw.(json.Number)
-		if !ok {
-			return 0
-		}
-		f, _ := n.Float64()
-		return f
+		return -float(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
 	}
 	slices.SortFunc(list, func(a, b *thing) int {
-		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), natural(a, b), older(a, b))
+		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), natural(a, b), older(a, b))
 	})
+}
+
+// float is the number that a record shows, or 0.
+func float(raw any) float64 {
+	n, _ := raw.(json.Number)
+	f, _ := n.Float64()
+	return f
+}
+
+// created is the moment of creation as the record shows it.
+func (t *thing) created() string {
+	s, _ := t.row["created_at"].(string)
+	return s
+}
+
+// zone is the time zone of what lives in a thing; nil where it shows none.
+func (t *thing) zone() *time.Location {
+	if name, ok := t.row["timezone"].(string); ok {
+		return resource.Zone(name)
+	}
+	return nil
 }
 
 func natural(a, b *thing) int {
@@ -163,8 +180,7 @@ func natural(a, b *thing) int {
 
 // older orders by the moment of creation, in which numbers and keys were given too.
 func older(a, b *thing) int {
-	created := func(t *thing) string { s, _ := t.row["created_at"].(string); return s }
-	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(created(a), created(b)), strings.Compare(a.row.ID(), b.row.ID()))
+	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(a.created(), b.created()), strings.Compare(a.row.ID(), b.row.ID()))
 }
 
 // identify finds the readable identifier that a manifest can give.

@@ -24,6 +24,7 @@ const leftOut = "the service leaves out, without saying so, things of another pr
 // rich text, which the service rewrites, stays what was sent.
 func (s *Service) contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) diag.List {
 	var l diag.List
+	row = step.Kind.Local(row, step.Zone)
 	resolve := s.resolve(step.Object, ids)
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{

@@ -289,6 +289,13 @@ func (l *life) shelve(base thing) {
 		return
 	}
 	f := &l.k.Fields[i]
+	for i := range l.k.Fields {
+		if state := &l.k.Fields[i]; len(state.Archivable) > 0 {
+			base = maps.Clone(base)
+			l.set(base, state, state.Archivable[0])
+			l.s.apply(l.T, applying{manifest: l.text(base)})
+		}
+	}
 	away, back := maps.Clone(base), maps.Clone(base)
 	l.set(away, f, true)
 	l.set(back, f, false)

@@ -74,7 +74,7 @@ func over(step *planner.Step, err error) error {
 	}
 	return explained{
 		fmt.Errorf("%w: %s is over, and the service puts nothing into a cycle that is", err, step.Members.Container.Address),
-		"name one that is not over, or leave the cycle out; a new cycle of the past is filled first: create it without dates, and write those for the next apply",
+		"name one that is not over, or leave the cycle out",
 	}
 }
 

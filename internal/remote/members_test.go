@@ -148,7 +148,7 @@ func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
 	}
 }
 
-// TestACycleThatIsOverTakesNobody: the service says so each time, and lets nobody change the cycle either.
+// TestACycleThatIsOverTakesNobody, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
 func TestACycleThatIsOverTakesNobody(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
@@ -163,14 +163,14 @@ projects:
 		t.Fatal(failed)
 	}
 	for _, step := range r.Steps {
-		const hint = "name one that is not over, or leave the cycle out; a new cycle of the past is filled first: create it without dates, and write those for the next apply"
+		const hint = "name one that is not over, or leave the cycle out"
 		if step.Err != nil && diag.HintOf(step.Err) != hint {
 			t.Errorf("hint: %s", diag.HintOf(step.Err))
 		}
 	}
 }
 
-// TestACycleOfThePastIsFilledBeforeItGetsItsDates is what the hint above says.
+// TestACycleOfThePastIsFilledBeforeItGetsItsDates, over two runs.
 func TestACycleOfThePastIsFilledBeforeItGetsItsDates(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)

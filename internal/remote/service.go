@@ -170,8 +170,8 @@ func (s *Service) wanted(step *planner.Step, ids executor.IDs) map[*resource.Fie
 		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.stuck[fieldOf{step.Address, v.Field}] {
 			continue // it differs, and could not be sent
 		}
-		if step.Action == planner.Create && v.Field.Late {
-			continue // the next step sends it
+		if step.Action == planner.Create && !slices.Contains(step.Values, v) {
+			continue // the next step sends it, or nothing does
 		}
 		if want, ok := v.Wanted(resolve); ok {
 			values[v.Field] = want

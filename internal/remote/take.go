@@ -58,6 +58,7 @@ func (s *Service) met(ctx context.Context, step *planner.Step, params map[string
 // compared, and what differs is sent.
 func (s *Service) take(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
 	wanted := s.wanted(step, ids)
+	row = step.Kind.Local(row, step.Zone)
 	var differing []*resource.Value
 	for _, v := range step.Values {
 		want, ok := wanted[v.Field]

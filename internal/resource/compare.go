@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // so that time zones are known wherever planform runs
 
 	"github.com/planform/planform/internal/markup"
 )
@@ -123,7 +125,33 @@ func (f *Field) canonical(text string) string {
 	}
 }
 
-// day is the day that a text means. Of a cycle's days the service makes moments: the
+// Local is the record with the moments of its dates as days in a time zone, the
+// one of the project. Without a zone the moments stay, see day.
+func (k *Kind) Local(row Row, zone *time.Location) Row {
+	if k.Closes == "" || zone == nil || row == nil {
+		return row
+	}
+	local := maps.Clone(row)
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		text, _ := row[f.Wire].(string)
+		t, err := time.Parse(time.RFC3339, text)
+		if f.Type == Date && err == nil {
+			local[f.Wire] = t.In(zone).Format(time.DateOnly)
+		}
+	}
+	return local
+}
+
+// Zone is the time zone of that name, UTC for one that is not known.
+func Zone(name string) *time.Location {
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// day is the day that a text means where the time zone is not known. Of a cycle's days the service makes moments: the
 // first second of the first, the last minute of the last, where the project is.
 func day(text string) string {
 	if len(text) <= 10 || text[10] != 'T' && text[10] != ' ' {

@@ -85,6 +85,8 @@ type Field struct {
 	// Along is set where an update that leaves the field out makes the service take
 	// another value: it is sent with each.
 	Along bool
+	// Archivable are the values of an Enum with one of which a thing can be archived; empty = any.
+	Archivable []string
 	// Shelf is set on the field that says whether a thing is archived: Archive and
 	// Unarchive make it so, and answers show since when it is.
 	Shelf bool

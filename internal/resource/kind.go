@@ -32,6 +32,9 @@ type Kind struct {
 	// Feature is the boolean field of the parent that must be on before things of
 	// this kind can be made there, such as cycle_view of a project.
 	Feature string
+	// Closes is the date after whose day the service takes no change of a thing, nor any
+	// new member, such as the end_date of a cycle; "" = none.
+	Closes string
 	// Given names, by their natural key, the things that a new parent has from the
 	// start, such as the state Todo of a project.
 	Given []string

@@ -10,11 +10,11 @@ func init() {
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
-		Feature: "cycle_view",
+		Feature: "cycle_view", Closes: "end_date",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", Type: Date, Along: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none.", Example: "2031-01-06"},
+			{Name: "start_date", Type: Date, Along: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
 			{Name: "end_date", Type: Date, Along: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
 			{Name: "owned_by", Type: Ref, Along: true, Ref: "member", Among: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},

@@ -14,10 +14,10 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
-			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
+			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Archivable: []string{"completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, Among: "project_member", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
-			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the module is archived. What is archived is left as it is.", Example: "false"},
+			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the module is archived, which only one that is completed or cancelled can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: append(shelving("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud")...),
 	})

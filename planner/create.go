@@ -42,6 +42,11 @@ func (b *builder) create(i int) {
 		case v.Field.Late && !given:
 			late = append(late, v)
 		default:
+			if only := b.insidersOnly(i, v, &d); only != v {
+				if v = only; v.Null {
+					continue
+				}
+			}
 			values = append(values, v)
 			if v.Field.Along {
 				along = append(along, v)

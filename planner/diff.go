@@ -48,6 +48,12 @@ func (b *builder) difference(i int) (d difference) {
 			}
 			continue
 		}
+		if only := b.insidersOnly(i, v, &d); only != v {
+			v = only
+			if c, compared, differs = b.compare(v, f, resolve); !differs {
+				continue
+			}
+		}
 		if c.Origin == FromDrift && b.in.OnDrift == Keep {
 			d.kept = append(d.kept, c)
 			continue

@@ -73,6 +73,7 @@ type Read struct {
 	Operation *resource.Operation
 	Path      string // expanded, below the base URL
 	Fields    string // of a list: the only fields that are needed, with commas between; "" = all
+	Optional  bool   // where it is forbidden, the plan does without: the answer has no rows
 	Probe     bool   // of a list: one row is enough, it only matters whether there is such a list
 }
 

@@ -40,6 +40,7 @@ func TestNames(t *testing.T) {
 			have: func(s *service) {
 				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.have("member", "", uuid(0xc, 2), "email=Bob", "display_name=bob")
+				s.members["project_member "+web] = []string{uuid(0xc, 1), uuid(0xc, 2)}
 			},
 		},
 		"a name that nobody bears is reported once, with what is near": {

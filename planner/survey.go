@@ -70,9 +70,10 @@ type Survey struct {
 	// What the state knows and the manifest does not have any more, parents first.
 	leftovers  []*leftover
 	departures []*departure
-	blind      int                       // leftovers that are deleted without a look at what others put into them
-	gone       map[resource.Address]bool // leftovers that are not on the service any more
-	costly     map[*resource.Kind]int    // things that are not read again, by kind, see findCostly
+	outsiders  map[*resource.Value][]*resource.Reference // of fields that name people; nil = none
+	blind      int                                       // leftovers that are deleted without a look at what others put into them
+	gone       map[resource.Address]bool                 // leftovers that are not on the service any more
+	costly     map[*resource.Kind]int                    // things that are not read again, by kind, see findCostly
 	// Made when first needed:
 	spoken  map[serviceID]string // names by ID
 	sequels map[scope]*sequel
@@ -121,6 +122,7 @@ func Look(in Input) *Survey {
 	s.gatherRosters()
 	s.findLeftovers()
 	s.findDepartures()
+	s.findOutsiders()
 	return s
 }
 

@@ -77,6 +77,8 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{Lacking: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{Missing: true}, nil
+	case r.Optional && forbidden(err):
+		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: rows}, err
 }
@@ -88,9 +90,13 @@ func read(ctx context.Context, client *apiclient.Client, r planner.Read, query u
 		return client.Read(ctx, r.Operation, r.Path, query)
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: url.Values{"per_page": {"1"}}})
-	var e *apiclient.Error
-	if errors.As(err, &e) && e.Permission() {
+	if forbidden(err) {
 		return nil, nil
 	}
 	return nil, err
+}
+
+func forbidden(err error) bool {
+	e, ok := errors.AsType[*apiclient.Error](err)
+	return ok && e.Permission()
 }

@@ -292,7 +292,10 @@ func TestTraps(t *testing.T) {
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandbox.LabelInfra + "]}\n"})
 			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "left "+sandbox.LabelInfra+" out of the labels")
 			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
-			at(t.T, r.warnings(), "not-taken", "work_item/web/b", 8, "left eve@example.com out of the assignees")
+			last := r.plan.Steps[len(r.plan.Steps)-1]
+			if want := "write eve@example.com among its members"; last.Action != planner.NotPossible || !strings.HasSuffix(last.Reason, want) {
+				t.Errorf("%s: %s", last.Action, last.Reason)
+			}
 		}},
 		"one date of two is not held against the other, which is there": {resource.Full, func(t attempt) {
 			t.s.somebody(t.T, "PATCH", "projects/"+sandbox.ProjectWeb+"/work-items/"+sandbox.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)

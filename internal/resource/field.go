@@ -74,6 +74,8 @@ type Field struct {
 	// named must have first, such as project_member; "" = none. Out of a set the
 	// service drops who has not, in silence.
 	Among string
+	// Joins is set where a create makes a member of whoever is named, as of who leads a project.
+	Joins bool
 	// ParentDefault is the field of the parent whose value a new thing gets where this
 	// one names nobody, such as default_assignee; "" = none.
 	ParentDefault string

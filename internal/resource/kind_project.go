@@ -18,7 +18,7 @@ members: [ada@example.com]`,
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the project.", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
-			{Name: "lead", Wire: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "lead", Wire: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Joins: true, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
 			{Name: "members", NoWire: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID. Who is added gets the role of a member. An empty list takes out whom planform added.", Example: "bob@example.com"},
 			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -30,6 +31,11 @@ func (d *decoder) check(it *item) {
 		f := v.Field
 		if v.Null || v.Text == "" {
 			continue
+		}
+		if f.Zone && ok(f.Name) {
+			if known, hint := resource.IsZone(v.Text); !known {
+				d.own(v, &fileError{"bad-time-zone", "there is no time zone " + quote(v.Text), cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")})
+			}
 		}
 		switch f.Type { //nolint:exhaustive // the others have no more rules
 		case resource.URL:

@@ -155,15 +155,16 @@ func (r *reader) once(known map[objectKey]int32, it *item, i int32, id string) {
 	}})
 }
 
-// named reports two objects that could not be told apart on the service: they have one
-// name, and that is by what such things are found.
+// named reports two objects of one name, if that is by what such things are found, or
+// if the service refuses the second.
 func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
-	if it.kind.AdoptAsked || it.object.ID != "" || it.object.Identifier != "" {
+	if it.kind.AdoptAsked {
 		return
 	}
+	known := it.object.ID != "" || it.object.Identifier != ""
 	for _, f := range it.kind.natural {
 		text := it.object.Text(f.Name)
-		if text == "" || text == it.object.Key && !it.keyed {
+		if known && !f.Unique || text == "" || text == it.object.Key && !it.keyed {
 			continue // an equal text is an equal key
 		}
 		key := objectKey{it.kind, it.parent, f.Name + "\x00" + text}
@@ -175,9 +176,13 @@ func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
 		if r.items[first].object.Key == it.object.Key {
 			continue // reported for that
 		}
+		hint := "they are told apart by it: change one, or give an id"
+		if f.Unique {
+			hint = "the service takes it once: change one"
+		}
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "duplicate-name", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
-			Summary: "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), Hint: "they are told apart by it: change one, or give an id",
+			Summary: "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), Hint: hint,
 			Related: []diag.Related{{Position: r.items[first].object.Position, Note: "the first is at"}},
 		}})
 	}

@@ -202,6 +202,7 @@ func (b *builder) keep(i int) {
 		f.step = step
 		if len(d.send) > 0 || mark != nil {
 			b.checkDates(i, d.send)
+			b.checkSent(i, d.send)
 			step.Operation, step.Values, step.Mark = f.traits.update, slices.Concat(d.send, d.along), mark != nil
 			b.needTargets(i, d.send)
 			step.Needs = b.taken()

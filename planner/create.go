@@ -22,6 +22,7 @@ func (b *builder) create(i int) {
 	given := b.given(i)
 	if !given {
 		b.complete(i)
+		b.checkFeature(i)
 		b.compareLetters(i)
 	}
 	step := b.step(i, Create)
@@ -53,6 +54,7 @@ func (b *builder) create(i int) {
 			}
 		}
 	}
+	b.checkSent(i, slices.Concat(values, late))
 	step.Values = values
 	if given {
 		b.giveStep(step)
@@ -107,7 +109,9 @@ func (b *builder) given(i int) bool {
 		return false
 	}
 	o := b.in.Desired[i]
-	return slices.ContainsFunc(f.traits.natural, func(field *resource.Field) bool { return f.traits.given(o.Text(field.Name)) })
+	return slices.ContainsFunc(f.traits.natural, func(field *resource.Field) bool {
+		return slices.Contains(f.traits.kind.Given, strings.TrimSpace(o.Text(field.Name)))
+	})
 }
 
 // giveStep makes of a step that creates a thing one that adopts what will be there by then.

@@ -99,7 +99,7 @@ func TestCreating(t *testing.T) {
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=me") },
 			steps: []string{"create work_item/web/pay"},
-			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/"},
+			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/", "projects/" + web + "/project-members/"},
 		},
 		"what the edition lacks in its projects is lacking in a new one too": {
 			api:  full,

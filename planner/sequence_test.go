@@ -111,7 +111,7 @@ func TestThingsAreCreatedAsTheManifestHasThem(t *testing.T) {
 		"people come in before they lead or own anything": {
 			have: func(s *service) { s.have("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {
-				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "members=bob@example.com")
+				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "members=bob@example.com", "module_view=true", "cycle_view=true")
 				w.put("module/new/m", "name=M", "lead=bob@example.com", "members=bob@example.com").put("cycle/new/c", "name=C", "owned_by=bob@example.com")
 			},
 			turn: []string{

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // so that time zones are known wherever planform runs
 
 	"github.com/planform/planform/internal/markup"
 )
@@ -109,7 +108,7 @@ func (f *Field) canonical(text string) string {
 		return day(text)
 	case Number:
 		if r, ok := new(big.Rat).SetString(text); ok && len(text) < 40 {
-			return r.RatString()
+			return decimal(r)
 		}
 		return text
 	case Color, Ref, RefSet:
@@ -123,6 +122,19 @@ func (f *Field) canonical(text string) string {
 	default:
 		return text
 	}
+}
+
+// decimal is a number in digits, where they are finite.
+func decimal(r *big.Rat) string {
+	const most = 40
+	if r.IsInt() {
+		return r.RatString()
+	}
+	text := strings.TrimRight(r.FloatString(most), "0")
+	if exact, ok := new(big.Rat).SetString(text); !ok || exact.Cmp(r) != 0 {
+		return r.RatString()
+	}
+	return text
 }
 
 // Local is the record with the moments of its dates as days in a time zone, the
@@ -141,14 +153,6 @@ func (k *Kind) Local(row Row, zone *time.Location) Row {
 		}
 	}
 	return local
-}
-
-// Zone is the time zone of that name, UTC for one that is not known.
-func Zone(name string) *time.Location {
-	if zone, err := time.LoadLocation(name); err == nil {
-		return zone
-	}
-	return time.UTC
 }
 
 // day is the day that a text means where the time zone is not known. Of a cycle's days the service makes moments: the

@@ -51,10 +51,15 @@ type Field struct {
 	Immutable bool     // cannot be changed once the thing exists
 	// Documented is set where the contract names the field for creating or updating.
 	Documented bool
-	MaxLength  int    // in characters; 0 = no limit known
-	Most       int    // for Number: it is a whole number from 0 to this; 0 = any number
-	Pattern    string // regular expression that the text must match, anchored; "" = any
-	PatternDoc string // what the pattern asks for, for people
+	MaxLength  int      // in characters; 0 = no limit known
+	Most       int      // for Number: it is a whole number from 0 to this; 0 = any number
+	Pattern    string   // regular expression that the text must match, anchored; "" = any
+	PatternDoc string   // what the pattern asks for, for people
+	Forbidden  string   // characters that the service refuses in the text
+	Reserved   []string // texts that the service keeps to itself
+	Unique     bool     // the service refuses a second thing of one parent with the same text
+	Pair       string   // the field that must have a value too if this one has
+	Zone       bool     // the text is the name of a time zone
 	Clear      Clear
 	NotBefore  string // for Date: the field whose date this one must not precede
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.

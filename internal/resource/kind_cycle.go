@@ -14,10 +14,10 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", Type: Date, Along: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
-			{Name: "end_date", Type: Date, Along: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
+			{Name: "start_date", Type: Date, Along: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
+			{Name: "end_date", Type: Date, Along: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
 			{Name: "owned_by", Type: Ref, Along: true, Ref: "member", Among: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "timezone", Type: Text, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{Name: "timezone", Type: Text, Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat([]Operation{

@@ -7,7 +7,7 @@ func init() {
 		Example: `{name: backend, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the label.", Example: "backend"},
+			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the label.", Example: "backend"},
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Servers and data"},
 			{Name: "parent", Type: Ref, Ref: "label", Clear: ClearNull, Doc: "The label above it, by key, name or ID.", Example: "engineering"},

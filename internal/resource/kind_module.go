@@ -10,7 +10,7 @@ func init() {
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Feature: "module_view",
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
+			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},

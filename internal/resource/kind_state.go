@@ -9,7 +9,7 @@ func init() {
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Given: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the state.", Example: "In Review"},
+			{Name: "name", Type: Text, Required: true, Unique: true, Reserved: []string{"Triage"}, MaxLength: 255, Doc: "Name of the state. `Triage` is the service's own.", Example: "In Review"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Doc: "What the state means for an item's progress.", Example: "started"},

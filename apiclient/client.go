@@ -83,6 +83,7 @@ type learned struct {
 	mu      sync.Mutex
 	slash   map[*resource.Operation]bool // the path's trailing slash is to be toggled
 	page    map[*resource.Operation]int  // index into the page sizes that the service takes
+	slow    map[*resource.Operation]int  // rows of a page that it delivers in time
 	refused map[string]int               // the same for every list that takes the parameter, where the service named it
 }
 
@@ -109,7 +110,7 @@ func New(cfg Config) (*Client, error) {
 		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
 		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed),
 		log:        cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
-		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}, refused: map[string]int{}},
+		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}, slow: map[*resource.Operation]int{}, refused: map[string]int{}},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)

@@ -133,6 +133,11 @@ func (e *Error) Refusal() string {
 	return strconv.Itoa(e.Status) + ": " + e.Message
 }
 
+// tooSlow reports whether the answer did not come in time, or a gateway says so.
+func (e *Error) tooSlow() bool {
+	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
+}
+
 // unreachable reports whether there was no connection to send the last attempt on.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 

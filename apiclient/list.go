@@ -19,6 +19,7 @@ const (
 	maxPages      = 10_000
 	maxRows       = 1_000_000
 	maxBarrenRuns = 3 // pages in a row that bring nothing new
+	smallestPage  = 10
 )
 
 // List reads every page of a list. A row whose ID was on an earlier page too is
@@ -69,6 +70,7 @@ type listing struct {
 	sizeParam string // what asks for a number of rows; "" = the operation takes nothing
 	sizes     []int  // numbers to try, best first; 0 = do not ask
 	size      int    // index into sizes
+	slow      int    // rows that a page has at most, since more took too long; 0 = as many as sizes say
 	byOffset  bool   // the operation takes an offset
 	guessed   bool   // that it does
 	cursor    string // of the page that is asked for
@@ -108,13 +110,15 @@ func (c *Client) newListing(req Request) (*listing, error) {
 		l.sizes = []int{given}
 	}
 	l.size = min(c.learned.pageSize(call.op, l.sizeParam), len(l.sizes)-1)
+	l.slow = c.learned.slowPage(call.op)
 	l.ask()
 	return l, nil
 }
 
 // ask writes the query for the next page.
 func (l *listing) ask() {
-	if n := l.sizes[l.size]; n > 0 && l.sizeParam != "" {
+	l.call.hurried = l.rowsAsked() > smallestPage
+	if n := l.rowsAsked(); n > 0 && l.sizeParam != "" {
 		l.query.Set(l.sizeParam, strconv.Itoa(n))
 	} else if l.sizeParam != "" {
 		l.query.Del(l.sizeParam)
@@ -124,6 +128,8 @@ func (l *listing) ask() {
 		// The service forgets the page size, and keeps it in front of the cursor.
 		if n, _, ok := strings.Cut(l.cursor, ":"); ok && isNumber(n) {
 			l.query.Set("per_page", n)
+			size, _ := strconv.Atoi(n)
+			l.call.hurried = size > smallestPage
 		}
 		l.query.Set("cursor", l.cursor)
 		l.query.Del("limit")
@@ -132,6 +138,14 @@ func (l *listing) ask() {
 		l.query.Set("offset", strconv.Itoa(l.offset))
 	}
 	l.call.query = l.query.Encode()
+}
+
+// rowsAsked is how many rows the next page is asked for; 0 = as many as the service likes.
+func (l *listing) rowsAsked() int {
+	if n := l.sizes[l.size]; l.slow == 0 || n == 0 {
+		return n
+	}
+	return min(l.sizes[l.size], l.slow)
 }
 
 func isNumber(s string) bool {
@@ -184,6 +198,10 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 			l.ask()
 			continue
 		}
+		if l.shrink(err) {
+			l.ask()
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -213,6 +231,44 @@ func (l *listing) refusedSize(err error) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// shrink goes on with pages of a quarter of the rows where one took too long, or
+// was too large. A cursor of the form size:page:0 is turned into one of the smaller
+// size; rows that come again by that are known by their IDs.
+func (l *listing) shrink(err error) bool {
+	e, failed := errors.AsType[*Error](err)
+	if !failed || !l.call.hurried || !e.tooSlow() && !errors.Is(err, errTooLarge) {
+		return false
+	}
+	size, _ := strconv.Atoi(l.query.Get(l.sizeParam))
+	smaller := max(size/4, smallestPage)
+	if l.cursor != "" {
+		parts := strings.Split(l.cursor, ":")
+		page, err := strconv.Atoi(parts[min(1, len(parts)-1)])
+		if len(parts) != 3 || !isNumber(parts[0]) || err != nil {
+			return false
+		}
+		l.cursor = fmt.Sprintf("%d:%d:%s", smaller, page*size/smaller, parts[2])
+	}
+	l.slow, l.last, l.barren = smaller, nil, 0
+	l.c.learned.setSlowPage(l.call.op, smaller)
+	return true
+}
+
+// slowPage is how many rows a page of the operation has at most; 0 = any number.
+func (l *learned) slowPage(op *resource.Operation) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.slow[op]
+}
+
+func (l *learned) setSlowPage(op *resource.Operation, rows int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if have := l.slow[op]; have == 0 || rows < have {
+		l.slow[op] = rows
 	}
 }
 
@@ -301,7 +357,7 @@ func (l *listing) goOn(p *page, same bool) (more bool, err error) {
 	if same {
 		// The service ignores the offset. Without a word about how much there is,
 		// and with another number of rows than was asked for, the first page was all of it.
-		if p.total < 0 && p.count < 0 && n != l.sizes[l.size] {
+		if p.total < 0 && p.count < 0 && n != l.rowsAsked() {
 			return false, nil
 		}
 		return false, errors.New("the page repeats: the service ignores the offset, and the list may be longer")

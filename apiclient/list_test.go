@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/resource"
@@ -564,4 +566,63 @@ func FuzzComplaint(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestPagesGetSmallerWhereOneTakesTooLong: of a service that delivers so many
+// rows in time, every row comes once, and the next list begins with small pages.
+func TestPagesGetSmallerWhereOneTakesTooLong(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		most  func(page int) int // rows that come in time
+		rows  int
+		sizes string // that are asked for in turn by the first list
+	}{
+		"from the beginning":  {func(int) int { return 300 }, 700, "1000 250 250 250"},
+		"twice":               {func(int) int { return 70 }, 130, "1000 250 62 62 62"},
+		"in the middle":       {func(n int) int { return []int{1000, 1000, 300}[min(n, 2)] }, 2400, "1000 1000 1000 250 250"},
+		"to the smallest one": {func(int) int { return 10 }, 15, "1000 250 62 15 10 10"},
+	} {
+		for how, slow := range map[string]func() (*http.Response, error){
+			"no answer": func() (*http.Response, error) { pass(time.Minute); return nil, errors.New("cut") },
+			"504":       func() (*http.Response, error) { return reply(504, "<html>"), nil },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					var sizes []string
+					served := 0
+					c := offline(t, func(r *http.Request) (*http.Response, error) {
+						q := r.URL.Query()
+						sizes = append(sizes, q.Get("per_page"))
+						if asked(q, "per_page", 1000) > tt.most(served) {
+							return slow()
+						}
+						served++
+						status, body := cursors(tt.rows)(q)
+						return reply(status, body), nil
+					}, func(cfg *apiclient.Config) { cfg.Timeout = 10 * time.Second })
+					for range 2 {
+						rows, err := c.List(t.Context(), request(listOp(t, 0)))
+						if err != nil {
+							t.Fatal(err)
+						}
+						seen := map[any]bool{}
+						for _, row := range rows {
+							seen[row["id"]] = true
+						}
+						if len(rows) != tt.rows || len(seen) != tt.rows {
+							t.Errorf("%d rows, %d different ones, of %d", len(rows), len(seen), tt.rows)
+						}
+						if got := strings.Join(sizes, " "); tt.sizes != "" && got != tt.sizes {
+							t.Errorf("pages of %s, want %s", got, tt.sizes)
+						}
+						if first := sizes[len(sizes)-1]; tt.sizes == "" && first == "1000" {
+							t.Errorf("what was learned is forgotten: pages of %v", sizes)
+						}
+						sizes, tt.sizes = nil, ""
+					}
+				})
+			})
+		}
+	}
 }

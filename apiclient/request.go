@@ -32,6 +32,9 @@ type call struct {
 	query  string
 	body   []byte
 	limit  int64 // bytes of an answer
+	// hurried is set for a page of a list that can be asked for with fewer rows: one
+	// that takes too long is not asked for again as it is.
+	hurried bool
 }
 
 const (

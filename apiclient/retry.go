@@ -118,7 +118,7 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 		// The limiter holds the next attempt back for as long as it takes.
 		r.refusals++
 		return -1, r.refusals <= maxRefusals
-	case !r.transient(err):
+	case r.call.hurried && err.tooSlow(), !r.transient(err):
 		return 0, false
 	}
 	r.failures++

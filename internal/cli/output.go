@@ -35,7 +35,7 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	}
 	opts := view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv)
 	if perMinute, err := apiclient.ParseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
-		opts.PerMinute = max(1, int(min(perMinute, usualRate)))
+		opts.PerMinute = max(1, int(perMinute))
 	}
 	o.view = view.New(opts)
 	var level slog.Level

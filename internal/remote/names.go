@@ -91,15 +91,30 @@ func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource
 	if err != nil {
 		return nil, err
 	}
-	s.listing.Lock()
-	defer s.listing.Unlock()
 	of := listOf{k, parent}
-	if rows, ok := s.lists[of]; ok {
+	if rows, ok := s.listed(of); ok {
 		return rows, nil
 	}
-	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
-	if err == nil {
-		s.lists[of] = rows
-	}
+	found, err, _ := s.listing.Do(k.Name+" "+string(parent.Address), func() (any, error) {
+		if rows, ok := s.listed(of); ok {
+			return rows, nil
+		}
+		rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+		if err == nil {
+			s.mu.Lock()
+			s.lists[of] = rows
+			s.mu.Unlock()
+		}
+		return rows, err
+	})
+	rows, _ := found.([]resource.Row)
 	return rows, err
+}
+
+// listed is a list that was read before.
+func (s *Service) listed(of listOf) ([]resource.Row, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows, ok := s.lists[of]
+	return rows, ok
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
@@ -25,9 +27,9 @@ type Service struct {
 	dialects map[string]resource.Dialect // by kind, once an answer has told
 	learned  map[planner.Name]string     // IDs of names that came to be during the run
 	unshown  map[*resource.Field]bool    // fields of which it was said that answers do not show them
+	lists    map[listOf][]resource.Row   // of what comes with a new thing
 
-	listing sync.Mutex // of what comes with a new thing: whoever waits finds it read
-	lists   map[listOf][]resource.Row
+	listing singleflight.Group // reads of lists: several steps that need one wait for one read
 }
 
 var _ executor.Service = (*Service)(nil)

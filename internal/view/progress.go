@@ -28,6 +28,7 @@ type Progress struct {
 	done, total, failed int
 	samples             []sample                    // of the last while, oldest first
 	pending             map[*planner.Step]time.Time // set aside until then
+	refused             map[*planner.Step]bool      // whose refusal was told to speak for others
 	waitUntil           time.Time
 	waitFor             string
 	drawn               time.Time
@@ -49,7 +50,7 @@ func (v *View) Progress(total int) *Progress { return v.start("applying", total)
 func (v *View) Reading() *Progress { return v.start("reading", 0) }
 
 func (v *View) start(label string, total int) *Progress {
-	p := &Progress{v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}}
+	p := &Progress{v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}, refused: map[*planner.Step]bool{}}
 	p.samples = []sample{{v.o.Now(), 0}}
 	if !v.o.Live {
 		return p
@@ -112,9 +113,27 @@ func (p *Progress) Event(e executor.Event) {
 		p.failed++
 	}
 	p.took()
-	if p.stop == nil {
+	if p.stop == nil && !p.untried(&e) {
 		p.plain(&e)
 	}
+}
+
+// untried reports whether a step was not tried since the service refuses each of its
+// operation, and says so once.
+func (p *Progress) untried(e *executor.Event) bool {
+	by := e.Result.BlockedBy
+	if p.v.o.JSON || by == nil || by.Operation == nil || by.Operation != e.Step.Operation {
+		return false
+	}
+	if p.refused[by] {
+		return true
+	}
+	p.refused[by] = true
+	p.write(func(out *printer) {
+		out.str("no further attempt to " + attempted(e.Step) + " and others like it: the service refuses each")
+		out.nl()
+	})
+	return true
 }
 
 // Read takes note of a read request that was answered.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -105,12 +106,20 @@ func (p *printer) problems(r *executor.Result) {
 			blocked[s.BlockedBy] = append(blocked[s.BlockedBy], s.Step)
 		}
 	}
+	same := sameFailures(r)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		switch s.Status {
 		case executor.Failed:
+			of := same[keyOf(s)]
+			if len(of) > fewSame && of[0] != s.Step {
+				continue // told with the first
+			}
 			p.severity(diag.Error)
 			p.str("could not " + attempted(s.Step))
+			if len(of) > fewSame {
+				p.str(", nor " + diag.Count(len(of)-1, "other"))
+			}
 		case executor.Unknown:
 			p.severity(diag.Error)
 			p.str("not known whether it was done: " + attempted(s.Step))
@@ -125,6 +134,10 @@ func (p *printer) problems(r *executor.Result) {
 		}
 		p.place(s.Step.Position, "")
 		p.hint(diag.HintOf(s.Err))
+		if of := same[keyOf(s)]; s.Status == executor.Failed && len(of) > fewSame {
+			p.sameElse(of, blocked)
+			continue
+		}
 		p.blocked(blocked[s.Step])
 		delete(blocked, s.Step)
 	}
@@ -146,6 +159,66 @@ func (p *printer) problems(r *executor.Result) {
 		p.blocked(blocked[s.BlockedBy])
 		delete(blocked, s.BlockedBy)
 	}
+}
+
+// fewSame is how many steps that failed for the same reason are told one by one.
+const fewSame = 3
+
+// failureKey is what failures of the same operation for the same reason share.
+type failureKey struct {
+	op     *resource.Operation
+	reason string
+}
+
+func keyOf(s *executor.StepResult) failureKey {
+	k := failureKey{op: s.Step.Operation}
+	if refused, ok := errors.AsType[executor.Refusal](s.Err); ok {
+		k.reason = refused.Refusal()
+	}
+	return k
+}
+
+// sameFailures gathers the steps of an operation that failed for the same reason.
+func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
+	same := map[failureKey][]*planner.Step{}
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Status == executor.Failed {
+			if k := keyOf(s); k.reason != "" {
+				same[k] = append(same[k], s.Step)
+			}
+		}
+	}
+	return same
+}
+
+// sameElse names the first of the others that failed for the same reason, says how
+// many of the operation were not tried, and what all of them block.
+func (p *printer) sameElse(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step) {
+	for i, s := range failed[1:] {
+		if i == fewSame {
+			p.str("    ")
+			p.paint(p.dim, "… "+diag.Count(len(failed)-1-i, "more step"))
+			p.nl()
+			break
+		}
+		p.str("    " + attempted(s))
+		p.place(s.Position, "")
+	}
+	var untried, others []*planner.Step
+	for _, f := range failed {
+		for _, s := range blocked[f] {
+			if s.Operation == f.Operation {
+				untried = append(untried, s)
+			} else {
+				others = append(others, s)
+			}
+		}
+		delete(blocked, f)
+	}
+	if n := len(untried); n > 0 {
+		p.str("  not started: " + diag.Count(n, "more step") + " of this kind, since the service refuses each\n")
+	}
+	p.blocked(others)
 }
 
 // blocked names some of the steps that a failure blocks.

@@ -35,6 +35,9 @@
 // without a success before, speak for all: the others of that operation are
 // blocked by the first of them.
 //
+// A kind that the service turns out not to have blocks what lives in an object of
+// it; what only refers to one goes on without.
+//
 // When the run is to end early, steps under way finish, announced ones are taken
 // back, pending ones are unknown, and the rest is not started.
 //

@@ -20,6 +20,7 @@ type Service interface {
 	//   - wrapping [ErrUnknown]: the request may have been carried out, no answer says so.
 	//   - wrapping [ErrStop]: no further request makes sense.
 	//   - wrapping [ErrNotSent] or the context's error: nothing was sent, the run is to end.
+	//   - wrapping [ErrUnsupported]: the service has nothing of the kind.
 	//   - any other: the service refused the step, it was not done. A [Refusal]
 	//     gives a reason that other steps may share.
 	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
@@ -47,6 +48,9 @@ var (
 	ErrUnknown = errors.New("it is not known whether the service did it")
 	// ErrStop marks a failure after which no further request makes sense, such as a refused credential or a full disk.
 	ErrStop = errors.New("the run was stopped")
+	// ErrUnsupported marks a create that failed since the service has no such
+	// operation. What only refers to the object does without it.
+	ErrUnsupported = errors.New("this edition of the service has none of them")
 	// ErrNotSent marks a step of which nothing was sent since the run is to end.
 	ErrNotSent = errors.New("not begun")
 )

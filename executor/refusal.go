@@ -16,6 +16,7 @@ type refusals struct {
 	first  *planner.Step
 	count  int
 	never  bool // a step succeeded: the reason is not the operation's
+	absent bool // the service has no such operation
 }
 
 // note counts how a step ended towards the refusals of its operation.
@@ -33,6 +34,11 @@ func (r *run) note(res *StepResult) {
 	case Done:
 		of.never = true
 	case Failed:
+		if errors.Is(res.Err, ErrUnsupported) {
+			*of = refusals{first: res.Step, absent: true}
+			r.unsupported[res.Step.Index] = true
+			return
+		}
 		reason := ""
 		if refused, ok := errors.AsType[Refusal](res.Err); ok {
 			reason = refused.Refusal()
@@ -48,8 +54,29 @@ func (r *run) note(res *StepResult) {
 // refused is the step whose refusal speaks for every step of an operation, or nil.
 func (r *run) refused(step *planner.Step) *planner.Step {
 	of := r.refusals[step.Operation]
+	if of != nil && of.absent {
+		return of.first
+	}
 	if of == nil || of.never || of.reason == "" || of.count < sameRefusals {
 		return nil
 	}
 	return of.first
+}
+
+// doesWithout reports whether a step goes on though one that it needs was not done:
+// what that was to make is unsupported, and the step's object neither lives in it nor is it.
+func (r *run) doesWithout(step *planner.Step, needed int) bool {
+	if !r.unsupported[needed] {
+		return false
+	}
+	gone := r.plan.Steps[needed]
+	if step.Address == gone.Address || step.Members != nil && step.Members.Container.Address == gone.Address {
+		return false
+	}
+	for o := step.Object; o != nil; o = o.Parent {
+		if o.Address == gone.Address {
+			return false
+		}
+	}
+	return step.Members == nil || step.Members.Container.Within == nil || step.Members.Container.Within.Address != gone.Address
 }

@@ -40,7 +40,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		at:    make(map[resource.Address]int, len(plan.Steps)),
 		ended: make(chan ending, limit), announced: make(chan announcement),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), aside: make(map[int]time.Time),
-		refusals: make(map[*resource.Operation]*refusals),
+		refusals: make(map[*resource.Operation]*refusals), unsupported: make(map[int]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -66,6 +66,8 @@ type run struct {
 	sequences map[int]*sequence // by their number
 	aside     map[int]time.Time // pending steps, and when each is taken up again
 	refusals  map[*resource.Operation]*refusals
+	// unsupported are the steps whose kind the service turned out not to have.
+	unsupported map[int]bool
 
 	others int           // steps that delete nothing and have not ended
 	held   []int         // steps that delete something, and wait for nothing but those
@@ -382,7 +384,7 @@ func (r *run) release(i int, ok bool) {
 		k := int(k32)
 		switch {
 		case r.result.Steps[k].Status == Blocked:
-		case !ok && slices.Contains(r.plan.Steps[k].Needs, i):
+		case !ok && slices.Contains(r.plan.Steps[k].Needs, i) && !r.doesWithout(r.plan.Steps[k], i):
 			r.block(k, r.root(i))
 		default:
 			if r.waits[k]--; r.waits[k] == 0 {
@@ -419,6 +421,9 @@ func (r *run) free(i int) {
 func (r *run) block(i int, root *planner.Step) {
 	res := &r.result.Steps[i]
 	res.Status, res.BlockedBy = Blocked, root
+	if root != nil && r.unsupported[root.Index] && root.Operation == res.Step.Operation {
+		r.unsupported[i] = true
+	}
 	r.record(res)
 	r.release(i, false)
 }

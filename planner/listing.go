@@ -123,22 +123,18 @@ func (s *Survey) host(t *traits, parent int32) (string, standing) {
 	}
 }
 
+// noID is an ID that nothing has.
+const noID = "00000000-0000-0000-0000-000000000000"
+
 // offered is lacking where this edition of the service has no things of a kind,
 // and there otherwise. Where none can be listed since what they live in is still to
-// be made, it is found out with those of a neighbour, if there is one.
+// be made, it is found out below a parent that cannot be: a route that is there
+// misses the parent, one that is not says so.
 func (s *Survey) offered(t *traits) standing {
-	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.parent.list == nil || t.create != nil && t.create.Documented() {
+	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return there
 	}
-	l, st := s.list(t.parent, none)
-	if st == pending {
-		return pending
-	}
-	i := slices.IndexFunc(l.rows, func(r resource.Row) bool { at, _ := r["archived_at"].(string); return at == "" })
-	if st != there || i < 0 {
-		return there // nothing tells
-	}
-	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: l.rows[i].ID()})
+	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: noID})
 	switch a, answered := s.ask(Read{Operation: t.list, Path: path, Probe: true}); {
 	case !answered:
 		return pending

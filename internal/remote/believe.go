@@ -70,6 +70,27 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 	return l
 }
 
+// withheld tells once of each field that was left out since what it names is not
+// there: this edition of the service turned out not to have such objects.
+func (s *Service) withheld(step *planner.Step, ids executor.IDs) diag.List {
+	var l diag.List
+	for _, v := range step.Values {
+		for i := range v.Refs {
+			target := v.Refs[i].Target
+			if target == nil {
+				continue
+			}
+			if _, ok := ids(target.Address); !ok && s.first(v.Field) {
+				l.Add(diag.Diagnostic{
+					Severity: diag.Warning, Code: "unsupported", Position: v.Position, Address: string(step.Address),
+					Summary: v.Field.Name + " is left out, here and of others: " + string(target.Address) + " is not on the service",
+				})
+			}
+		}
+	}
+	return l
+}
+
 // dropped is those of a set, as they are written, that the service does not have.
 func dropped(v *resource.Value, have string, resolve resource.Resolve) []string {
 	if v.Field.Type != resource.RefSet {

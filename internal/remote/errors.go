@@ -31,6 +31,8 @@ func failure(step *planner.Step, err error) error {
 		return fmt.Errorf("%w: %w", executor.ErrStop, err)
 	case errors.Is(err, apiclient.ErrStopped) && e.Fate == apiclient.NotDone:
 		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
+	case step.Action == planner.Create && e.RouteAbsent():
+		return fmt.Errorf("%w: %w", executor.ErrUnsupported, err)
 	case e.Fate == apiclient.Unknown:
 		return unknownFate{err}
 	default:

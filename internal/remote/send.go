@@ -45,7 +45,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 // created is the outcome of a create that was answered.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.wanted(step, ids)
-	warnings := s.contradictions(step, row, values, ids)
+	warnings := append(s.contradictions(step, row, values, ids), s.withheld(step, ids)...)
 	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Made: step.Action == planner.Create, Values: digests(values), Warnings: warnings}
 }
 

@@ -399,6 +399,41 @@ projects:
 	}
 }
 
+// TestWhatTurnsOutToBeUnsupportedIsDoneWithout: a route that only a create finds to
+// be missing costs what it would have made and the fields that name it, no more.
+func TestWhatTurnsOutToBeUnsupportedIsDoneWithout(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	tries := 0
+	r := s.apply(t, applying{manifest: `
+projects:
+  - identifier: NEW
+    name: New
+    is_issue_type_enabled: true
+    cycle_view: true
+    cycles: [{name: Q1}]
+    work_item_types: [{name: Story}, {name: Bug}]
+    work_items:
+      - {key: a, name: Item A, type: Story, cycle: Q1}
+      - {key: b, name: Item B, type: Bug, cycle: Q1}
+`, fault: func(req *http.Request, _ run) sandbox.Fault {
+		if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/work-item-types/") {
+			return sandbox.Fault{}
+		}
+		tries++
+		return sandbox.Fault{Before: sandbox.Break{Status: 404, Body: `{"error":"Page not found."}`}}
+	}})
+	if tries == 0 || s.named("work_item", "Item A") != 1 || s.named("work_item", "Item B") != 1 || len(s.Rows("cycle_issue")) < 2 {
+		t.Errorf("%d tries; %q; %s", tries, r.failed(), s.picture())
+	}
+	if failed := r.failed(); len(failed) != 2 {
+		t.Errorf("more than the types failed: %q", failed)
+	}
+	if w := r.warnings(); len(w) != 1 || !strings.HasPrefix(w[0].Summary, "type is left out") {
+		t.Errorf("warnings: %v", w)
+	}
+}
+
 // TestAProbeThatIsForbiddenTellsNothing: the neighbour may be a project of others.
 func TestAProbeThatIsForbiddenTellsNothing(t *testing.T) {
 	t.Parallel()

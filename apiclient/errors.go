@@ -274,5 +274,8 @@ func contextError(ctx context.Context) error {
 	if cause == nil || errors.Is(cause, err) {
 		return err
 	}
+	if _, lost := errors.AsType[*lostError](cause); lost {
+		return cause // nobody cancelled anything
+	}
 	return fmt.Errorf("%w: %w", err, cause)
 }

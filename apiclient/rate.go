@@ -45,7 +45,7 @@ func (c *Client) admit(ctx context.Context, call *call, maxWait time.Duration) (
 	ctx, release := c.untilStopped(ctx)
 	defer release()
 	if c.running.Err() != nil {
-		return nil, c.failure(call, NotDone, fmt.Errorf("%w: %w", context.Canceled, ErrStopped))
+		return nil, c.failure(call, NotDone, contextError(c.running)) //nolint:contextcheck // the client's own life ended, not the request's
 	}
 	for {
 		if !c.turn(ctx) {

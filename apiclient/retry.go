@@ -51,7 +51,7 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		wait, again := r.next(ctx, err)
 		if !again {
 			if err.unreachable() {
-				c.Stop() // the next request would only wait as long for the same
+				c.lost(err)
 			}
 			return nil, err
 		}

@@ -16,10 +16,23 @@ func (c *Client) Stop() { c.stop(ErrStopped) }
 // Stopped is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
 
+// lost stops the client since the service cannot be reached: the next request
+// would only wait as long for the same.
+func (c *Client) lost(err *Error) { c.stop(&lostError{err.Err}) }
+
+// lostError is why a client has stopped itself.
+type lostError struct{ cause error }
+
+func (e *lostError) Error() string {
+	return ErrStopped.Error() + ", since the service cannot be reached: " + e.cause.Error()
+}
+
+func (e *lostError) Unwrap() []error { return []error{ErrStopped, e.cause} }
+
 // untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	unlink := context.AfterFunc(c.running, func() { cancel(ErrStopped) })
+	unlink := context.AfterFunc(c.running, func() { cancel(context.Cause(c.running)) })
 	return ctx, func() {
 		unlink()
 		cancel(nil)

@@ -185,7 +185,7 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 		return nil, false
 	}
 	path, _ := list.Expand(params)
-	rows, err := s.client.Read(ctx, list, path, nil)
+	rows, err := s.client.Read(ctx, list, path, fieldsOf(list, ""))
 	if err != nil {
 		return nil, false
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -67,11 +68,7 @@ func part(a planner.Answer, o *resource.Operation) planner.Answer {
 
 // ask makes one read. That a thing or a route is not there is an answer.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	var query url.Values
-	if r.Fields != "" {
-		query = url.Values{"fields": {r.Fields}}
-	}
-	rows, err := read(ctx, client, r, query)
+	rows, err := read(ctx, client, r, fieldsOf(r.Operation, r.Fields))
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
 		return planner.Answer{Lacking: true}, nil
@@ -81,6 +78,18 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: rows}, err
+}
+
+// fieldsOf asks for some fields only, where the operation takes that: of members for
+// those that tell who they are, which is what costs the service least.
+func fieldsOf(o *resource.Operation, fields string) url.Values {
+	if m := resource.Must(o.Kind).Membership; m != nil && fields == "" {
+		fields = m.Fields
+	}
+	if fields == "" || !slices.Contains(o.Query, "fields") {
+		return nil
+	}
+	return url.Values{"fields": {fields}}
 }
 
 // read makes the request. Of a probe only its failure tells anything, and not

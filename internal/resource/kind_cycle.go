@@ -29,14 +29,14 @@ func init() {
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",
 		Membership: &Membership{
-			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", Row: "id", Batch: 100, Exclusive: true,
+			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", Row: "id", Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
 		},
 		Operations: []Operation{
 			{
 				Verb: AddMembers, Number: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
 				Body: []string{"issues"}, Again: true, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor"}, Again: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}, Again: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write", Again: true},
 		},
 	})

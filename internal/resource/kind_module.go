@@ -26,11 +26,11 @@ func init() {
 		Name: "module_work_item",
 		Doc:  "That a work item belongs to a module.",
 		Membership: &Membership{
-			Container: "module", Member: "work_item", On: "work_item", Field: "module", Body: "issues", Row: "id", Batch: 100,
+			Container: "module", Member: "work_item", On: "work_item", Field: "module", Body: "issues", Row: "id", Fields: "id,name,sequence_id,work_item", Batch: 100,
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write", Again: true},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read", Query: []string{"per_page", "cursor"}, Again: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}, Again: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.modules:write", Again: true},
 		},
 	})

@@ -14,6 +14,7 @@ type Membership struct {
 	Field     string // that field, such as cycle or projects
 	Body      string // name of the ID list in the request, such as issues
 	Row       string // field of a row of the member list that holds the member's ID
+	Fields    string // of a row of the member list that anybody looks at, with commas between; "" = all
 	Batch     int    // members sent in one request at most
 	// Const is what an adding request says besides the members, such as the type of a relation.
 	Const [][2]string

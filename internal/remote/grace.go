@@ -16,7 +16,7 @@ const DefaultGrace = time.Minute
 // shortGrace is enough where the service refuses a second object with the same
 // external ID: a request that is carried out later does nothing then. It only
 // keeps two from being carried out at the same moment.
-const shortGrace = 3 * time.Second
+const shortGrace = 2 * time.Second
 
 // Grace says how long what was sent may still be carried out. The zero value is not at all.
 type Grace struct {

@@ -11,4 +11,8 @@
 // order, two modules of one work item) is left out and told.
 //
 // The package must not know the command line or the terminal.
+//
+// Things are listed in the order in which creating them makes the same order
+// elsewhere: work items by number, states and labels by place, cycles and modules
+// from the last shown to the first, since each new one is shown before the others.
 package export

@@ -7,7 +7,7 @@ func init() {
 	const scope = "projects.cycles"
 	register(Kind{
 		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Marks: true, RefusesTwin: true,
-		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`.",
+		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Feature: "cycle_view", Closes: "end_date",

@@ -11,7 +11,7 @@ func init() {
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Servers and data"},
 			{Name: "parent", Type: Ref, Ref: "label", Clear: ClearNull, Doc: "The label above it, by key, name or ID.", Example: "engineering"},
-			{Name: "sort_order", Type: Number, Late: true, Doc: "Place among the labels.", Example: "1000"},
+			{Name: "sort_order", Type: Number, Late: true, Doc: "Place among the labels. Without it a new label comes after those that are there, new ones in the order of the manifest.", Example: "1000"},
 		},
 		Operations: crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"),
 	})

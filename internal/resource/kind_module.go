@@ -5,7 +5,7 @@ func init() {
 	const scope = "projects.modules"
 	register(Kind{
 		Name: "module", Section: "modules", Parent: "project", Param: "module_id", Marks: true, RefusesTwin: true,
-		Doc:     "A module of a project. Work items name it in their `module`.",
+		Doc:     "A module of a project. Work items name it in their `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
 		Feature: "module_view",

@@ -13,7 +13,7 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Doc: "What the state means for an item's progress.", Example: "started"},
-			{Name: "sequence", Type: Number, Late: true, Doc: "Place among the states: lower comes first.", Example: "40000"},
+			{Name: "sequence", Type: Number, Late: true, Doc: "Place among the states: lower comes first. Without it a new state comes after those that are there, new ones in the order of the manifest.", Example: "40000"},
 			{Name: "default", Type: Boolean, Doc: "Whether new work items get this state.", Example: "false"},
 		},
 		Operations: crud(path, "state_id", "projects.states", "lgcud"),

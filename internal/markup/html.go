@@ -58,19 +58,24 @@ func verbatim(s string) string {
 	return b.String()
 }
 
-// costly reports Markdown that the parser takes quadratic time for: blocks nested in one line by the hundred; links begun
-// by the thousand, and brackets and marks of emphasis by ten thousands, without an empty line. Nobody writes such a text.
+// costly reports Markdown that the parser takes quadratic time or space for: blocks nested in one line by the hundred; links
+// begun by the thousand, and brackets and marks of emphasis by ten thousands, without an empty line; tables, whose rows are all
+// as wide as the first, of a hundred thousand cells; and tens of thousands of lines, each of which can be a block that costs far
+// more memory than it has bytes. Nobody writes such a text.
 func costly(s string) bool {
 	const (
 		maxNested = 100
 		maxBegun  = 1000
 		maxMarks  = 10000
+		maxCells  = 100_000
+		maxLines  = 50_000
 	)
 	begun, brackets, stars, underlines := 0, 0, 0, 0
+	cells, columns, lines := 0, 0, 0
 	for line := range strings.Lines(s) {
 		line = strings.Trim(line, " \t\n")
 		if line == "" {
-			begun, brackets, stars, underlines = 0, 0, 0, 0
+			begun, brackets, stars, underlines, columns = 0, 0, 0, 0, 0
 			continue
 		}
 		rule := line[0] != '>' && strings.Trim(line, line[:1]+" \t") == "" // "- - - -" is a rule, not a list
@@ -81,7 +86,12 @@ func costly(s string) bool {
 		brackets += strings.Count(line, "[")
 		stars += strings.Count(line, "*")
 		underlines += strings.Count(line, "_")
-		if begun > maxBegun || brackets > 2*maxMarks || min(stars, underlines) > maxMarks {
+		if strings.Trim(line, ">*+.)0123456789 \t:-|") == "" { // may divide the head of a table from its rows
+			columns = max(columns, 1+strings.Count(line, "|"))
+		}
+		cells += columns
+		lines++
+		if begun > maxBegun || brackets > 2*maxMarks || min(stars, underlines) > maxMarks || cells > maxCells || lines > maxLines {
 			return true
 		}
 	}

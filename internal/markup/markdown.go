@@ -13,7 +13,8 @@ import (
 func Markdown(html string) (markdown string, ok bool) {
 	var t treeWriter
 	walk(html, &t)
-	if t.deep {
+	t.flush()
+	if t.full() {
 		return "", false
 	}
 	normal := Normal(html)
@@ -39,17 +40,24 @@ type element struct {
 
 // treeWriter builds a tree of the normal form.
 type treeWriter struct {
-	root element
-	path []*element
-	deep bool
+	root  element
+	path  []*element
+	run   strings.Builder // text that has not become an element yet: it comes in pieces
+	deep  bool
+	count int
 }
 
-// maxTree is how many elements in each other are turned into Markdown; nobody writes more.
-const maxTree = 40
+// What is turned into Markdown; nobody writes more.
+const (
+	maxTree     = 40     // elements in each other
+	maxElements = 20_000 // elements in all
+)
 
-func (t *treeWriter) full() bool { return t.deep }
+func (t *treeWriter) full() bool { return t.deep || t.count > maxElements }
 
 func (t *treeWriter) add(e *element) {
+	t.flush()
+	t.count++
 	to := &t.root
 	if n := len(t.path); n > 0 {
 		to = t.path[n-1]
@@ -64,19 +72,21 @@ func (t *treeWriter) open(tag string, attrs []attr) {
 	t.deep = t.deep || len(t.path) > maxTree
 }
 
-func (t *treeWriter) shut(string)                   { t.path = t.path[:len(t.path)-1] }
-func (t *treeWriter) void(tag string, attrs []attr) { t.add(&element{tag: tag, attrs: attrs}) }
+func (t *treeWriter) shut(string) {
+	t.flush()
+	t.path = t.path[:len(t.path)-1]
+}
 
-func (t *treeWriter) text(s string) {
-	kids := t.root.kids
-	if n := len(t.path); n > 0 {
-		kids = t.path[n-1].kids
+func (t *treeWriter) void(tag string, attrs []attr) { t.add(&element{tag: tag, attrs: attrs}) }
+func (t *treeWriter) text(s string)                 { t.run.WriteString(s) }
+
+// flush makes one element of the text since the last one.
+func (t *treeWriter) flush() {
+	if t.run.Len() > 0 {
+		e := &element{text: t.run.String()}
+		t.run.Reset()
+		t.add(e)
 	}
-	if n := len(kids); n > 0 && kids[n-1].tag == "" {
-		kids[n-1].text += s
-		return
-	}
-	t.add(&element{text: s})
 }
 
 // only reports whether an element has no other attributes than the named ones.
@@ -243,10 +253,14 @@ func (w *markdownWriter) code(e *element) string {
 
 // fenceOf lengthens a fence of back-ticks until the text holds none that long.
 func fenceOf(text, fence string) string {
-	for strings.Contains(text, fence) {
-		fence += "`"
+	longest, run := 0, 0
+	for i := range len(text) {
+		if run++; text[i] != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
 	}
-	return fence
+	return strings.Repeat("`", max(len(fence), longest+1))
 }
 
 func (w *markdownWriter) table(e *element) string {
@@ -441,7 +455,7 @@ func (w *markdownWriter) marks(text string, i int) bool {
 	case '@':
 		return w.thorough || isWord(before) && isWord(after)
 	case '.':
-		return w.thorough || strings.HasSuffix(strings.ToLower(text[:i]), "www")
+		return w.thorough || strings.EqualFold(text[max(0, i-3):i], "www")
 	default:
 		return w.thorough && (c > ' ' && c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x7F)
 	}

@@ -155,6 +155,18 @@ func (c *Client) Workspace() string { return c.workspace }
 // Hide takes the credential out of a text.
 func (c *Client) Hide(text string) string { return c.credential.hide(text) }
 
+// HideIn takes the credential out of every text of a record that is to be shown.
+func (c *Client) HideIn(row resource.Row) resource.Row {
+	if row == nil {
+		return nil
+	}
+	shown := make(resource.Row, len(row))
+	for name, value := range row {
+		shown[c.credential.hide(name)] = hidden(value, c.credential.hide)
+	}
+	return shown
+}
+
 // Sent is how many requests were sent so far, each attempt counted.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 

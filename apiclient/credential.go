@@ -6,7 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // redacted stands wherever a secret would.
@@ -92,11 +95,55 @@ func (c Credential) set(h http.Header) {
 	h["X-Api-Key"] = []string{c.secret()}
 }
 
-// hide takes the secret out of a text that came from elsewhere, such as a service that echoes headers.
+// hide takes the secret out of a text that came from elsewhere, such as a service that echoes headers: also where it is
+// written in other letters, percent-encoded, or with white space and characters that do not show in it.
 func (c Credential) hide(text string) string {
-	const tooShortToLookFor = 4
-	if c.IsZero() || len(c.secret()) < tooShortToLookFor {
+	const shortest, distinctive = 4, 8 // shorter ones would be found in ordinary words
+	if c.IsZero() || len(c.secret()) < shortest {
 		return text
 	}
-	return strings.ReplaceAll(text, c.secret(), redacted)
+	text = strings.ReplaceAll(text, c.secret(), redacted)
+	secret, _ := folded(c.secret())
+	if len(secret) < distinctive || len(text) < len(secret) {
+		return text
+	}
+	plain, places := folded(text)
+	var b strings.Builder
+	written := 0
+	for from := 0; ; {
+		i := strings.Index(plain[from:], secret)
+		if i < 0 {
+			break
+		}
+		first := places[from+i]
+		from += i + len(secret)
+		b.WriteString(text[written:first.start] + redacted)
+		written = places[from-1].end
+	}
+	return b.String() + text[written:]
+}
+
+// place is where a character stands in a text.
+type place struct{ start, end int }
+
+// folded is what [Credential.hide] compares of a text, with the place of each byte.
+func folded(text string) (plain string, places []place) {
+	b := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == '%' && i+2 < len(text) {
+			if code, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				r, size = rune(code), len("%41")
+			}
+		}
+		switch {
+		case unicode.IsSpace(r), !unicode.IsPrint(r), r == utf8.RuneError: // see oneLine
+		case r >= utf8.RuneSelf:
+			b, places = append(b, 0xff), append(places, place{i, i + size}) // no credential holds it
+		default:
+			b, places = append(b, byte(unicode.ToLower(r))), append(places, place{i, i + size}) //nolint:gosec // ASCII
+		}
+		i += size
+	}
+	return string(b), places
 }

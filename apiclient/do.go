@@ -29,7 +29,8 @@ type Response struct {
 // answer is a success before anybody looked at what it says.
 type answer struct {
 	status   int
-	value    any // nil = the body is empty
+	value    any   // nil = the body is empty
+	size     int64 // of the body
 	attempts int
 	head     Head
 
@@ -129,6 +130,8 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 		resp.Body = http.NoBody
 	}
 	defer func() { _ = resp.Body.Close() }()
+	// Not every body hears of the context: the one of a protocol that was switched to is the bare connection.
+	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
 	s.answered(resp.StatusCode, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
 	if head := readHead(resp.Header); failed != nil {
@@ -144,12 +147,15 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	status := resp.StatusCode
 	buf := c.buffer()
 	defer c.buffers.Put(buf)
-	if status < 200 || status > 299 {
+	if status < 200 {
+		return nil, c.nonsense(call, status, errors.New("this is no answer: no other protocol was asked for"))
+	}
+	if status > 299 {
 		// An error's status says enough where its body cannot be read.
 		_ = readBody(buf, io.LimitReader(resp.Body, maxErrorBody), maxErrorBody)
 		var e *Error
 		if status >= 300 && status < 400 {
-			e = c.failure(call, fateOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location")))
+			e = c.failure(call, fateOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location"), c.credential.hide))
 			e.Status, e.Err = status, c.clean(e.Err)
 		} else {
 			e = c.complain(call, status, resp.Header, buf.Bytes())
@@ -173,7 +179,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if err != nil {
 		return nil, c.nonsense(call, status, err)
 	}
-	return &answer{status: status, value: v}, nil
+	return &answer{status: status, value: v, size: int64(buf.Len())}, nil
 }
 
 // mayBeEmpty reports whether a success of the operation says all that is needed by its status.

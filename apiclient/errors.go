@@ -236,8 +236,10 @@ func (e *Error) hint() string {
 	}
 }
 
-// shortPath leaves out what is the same in all paths.
+// shortPath leaves out what is the same in all paths, and the rest of one that no ID makes so long.
 func shortPath(path string) string {
+	const longest = 300
+	path = clip(path, longest)
 	_, rest, ok := strings.Cut(path, "/api/v1/workspaces/")
 	if !ok {
 		return path

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +112,132 @@ func TestAReadIsNotRedirectedToAnotherHostEither(t *testing.T) {
 	}
 	if sent := elsewhere.requests(); len(sent) > 0 {
 		t.Errorf("the other host got %q", sent)
+	}
+}
+
+// TestAConnectionThatIsTakenOverEndsTheRequest: the bare connection hears neither of the context nor of the time limit.
+func TestAConnectionThatIsTakenOverEndsTheRequest(t *testing.T) {
+	t.Parallel()
+	for what, number := range map[string]int{"read": 13, "write": 1} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
+				_, _ = conn.Read(make([]byte, 1)) // until the client closes it
+			}))
+			if e := failure(t, c, documented(t, number)); e.Status != 101 || e.Attempts != 1 || !strings.Contains(e.Error(), "no other protocol was asked for") {
+				t.Errorf("%d attempts: %v", e.Attempts, e)
+			}
+		})
+	}
+}
+
+// stuck is a body that hears of nothing but its end.
+type stuck chan struct{}
+
+func (s stuck) Read([]byte) (int, error) { <-s; return 0, io.ErrClosedPipe }
+
+func (s stuck) Close() error {
+	select {
+	case <-s:
+	default:
+		close(s)
+	}
+	return nil
+}
+
+// TestABodyThatDoesNotHearOfTheTimeLimitIsClosed: of success and of refusal.
+func TestABodyThatDoesNotHearOfTheTimeLimitIsClosed(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{200, 400} {
+		c := offline(t, func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: code, Header: http.Header{}, Body: make(stuck)}, nil
+		}, func(cfg *apiclient.Config) { cfg.Timeout = 10 * time.Millisecond; cfg.Retries = -1 })
+		if e := failure(t, c, documented(t, 13)); e.Status != code {
+			t.Error(e)
+		}
+	}
+}
+
+// TestAListThatWouldFillTheMemory: each of its pages is small enough.
+func TestAListThatWouldFillTheMemory(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("x", 60<<20)
+	pages := 0
+	c := offline(t, func(*http.Request) (*http.Response, error) {
+		pages++
+		n := strconv.Itoa(pages)
+		return reply(200, `{"next_page_results":true,"next_cursor":"1:`+n+`:0","results":[{"id":"`+n+`","name":"`+filler+`"}]}`), nil
+	})
+	for _, err := range c.All(t.Context(), request(wider(t, "/labels/"))) {
+		if err != nil && !strings.Contains(err.Error(), "the list has more than 256 MiB") {
+			t.Error(err)
+		}
+	}
+	if pages != 5 {
+		t.Errorf("%d pages were read", pages)
+	}
+}
+
+// TestACredentialThatIsEchoedIsNeverShown: wherever it stands, and whatever became of it on the way.
+func TestACredentialThatIsEchoedIsNeverShown(t *testing.T) {
+	t.Parallel()
+	const half = 12 // characters of it that would be too many
+	percent, entities := "", ""
+	for _, c := range []byte(secret) {
+		percent, entities = fmt.Sprintf("%s%%%x", percent, c), fmt.Sprintf("%s&#%d;", entities, c)
+	}
+	forms := map[string]string{
+		"as it is": secret, "upper case": strings.ToUpper(secret), "percent-encoded": percent, "as entities": entities,
+		"with a line end in it": secret[:10] + `\n` + secret[10:], "with what does not show in it": secret[:10] + "\u200b" + secret[10:],
+	}
+	answers := map[string]func(filler, form string) http.HandlerFunc{
+		"detail":     func(filler, form string) http.HandlerFunc { return status(400, `{"detail":"`+filler+form+`"}`) },
+		"field":      func(filler, form string) http.HandlerFunc { return status(400, `{"name":["`+filler+form+`"]}`) },
+		"field name": func(filler, form string) http.HandlerFunc { return status(400, `{"`+filler+form+`":["no"]}`) },
+		"code":       func(filler, form string) http.HandlerFunc { return status(400, `{"code":"`+filler+form+`"}`) },
+		"list":       func(filler, form string) http.HandlerFunc { return status(400, `["`+filler+form+`"]`) },
+		"text":       func(filler, form string) http.HandlerFunc { return status(400, filler+form) },
+		"title": func(filler, form string) http.HandlerFunc {
+			return status(400, "<html><title>"+filler+form+"</title>")
+		},
+		"web page": func(filler, form string) http.HandlerFunc { return status(400, "<p>"+filler+"<b>"+form+"</b>") },
+		"location": func(filler, form string) http.HandlerFunc {
+			return status(302, "", "Location", "/"+filler+strings.NewReplacer(`\n`, "%0A", "\u200b", "").Replace(form))
+		},
+		"location elsewhere": func(filler, form string) http.HandlerFunc {
+			return status(303, "", "Location", "/"+filler+strings.NewReplacer(`\n`, "%0A", "\u200b", "").Replace(form))
+		},
+	}
+	for place, answer := range answers {
+		for what, form := range forms {
+			if what == "as entities" && place != "title" && place != "web page" {
+				continue // only a web page says anything with them
+			}
+			for _, length := range []int{0, 70, 90, 130, 145, 450, 480, 490, 1260, 1990} { // around where texts are shortened
+				for _, filler := range []string{strings.Repeat("x", length), strings.Repeat(" ", length)} {
+					if strings.HasPrefix(place, "location") && strings.HasPrefix(filler, " ") {
+						continue
+					}
+					c := offline(t, func(r *http.Request) (*http.Response, error) {
+						w := httptest.NewRecorder()
+						answer(filler, form)(w, r)
+						return w.Result(), nil
+					}, func(cfg *apiclient.Config) { cfg.Retries = -1 })
+					e := failure(t, c, documented(t, 13))
+					said := fmt.Sprint(e.Error(), e.Message, e.Code, e.Fields)
+					said = strings.ToLower(strings.ReplaceAll(said, " ", ""))
+					if strings.Contains(said, secret[:half]) || strings.Contains(said, percent[:3*half]) {
+						t.Fatalf("%s %s after %d of %.1q: %s", place, what, length, filler, e)
+					}
+				}
+			}
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 const (
 	maxPages      = 10_000
 	maxRows       = 1_000_000
+	maxListBytes  = 256 << 20
 	maxBarrenRuns = 3 // pages in a row that bring nothing new
 	smallestPage  = 10
 )
@@ -76,6 +77,7 @@ type listing struct {
 	cursor    string // of the page that is asked for
 
 	pages, rows, offset, barren int
+	bytes                       int64 // of all pages
 	ids                         map[string]struct{}
 	cursors                     map[string]struct{}
 	last                        []string // identities of the last page's rows
@@ -207,6 +209,9 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 		}
 		if l.pages == 0 && len(l.sizes) > 1 {
 			l.c.learned.setPageSize(l.call.op, l.size)
+		}
+		if l.bytes += a.size; l.bytes > maxListBytes {
+			return nil, l.c.misfit(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, maxListBytes>>20))
 		}
 		p, err := readPage(a.value)
 		if err != nil {

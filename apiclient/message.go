@@ -21,6 +21,7 @@ const (
 	maxMessage    = 2000
 	maxExcerpt    = 160
 	maxErrorDepth = 8
+	maxCode       = 100
 )
 
 // complaint is what an error's body says.
@@ -34,22 +35,24 @@ type complaint struct {
 
 // readComplaint makes sense of an error's body. Shapes seen: {"error": …}, {"detail": …},
 // {"message": …, "code": …}, {"error_code": …, "error_message": …}, {"non_field_errors": […]}, a map of fields to
-// a text, a list of texts or such maps in turn, a bare list, plain text, HTML, nothing.
-func readComplaint(contentType string, body []byte) complaint {
+// a text, a list of texts or such maps in turn, a bare list, plain text, HTML, nothing. Every text goes through hide, before
+// it is shortened: half a credential is too much.
+func readComplaint(contentType string, body []byte, hide func(string) string) complaint {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if len(body) == 0 {
 		return complaint{}
 	}
 	if isHTML(contentType, body) {
-		return complaint{message: htmlExcerpt(body), html: true}
+		return complaint{message: htmlExcerpt(body, hide), html: true}
 	}
 	if depth, _ := measure(body); depth > maxDepth {
-		return complaint{message: oneLine(string(body), maxExcerpt)}
+		return complaint{message: oneLine(hide(string(body)), maxExcerpt)}
 	}
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return complaint{message: oneLine(string(body), maxExcerpt)}
+		return complaint{message: oneLine(hide(string(body)), maxExcerpt)}
 	}
+	v = hidden(v, hide)
 	object, ok := v.(map[string]any)
 	if !ok {
 		f := flat{}
@@ -57,6 +60,28 @@ func readComplaint(contentType string, body []byte) complaint {
 		return complaint{message: f.message(), fields: f.named()}
 	}
 	return readObject(object)
+}
+
+// hidden puts every text of a JSON value through hide, names too.
+func hidden(v any, hide func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return hide(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = hidden(v[i], hide)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, value := range v {
+			m[hide(key)] = hidden(value, hide)
+		}
+		return m
+	default:
+		return v
+	}
 }
 
 func readObject(object map[string]any) complaint {
@@ -102,7 +127,9 @@ func readObject(object map[string]any) complaint {
 			}
 		}
 	}
-	c.code, _ = object["code"].(string)
+	if code, ok := object["code"].(string); ok {
+		c.code = clip(code, maxCode)
+	}
 	c.message, c.fields = clip(strings.Join(parts, ": "), maxMessage), f.named()
 	return c
 }
@@ -219,7 +246,7 @@ func isHTML(contentType string, body []byte) bool {
 }
 
 // htmlExcerpt is the title of a web page, or the beginning of its text.
-func htmlExcerpt(page []byte) string {
+func htmlExcerpt(page []byte, hide func(string) string) string {
 	text := string(page)
 	lower := strings.ToLower(text)
 	if len(lower) == len(text) {
@@ -227,7 +254,7 @@ func htmlExcerpt(page []byte) string {
 			if open := strings.IndexByte(text[start:], '>'); open >= 0 {
 				rest := text[start+open+1:]
 				if end := strings.IndexByte(rest, '<'); end > 0 && strings.TrimSpace(rest[:end]) != "" {
-					return oneLine(html.UnescapeString(rest[:end]), maxExcerpt)
+					return oneLine(hide(html.UnescapeString(rest[:end])), maxExcerpt)
 				}
 			}
 		}
@@ -244,11 +271,8 @@ func htmlExcerpt(page []byte) string {
 		case depth == 0:
 			b.WriteRune(r)
 		}
-		if b.Len() > 8*maxExcerpt {
-			break
-		}
 	}
-	return oneLine(html.UnescapeString(b.String()), maxExcerpt)
+	return oneLine(hide(html.UnescapeString(b.String())), maxExcerpt)
 }
 
 // oneLine makes a text from elsewhere fit to be shown: white space becomes single
@@ -291,21 +315,10 @@ func clip(text string, limit int) string {
 
 // complain builds the error for an answer that is not a success.
 func (c *Client) complain(call *call, status int, header http.Header, body []byte) *Error {
-	said := readComplaint(header.Get("Content-Type"), body)
+	said := readComplaint(header.Get("Content-Type"), body, c.credential.hide)
 	e := c.failure(call, fateOf(status), nil)
 	e.Status = status
-	e.Message = c.credential.hide(said.message)
-	e.Code = c.credential.hide(said.code)
-	e.html = said.html
-	for field, texts := range said.fields {
-		for i := range texts {
-			texts[i] = c.credential.hide(texts[i])
-		}
-		if e.Fields == nil {
-			e.Fields = map[string][]string{}
-		}
-		e.Fields[c.credential.hide(field)] = texts
-	}
+	e.Message, e.Code, e.Fields, e.html = said.message, said.code, said.fields, said.html
 	if status == http.StatusConflict || status == http.StatusBadRequest && strings.Contains(e.Message, "already exists") {
 		e.ExistingID = said.existingID
 	}

@@ -15,12 +15,12 @@ import (
 // without, a slash at the end of the path.
 var errToggleSlash = errors.New("the service wants the other form of the path")
 
-// judgeRedirect decides on a 3xx answer: errToggleSlash, or why it is not followed.
-func judgeRedirect(base, from *url.URL, status int, location string) error {
+// judgeRedirect decides on a 3xx answer: errToggleSlash, or why it is not followed. What it quotes goes through hide first.
+func judgeRedirect(base, from *url.URL, status int, location string, hide func(string) string) error {
 	if location == "" {
 		return errors.New("redirected, but the answer does not say where to")
 	}
-	shown := oneLine(location, maxExcerpt)
+	shown := oneLine(hide(location), maxExcerpt)
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:
@@ -31,7 +31,7 @@ func judgeRedirect(base, from *url.URL, status int, location string) error {
 		return errors.New("redirected to something that is not an address")
 	}
 	to.User = nil
-	shown = oneLine(to.Redacted(), maxExcerpt)
+	shown = oneLine(hide(to.Redacted()), maxExcerpt)
 	toggled := toggleSlash(from.EscapedPath())
 	switch {
 	case !strings.EqualFold(to.Scheme, from.Scheme) || !strings.EqualFold(address(to), address(from)):

@@ -176,6 +176,9 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 		if err != nil {
 			return err
 		}
+		for i := range rows { // a service may echo what it is sent
+			rows[i] = conn.client.HideIn(rows[i])
+		}
 		if out.json {
 			if rows == nil {
 				rows = []resource.Row{}
@@ -191,10 +194,11 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	if err != nil {
 		return err
 	}
+	row := conn.client.HideIn(res.Row)
 	if out.json {
-		return out.view.JSON(res.Row)
+		return out.view.JSON(row)
 	}
-	return out.view.Table(record(res.Row))
+	return out.view.Table(record(row))
 }
 
 // lookUp turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.

@@ -33,22 +33,12 @@ type source struct {
 func sources(names []string, stdin io.Reader, found *findings) []*source {
 	var list []*source
 	var infos []fs.FileInfo
-	add := func(name string, chosen bool) {
-		info, err := os.Stat(name)
-		if err == nil && !chosen && !info.Mode().IsRegular() {
-			err = errors.New("it is not a regular file") // to open a pipe would wait
-		}
-		if err != nil {
-			found.add(unreadable(name, err))
-			return
-		}
+	add := func(name string, info fs.FileInfo, open func() (io.ReadCloser, error)) {
 		if slices.ContainsFunc(infos, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
 			return // named twice, or once more within a directory
 		}
 		infos = append(infos, info)
-		list = append(list, &source{name: name, dir: filepath.Dir(name), open: func() (io.ReadCloser, error) {
-			return os.Open(name) //nolint:gosec // the user named it
-		}})
+		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open})
 	}
 	for _, name := range names {
 		if name == standardInput {
@@ -69,7 +59,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if !info.IsDir() {
-			add(name, true)
+			add(name, info, func() (io.ReadCloser, error) { return os.Open(name) }) //nolint:gosec // the user named it
 			continue
 		}
 		inside, err := manifestsIn(name)
@@ -84,10 +74,32 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			}})
 		}
 		for _, file := range inside {
-			add(file, false)
+			info, err := within(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
+			if err == nil && !info.Mode().IsRegular() {
+				err = errors.New("it is not a regular file") // to open a pipe would wait
+			}
+			if err != nil {
+				found.add(unreadable(file, err))
+				continue
+			}
+			add(file, info, func() (io.ReadCloser, error) {
+				return within(file, func(root *os.Root, name string) (io.ReadCloser, error) { return root.Open(name) })
+			})
 		}
 	}
 	return list
+}
+
+// within does something with a file that was found in a folder, but not where the file leads out of it: the user named the
+// folder only, and what a broken manifest holds is quoted.
+func within[T any](file string, do func(root *os.Root, name string) (T, error)) (T, error) {
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer root.Close() //nolint:errcheck // nothing was written
+	return do(root, filepath.Base(file))
 }
 
 // manifestsIn lists the *.yaml and *.yml of a directory, sorted, without those within its folders.
@@ -112,9 +124,13 @@ func unreadable(name string, err error) finding {
 		err = path.Err
 	}
 	hint := ""
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no such file") // the same words on every system
 		hint = "look at the spelling; - stands for standard input"
+	case escapes(err):
+		err = errors.New("it leads outside the folder")
+		hint = "name the file itself with -f, if it is a manifest"
 	}
 	return finding{Diagnostic: diag.Diagnostic{
 		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + err.Error(), Hint: hint,
@@ -192,6 +208,9 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	return text, isHTML, nil
 }
 
+// escapes reports whether a root refused a path that leads out of it.
+func escapes(err error) bool { return strings.Contains(err.Error(), "escapes") }
+
 func fileProblem(err error) *fileError {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -199,7 +218,7 @@ func fileProblem(err error) *fileError {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &fileError{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
-	case strings.Contains(err.Error(), "escapes"):
+	case escapes(err):
 		return &fileError{"file-outside", "the file leads outside the manifest's folder", "keep it below that folder, without links that lead out of it"}
 	}
 	return &fileError{"file-unreadable", "cannot read the file: " + err.Error(), ""}

@@ -255,3 +255,48 @@ func write(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestAFileThatIsNoManifestIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_s3cr3t"
+	for _, text := range []string{
+		secret, secret + "\n", "'" + secret + "'", "!" + secret, "!" + secret + " x", "- " + secret, "# c\n" + secret, "---\n" + secret + "\n---\n" + secret,
+		"machine example.com\nlogin me\npassword " + secret, "A=" + secret, "-----BEGIN KEY-----\n" + secret + "\n-----END KEY-----", "&" + secret + " x", "|\n  " + secret,
+	} {
+		_, found := load(t, text, manifest.Limits{})
+		if len(found) == 0 || strings.Contains(fmt.Sprint(found), secret) {
+			t.Errorf("%q: %v", text, found)
+		}
+	}
+}
+
+func TestAManifestInAFolderThatLeadsOutOfItIsNotRead(t *testing.T) {
+	t.Parallel()
+	outside, folder := t.TempDir(), t.TempDir()
+	target := filepath.Join(outside, "key")
+	text := []byte("version: 1\nworkspace: s3cr3t!\ns3cr3t: 1\n")
+	if err := os.WriteFile(target, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "inside.yaml"), []byte("version: 1\npages: [{name: A, description: B}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{"a.yaml": target, "c.yaml": "inside.yaml"}
+	if relative, err := filepath.Rel(folder, target); err == nil {
+		links["b.yml"] = relative
+	}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+			return // this system has no links for everybody
+		}
+	}
+	_, found := manifest.Load(t.Context(), []string{folder}, manifest.Options{})
+	if len(found) != 2 || strings.Contains(fmt.Sprint(found), "s3cr3t") {
+		t.Errorf("%v", found)
+	}
+	for _, d := range found {
+		if d.Code != "unreadable" || !strings.Contains(d.Summary, "it leads outside the folder") {
+			t.Errorf("%v", d)
+		}
+	}
+}

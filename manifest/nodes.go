@@ -24,6 +24,14 @@ func isNull(n *node) bool {
 
 // describe says what a node is, for people.
 func describe(n *node) string {
+	if to := resolved(n); to != nil && to.Kind == scalarNode && !isNull(to) {
+		return quote(to.Value)
+	}
+	return nature(n)
+}
+
+// nature is describe without a word of what is written there: a file that is no manifest may be a secret.
+func nature(n *node) string {
 	n = resolved(n)
 	switch {
 	case n == nil:
@@ -35,7 +43,7 @@ func describe(n *node) string {
 	case isNull(n):
 		return "nothing"
 	default:
-		return quote(n.Value)
+		return "a text"
 	}
 }
 

@@ -37,17 +37,17 @@ func (w *walker) document(root *node) {
 	if root == nil || isNull(root) {
 		return
 	}
-	w.tag(root, "")
 	if root.Kind != mappingNode {
 		hint := "begin with projects:, or another section"
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
 		}
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + describe(root), Hint: hint,
+			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nature(root), Hint: hint,
 		}})
 		return
 	}
+	w.tag(root, "")
 	pairs := w.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
 		w.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint}})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -50,29 +49,27 @@ func encode(value any, indent string) ([]byte, error) {
 // escaped writes the characters of a JSON text that [Safe] would replace as
 // \uXXXX, which means the same to a program. They stand within strings only.
 func escaped(text []byte) []byte {
-	at := 0
-	for at < len(text) && text[at] < 0x7f {
-		at++
-	}
-	if at == len(text) {
-		return text
-	}
-	safe := text[:at:at]
-	for at < len(text) {
+	var safe []byte
+	written := 0
+	for at := 0; at < len(text); {
+		if text[at] < 0x7f && text[at] != '#' {
+			at++
+			continue
+		}
 		r, size := utf8.DecodeRune(text[at:])
-		if text[at] >= 0x7f && dangerous(r, size) {
+		if r != '#' && dangerous(r, size) || r == '#' && at > 0 && text[at-1] == '#' && isCommand(string(text[at-1:min(len(text), at+maxCommand)]), 1) {
+			safe = append(safe, text[written:at]...)
 			for _, unit := range utf16.Encode([]rune{r}) {
-				safe = append(safe, `\u`...)
-				digits := strconv.FormatUint(uint64(unit), 16)
-				safe = append(safe, "0000"[len(digits):]...)
-				safe = append(safe, digits...)
+				safe = fmt.Appendf(safe, `\u%04x`, unit)
 			}
-		} else {
-			safe = append(safe, text[at:at+size]...)
+			written = at + size
 		}
 		at += size
 	}
-	return safe
+	if written == 0 {
+		return text
+	}
+	return append(safe, text[written:]...)
 }
 
 // known is a text that is null where it is empty.

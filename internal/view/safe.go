@@ -11,39 +11,58 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
+// maxMarks is how many accents one letter may bear.
+const maxMarks = 8
+
 // Safe makes a text fit for one line of a terminal or a log: control characters
 // (line ends among them), escape sequences, characters that reverse or hide text
-// and bytes that are no UTF-8 become visible, such as \n, \x1b and \u202e. A text
-// without any comes back as it is.
+// and bytes that are no UTF-8 become visible, such as \n, \x1b and \u202e. So does
+// one character of what the log of a CI system would take for a command: ##vso[
+// anywhere, :: at the beginning. A text without any comes back as it is.
 func Safe(s string) string {
-	at := 0
-	for at < len(s) && s[at] >= ' ' && s[at] < 0x7f {
-		at++
-	}
-	if at == len(s) {
-		return s
-	}
 	var b strings.Builder
-	clean := true
-	for i := at; i < len(s); {
+	written, marks := 0, 0
+	for i := 0; i < len(s); {
+		if s[i] >= ' ' && s[i] < 0x7f && s[i] != '#' && s[i] != ':' {
+			marks = 0
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if dangerous(r, size) {
-			if clean {
-				b.Grow(len(s) + 16)
-				b.WriteString(s[:i])
-				clean = false
-			}
+		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) {
+			b.WriteString(s[written:i])
 			writeEscape(&b, r, s[i])
-		} else if !clean {
-			b.WriteString(s[i : i+size])
+			written = i + size
 		}
 		i += size
 	}
-	if clean {
+	if written == 0 {
 		return s
 	}
-	return b.String()
+	return b.String() + s[written:]
 }
+
+// isCommand reports whether the character at i makes a command for the log of a
+// CI system of what it stands in: the second # of ##[, ##vso[ and ##teamcity[, and
+// the first colon of a text that begins with ::, white space aside.
+func isCommand(s string, i int) bool {
+	switch s[i] {
+	case '#':
+		return i > 0 && s[i-1] == '#' && strings.HasPrefix(strings.TrimLeft(s[i+1:min(len(s), i+maxCommand)], letters), "[")
+	case ':':
+		return strings.HasPrefix(s[i:], "::") && strings.TrimSpace(s[:i]) == ""
+	default:
+		return false
+	}
+}
+
+const (
+	letters    = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	maxCommand = 32
+)
 
 // dangerous reports whether a rune of the given length must not reach a terminal.
 func dangerous(r rune, size int) bool {
@@ -56,8 +75,10 @@ func dangerous(r rune, size int) bool {
 		return size == 1
 	case r == '\u200c' || r == '\u200d': // joiners: Persian, Indic scripts and emoji need them
 		return false
+	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants that no font has
+		return true
 	default:
-		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 	}
 }
 
@@ -69,7 +90,7 @@ func writeEscape(b *strings.Builder, r rune, first byte) {
 		b.WriteString(`\r`)
 	case r == '\t':
 		b.WriteString(`\t`)
-	case r == utf8.RuneError || r <= 0x7f:
+	case r == utf8.RuneError || r <= 0x7f: // a byte, or a character of ASCII
 		b.WriteString(`\x`)
 		b.WriteByte(hexDigits[first>>4])
 		b.WriteByte(hexDigits[first&15])

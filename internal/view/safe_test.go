@@ -1,6 +1,10 @@
 package view_test
 
 import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -28,6 +32,18 @@ func TestSafeShowsWhatATerminalWouldActOn(t *testing.T) {
 		"line and paragraph separators":      {"\u2028\u2029", `\u2028\u2029`},
 		"spaces without width":               {"we\u200bb\ufeff", `we\u200bb\ufeff`},
 		"tags":                               {"a\U000e0041", `a\U000e0041`},
+		"fillers":                            {"\u3164\u115f\uffa0\u2800a\u034f", `\u3164\u115f\uffa0\u2800a\u034f`},
+		"variants":                           {"a\U000e0100", `a\U000e0100`},
+		"an emoji's variant stays":           {"\u2764\ufe0f", "\u2764\ufe0f"},
+		"more accents than a letter bears":   {"a" + strings.Repeat("\u0301", 10), "a" + strings.Repeat("\u0301", 8) + `\u0301\u0301`},
+		"a command of Azure Pipelines":       {"x ##vso[task.setvariable variable=a]b", `x #\x23vso[task.setvariable variable=a]b`},
+		"one of its older form":              {"##[error]a", `#\x23[error]a`},
+		"a command of TeamCity":              {"##teamcity[buildStatus]", `#\x23teamcity[buildStatus]`},
+		"a command behind a heading":         {"####vso[", `###\x23vso[`},
+		"a command of GitHub":                {"::set-output name=a::b", `\x3a:set-output name=a::b`},
+		"the same behind white space":        {" \u00a0::error::a", " \u00a0\\x3a:error::a"},
+		"colons elsewhere stay":              {"std::string", "std::string"},
+		"headings stay":                      {"## [a](b) ##a #[b]", "## [a](b) ##a #[b]"},
 		"a surrogate written as three bytes": {"\xed\xa0\x80", `\xed\xa0\x80`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +57,8 @@ func TestSafeShowsWhatATerminalWouldActOn(t *testing.T) {
 
 func FuzzSafe(f *testing.F) {
 	f.Add("a\x1b[2J\n\u202e\xff")
+	f.Add(" ::error::##vso[###[a]")
+	commands := regexp.MustCompile(`##(vso|teamcity|)\[|^\s*::`)
 	f.Fuzz(func(t *testing.T, s string) {
 		got := view.Safe(s)
 		if !utf8.ValidString(got) {
@@ -49,8 +67,46 @@ func FuzzSafe(f *testing.F) {
 		if strings.ContainsFunc(got, unicode.IsControl) {
 			t.Errorf("%q gives a control character: %q", s, got)
 		}
+		if commands.MatchString(got) {
+			t.Errorf("%q gives a command: %q", s, got)
+		}
 		if view.Safe(got) != got {
 			t.Errorf("%q is not safe yet: %q", s, got)
 		}
 	})
+}
+
+func TestNoOutputIsACommandOfACISystem(t *testing.T) {
+	t.Parallel()
+	s, inJSON := newScreen(), newScreen(inJSON)
+	rows := [][]string{{"::set-output name=a::b", "##vso[a]"}, {"", "::error::a"}}
+	value := map[string]any{"##vso[key]": []any{"###vso[a]", "##[b]", "## [c]"}}
+	if err := errors.Join(s.Table([]string{"ID", "NAME"}, rows), inJSON.JSON(value)); err != nil {
+		t.Fatal(err)
+	}
+	s.Notef("%s", "::warning::a")
+	for _, text := range []string{s.out.String(), s.err.String(), inJSON.out.String()} {
+		if regexp.MustCompile(`##[a-z]*\[|(?m)^\s*::`).MatchString(text) {
+			t.Errorf("shows a command:\n%s", text)
+		}
+	}
+	var back map[string]any
+	if err := json.Unmarshal(inJSON.out.Bytes(), &back); err != nil || !reflect.DeepEqual(back, value) {
+		t.Errorf("comes back as %q, %v", back, err)
+	}
+}
+
+func TestALongCellDoesNotWidenTheOthers(t *testing.T) {
+	t.Parallel()
+	s := newScreen()
+	rows := [][]string{{strings.Repeat("x", 3<<20), "y"}}
+	for range 1000 {
+		rows = append(rows, []string{"a", "b"})
+	}
+	if err := s.Table([]string{"NAME", "STATE"}, rows); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.out.Len(); n > 300<<10 {
+		t.Errorf("%d bytes", n)
+	}
 }

@@ -2,9 +2,16 @@ package view
 
 import "strings"
 
+// What a table takes of what somebody else wrote: a cell's characters, and the
+// columns that the other cells are filled up to for its sake.
+const (
+	maxCell    = 64 << 10
+	maxAligned = 200
+)
+
 // Table shows rows below the names of their columns on standard output, aligned.
 // On a terminal the widest columns give way until a row fits a line; elsewhere
-// nothing is cut.
+// only cells of more than 65,536 characters are cut.
 func (v *View) Table(columns []string, rows [][]string) error {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -12,7 +19,7 @@ func (v *View) Table(columns []string, rows [][]string) error {
 	}
 	for _, row := range rows {
 		for i, cell := range row[:min(len(row), len(widths))] {
-			widths[i] = max(widths[i], width(Safe(cell)))
+			widths[i] = max(widths[i], min(maxAligned, width(Safe(clip(cell, maxAligned)))))
 		}
 	}
 	if v.o.OutTTY {
@@ -34,7 +41,7 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 	for i, columns := range widths {
 		cell := ""
 		if i < len(cells) {
-			cell = Safe(cells[i])
+			cell = Safe(clip(cells[i], maxCell))
 		}
 		if cut {
 			cell = fit(cell, columns)

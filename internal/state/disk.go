@@ -20,13 +20,13 @@ type disk interface {
 	Replace(from, to string) error
 	Link(from, to string) error
 	Remove(path string) error
-	Truncate(path string, size int64) error
 	SyncDir(path string) error
 }
 
 type file interface {
 	io.WriteCloser
 	Sync() error
+	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
 }
 
@@ -44,10 +44,9 @@ func (osDisk) Create(path string) (file, error) {
 	return f, nil
 }
 
-func (osDisk) Replace(from, to string) error          { return atomic.ReplaceFile(from, to) }
-func (osDisk) Link(from, to string) error             { return os.Link(from, to) }
-func (osDisk) Remove(path string) error               { return os.Remove(path) }
-func (osDisk) Truncate(path string, size int64) error { return os.Truncate(path, size) }
+func (osDisk) Replace(from, to string) error { return atomic.ReplaceFile(from, to) }
+func (osDisk) Link(from, to string) error    { return os.Link(from, to) }
+func (osDisk) Remove(path string) error      { return os.Remove(path) }
 
 // SyncDir makes sure that a file which was made or replaced is found under its
 // name after a loss of power. Windows has no such call and needs none.

@@ -62,10 +62,6 @@ func (d *mortalDisk) Remove(path string) error {
 	return d.do("remove", func() error { return d.osDisk.Remove(path) })
 }
 
-func (d *mortalDisk) Truncate(path string, size int64) error {
-	return d.do("truncate", func() error { return d.osDisk.Truncate(path, size) })
-}
-
 func (d *mortalDisk) SyncDir(path string) error {
 	return d.do("syncdir", func() error { return d.osDisk.SyncDir(path) })
 }
@@ -87,6 +83,10 @@ func (f *mortalFile) Write(text []byte) (int, error) {
 	f.disk.did = append(f.disk.did, "half")
 	n, _ := f.file.Write(text[:len(text)/2])
 	return n, errDead
+}
+
+func (f *mortalFile) Truncate(size int64) error {
+	return f.disk.do("truncate", func() error { return f.file.Truncate(size) })
 }
 
 func (f *mortalFile) Sync() error { return f.disk.do("sync", f.file.Sync) }
@@ -114,13 +114,6 @@ func (d *fullDisk) Create(path string) (file, error) {
 	return &fullFile{file: f, disk: d, path: path}, nil
 }
 
-func (d *fullDisk) Truncate(path string, size int64) error {
-	if d.noTruncate {
-		return syscall.EIO
-	}
-	return d.osDisk.Truncate(path, size)
-}
-
 type fullFile struct {
 	file
 	disk *fullDisk
@@ -140,6 +133,13 @@ func (f *fullFile) Write(text []byte) (int, error) {
 		err = &fs.PathError{Op: "write", Path: f.path, Err: syscall.ENOSPC}
 	}
 	return n, err
+}
+
+func (f *fullFile) Truncate(size int64) error {
+	if f.disk.noTruncate {
+		return syscall.EIO
+	}
+	return f.file.Truncate(size)
 }
 
 func (f *fullFile) Sync() error {

@@ -71,13 +71,17 @@
 // line is an intent ("i"), an outcome ("o"), or an intent that came to nothing
 // for certain ("f"), with the address of its step:
 //
-//	{"planform_journal":1,"id":"c1d2...","lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","crc":"4d0c81f6"}
+//	{"planform_journal":2,"id":"c1d2...","lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","crc":"4d0c81f6"}
 //	{"i":"work_item/web/shop","action":"create","name":"Shop","at":"2026-11-20T20:36:10Z","crc":"90b1c2ee"}
 //	{"o":"work_item/web/shop","action":"create","id":"51f0...","identifier":"WEB-7","at":"2026-11-20T20:36:11Z","crc":"0a7be913"}
+//	{"s":417,"crc":"b3a05f11"}
 //	{"i":"work_item/web/cart","action":"create","name":"Cart","after":7,"at":"2026-11-20T20:36:12Z","crc":"5e21d07c"}
 //
 // "crc" is the CRC-32C of what stands before it in its line and in all lines
-// above, so that a line that was changed, lost or moved is noticed. "open" on an
-// outcome is what remains unknown of the same object: another batch of members,
+// above, so that a line that was changed, lost or moved is noticed. A mark ("s")
+// says how many bytes are on disk for certain, and has a sum of its own. A loss of
+// power can leave a block of zeros in what was not flushed, before lines that
+// are whole: the journal ends there. Before a mark that counts the block in, it is
+// damage like any other. "open" on an outcome is what remains unknown of the same object: another batch of members,
 // with the time of its own intent.
 package state

@@ -14,7 +14,7 @@ import (
 )
 
 // journalVersion is the newest format of a journal that can be read, and the one that is written.
-const journalVersion = 1
+const journalVersion = 2
 
 // kind says what a line of the journal tells.
 type kind byte
@@ -126,11 +126,52 @@ func appendLine(b []byte, l line, before uint32) ([]byte, uint32) {
 	return appendSum(b, start, before)
 }
 
+const markStart = `{"s":`
+
+// appendMark adds a line that says how many bytes of the journal are on disk for
+// certain. Its sum stands by itself, so that it can be read behind a loss.
+func appendMark(b []byte, id string, size int64) []byte {
+	start := len(b)
+	b = strconv.AppendInt(append(b, markStart...), size, 10)
+	b, _ = appendSum(b, start, sum(0, []byte(id)))
+	return b
+}
+
+func parseMark(raw []byte, id string) (size int64, ok bool) {
+	if !bytes.HasPrefix(raw, []byte(markStart)) {
+		return 0, false
+	}
+	body, _, ok := checked(raw, sum(0, []byte(id)))
+	if !ok {
+		return 0, false
+	}
+	size, err := strconv.ParseInt(string(body[len(markStart):]), 10, 64)
+	return size, err == nil
+}
+
+// lost reports whether a damaged line, the rest of the journal behind it, is what
+// a loss of power leaves of lines that were not flushed: a block that the disk
+// never got reads as zeros. Nothing was sent for any of these lines.
+func (j *journal) lost(raw, rest []byte, start int64) bool {
+	const block = 512
+	if !bytes.Contains(raw, make([]byte, block)) {
+		return false
+	}
+	for line := range bytes.SplitSeq(rest, []byte("\n")) {
+		if flushed, ok := parseMark(line, j.head.ID); ok && flushed > start {
+			return false
+		}
+	}
+	return true
+}
+
 // parseJournal reads a journal. nil is a journal that never got as far as its first line.
 func parseJournal(path string, text []byte) (*journal, error) {
 	var j *journal
 	crc := uint32(0)
+	size := len(text)
 	for n := 1; len(text) > 0; n++ {
+		start := int64(size - len(text))
 		raw, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {
 			var err error
@@ -145,7 +186,15 @@ func parseJournal(path string, text []byte) (*journal, error) {
 			}
 		}
 		text = rest
+		if j != nil {
+			if _, ok := parseMark(raw, j.head.ID); ok {
+				continue
+			}
+		}
 		body, next, ok := checked(raw, crc)
+		if !ok && j != nil && j.lost(raw, rest, start) {
+			return j, nil
+		}
 		if !ok {
 			return nil, badLine(path, n, raw)
 		}
@@ -226,7 +275,7 @@ func parseHead(path string, body []byte) (*journal, error) {
 	switch {
 	case h.Version > journalVersion:
 		return nil, &VersionError{Path: path, Version: h.Version, Known: journalVersion}
-	case h.Version != journalVersion || h.ID == "" || h.Lineage == "":
+	case h.Version < 1 || h.ID == "" || h.Lineage == "":
 		return nil, errors.New("this is not a journal of planform")
 	}
 	return &journal{head: h.head}, nil

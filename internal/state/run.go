@@ -23,7 +23,9 @@ type writer struct {
 	id     string
 	crc    uint32 // sum of what is in it
 	size   int64  // whole lines only
-	lines  int    // without the first
+	lines  int    // without the first, and without marks
+	onDisk int64  // as much of it is on disk for certain
+	marked int64  // as much of it says so
 	serial uint64 // of the state that it goes with
 	buf    []byte
 	// broken is set where there is half a line at the end that could not be taken away.
@@ -51,6 +53,7 @@ func (f *File) create() error {
 		ID: w.id, Lineage: f.memory.Lineage, Serial: f.memory.Serial, BaseURL: f.memory.BaseURL, Workspace: f.memory.Workspace,
 	})
 	w.crc, w.size = crc, int64(len(text))
+	w.onDisk, w.marked = w.size, w.size
 	if err = writeAll(out, text); err == nil {
 		err = out.Sync()
 	}
@@ -242,17 +245,21 @@ func (f *File) append(lines ...line) error {
 		return w.broken
 	}
 	b, crc := w.buf[:0], w.crc
+	if w.onDisk > w.marked {
+		b = appendMark(b, w.id, w.onDisk)
+	}
 	for _, l := range lines {
 		b, crc = appendLine(b, l, crc)
 	}
 	w.buf = b
 	if err := writeAll(w.file, b); err != nil {
 		err = f.stop("the journal "+w.path+" cannot be written", err)
-		if f.disk.Truncate(w.path, w.size) != nil {
+		if w.file.Truncate(w.size) != nil { // by its path it could be another run's
 			w.broken = err
 		}
 		return err
 	}
+	w.marked = w.onDisk
 	w.crc, w.size, w.lines = crc, w.size+int64(len(b)), w.lines+len(lines)
 	f.written += uint64(len(lines))
 	return nil
@@ -279,6 +286,10 @@ func (f *File) sync(n uint64) error {
 	}
 	f.mu.Lock()
 	written, w, stopped := f.written, f.writer, f.stopped
+	size := int64(0)
+	if w != nil {
+		size = w.size
+	}
 	f.mu.Unlock()
 	if stopped != nil {
 		return stopped
@@ -287,11 +298,12 @@ func (f *File) sync(n uint64) error {
 	if err == nil && !w.stillThere() {
 		err = errors.New("another run took it away: the disk seems not to carry locks from one machine to another")
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
 		return f.stop("the journal "+w.path+" cannot be flushed to disk", err)
 	}
+	w.onDisk = size
 	f.synced = written
 	return nil
 }

@@ -419,12 +419,14 @@ func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
 	settle(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Members: []string{"x"}}, nil)
 	lines := strings.Split(readFile(t, path+".journal"), "\n")
 	for i, want := range []string{
-		`{"planform_journal":1,"id":"` + f.writer.id + `","lineage":"` + f.memory.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
+		`{"planform_journal":2,"id":"` + f.writer.id + `","lineage":"` + f.memory.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
 		`{"i":"work_item/web/shop","action":"create","name":"name of web/shop","at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"s":`,
 		`{"o":"work_item/web/shop","action":"create","id":"51f0","identifier":"WEB-7","values":{"a":"1","b":"2"},"at":"2026-11-20T20:36:10Z","crc":"`,
 		`{"i":"work_item/web/cart","action":"create","name":"name of web/cart","after":7,"at":"2026-11-20T20:36:10Z","crc":"`,
 		`{"i":"cycle/web/s1#work_items","action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z","crc":"`,
 		`{"i":"cycle/web/s1#work_items.2","action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z","crc":"`,
+		`{"s":`,
 		`{"o":"cycle/web/s1#work_items.2","action":"` + planner.AddMembers.String() + `","members":["x"],"open":{"action":"` + planner.AddMembers.String() + `","at":"2026-11-20T20:36:10Z"},"at":"2026-11-20T20:36:10Z","crc":"`,
 		``,
 	} {

@@ -63,11 +63,11 @@ func load(p paths, opts Options) (*found, error) {
 
 var (
 	errNotRegular = errors.New("it is not a regular file")
-	errTooLarge   = errors.New("it has more than a gigabyte, which no state has")
+	errTooLarge   = errors.New("it has more than 128 MiB, which no state has")
 )
 
-// largest is the size of a state that is read: several times that of a million things.
-const largest = 1 << 30
+// largest is the size of a state that is read: that of several hundred thousand things.
+const largest = 128 << 20
 
 // read returns nil info if there is no such file.
 func read(path string) ([]byte, fs.FileInfo, error) {

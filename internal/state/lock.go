@@ -19,6 +19,13 @@ import (
 // lockPoll is how often a lock that somebody holds is tried again.
 const lockPoll = 100 * time.Millisecond
 
+// lookPoll is how often, and lookTime how long, a lock is tried that need not be
+// waited for: to see who holds it ([LockedBy]), somebody takes it for a moment.
+const (
+	lookPoll = 5 * time.Millisecond
+	lookTime = 100 * time.Millisecond
+)
+
 // lock is a lock that is held.
 type lock struct {
 	flock  *flock.Flock
@@ -31,7 +38,7 @@ type lock struct {
 // file others cannot read that file. The lock file stays when the lock is
 // released: to remove one safely takes more care than an empty file is worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
-	if err := os.MkdirAll(filepath.Dir(p.state), 0o700); err != nil {
+	if err := makeFolder(filepath.Dir(p.state), opts.disk); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
 	}
 	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
@@ -39,17 +46,12 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	}
 	// Others may see that it is locked; the folder says who gets that far.
 	l := flock.New(p.lock, flock.SetPermissions(0o644))
-	got, err := l.TryLock()
+	got, err := tryLock(ctx, l, lookTime, lookPoll)
 	if err == nil && !got && opts.LockTimeout > 0 {
 		if opts.Waiting != nil {
 			opts.Waiting(readHolder(p.holder))
 		}
-		wait, cancel := context.WithTimeout(ctx, opts.LockTimeout)
-		got, err = l.TryLockContext(wait, lockPoll)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = nil
-		}
+		got, err = tryLock(ctx, l, opts.LockTimeout, lockPoll)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -64,8 +66,42 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	return &lock{flock: l, holder: p.holder}, nil
 }
 
-// LockedBy tells who holds the lock of a state, without taking it from anybody
-// and without making a file. A holder's name that was left by a run which died
+// tryLock tries for so long.
+func tryLock(ctx context.Context, l *flock.Flock, patience, pause time.Duration) (bool, error) {
+	if got, err := l.TryLock(); err != nil || got {
+		return got, err
+	}
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	got, err := l.TryLockContext(wait, pause)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return got, err
+}
+
+// makeFolder makes a folder, and those that it is in, such that a loss of power does not take them away again.
+func makeFolder(dir string, d disk) error {
+	var fresh []string
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		fresh = append(fresh, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, at := range fresh {
+		if err := d.SyncDir(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LockedBy tells who holds the lock of a state, without making a file and
+// without keeping anybody from it: for a moment it shares a lock that is free. A holder's name that was left by a run which died
 // is recognised by the lock being free.
 func LockedBy(path string) (Holder, bool) {
 	p, err := resolve(path)

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/planner"
@@ -203,4 +205,37 @@ func TestWhoHoldsALockCanBeAskedWithoutTakingIt(t *testing.T) {
 		t.Errorf("asking changed %v to %v", before, left)
 	}
 	must(t, open(t, path).Close())
+}
+
+func TestAskingWhoHoldsALockDoesNotKeepARunFromIt(t *testing.T) {
+	t.Parallel()
+	path := statePath(t)
+	must(t, open(t, path).Close())
+	synctest.Test(t, func(t *testing.T) {
+		asking := flock.New(path+".lock", flock.SetFlag(os.O_RDONLY))
+		if shared, err := asking.TryRLock(); err != nil || !shared {
+			t.Fatal(shared, err)
+		}
+		go func() {
+			<-time.After(lookPoll)
+			_ = asking.Close()
+		}()
+		f, err := Open(t.Context(), path, testOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, f.Close())
+	})
+}
+
+func TestANewFolderIsOnDiskBeforeTheRunGoesOn(t *testing.T) {
+	t.Parallel()
+	d := &mortalDisk{left: -1}
+	opts := testOptions()
+	opts.disk = d
+	f := openWith(t, filepath.Join(t.TempDir(), "a", ".planform", "x.state.json"), opts)
+	if want := []string{"syncdir", "syncdir"}; !slices.Equal(d.did[:2], want) {
+		t.Errorf("did %v, want %v", d.did, want)
+	}
+	must(t, f.Close())
 }

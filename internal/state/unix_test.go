@@ -146,8 +146,8 @@ func TestAStateBeyondAllMeasureIsNotRead(t *testing.T) {
 	for _, suffix := range []string{"", ".journal"} {
 		path := statePath(t)
 		writeFile(t, path+suffix, "")
-		must(t, os.Truncate(path+suffix, 20<<30)) // without a block on disk
-		if _, err := Read(path, testOptions()); err == nil || !strings.Contains(err.Error(), "more than a gigabyte") {
+		must(t, os.Truncate(path+suffix, 1<<28)) // without a block on disk
+		if _, err := Read(path, testOptions()); err == nil || !strings.Contains(err.Error(), "more than 128 MiB") {
 			t.Errorf("%q: %v", "state"+suffix, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -34,6 +36,8 @@ func Main(p Process) (code int) {
 			code = finish(p, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
 		}
 	}()
+	// What packages of Go log past the view can hold the credential (GODEBUG=http2debug=1), or what a server sends unasked.
+	log.SetOutput(io.Discard)
 	if p.Getenv("GOGC") == "" {
 		// Most of the memory of a run is what YAML was decoded to, most of it
 		// garbage soon. Collecting earlier costs little time, on the other core, and

@@ -78,6 +78,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
+	out.warnOfOthers(path)
 	file, err := state.Open(ctx, path, state.Options{
 		BaseURL: conn.name, Workspace: conn.workspace, Command: "planform apply",
 		LockTimeout: o.lockTimeout, Waiting: out.lockedBy(o.lockTimeout),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/planform/planform/internal/remote"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/planner"
 )
 
@@ -97,6 +99,9 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		if o.api == "documented" {
 			answers = sandbox.Contract
 		}
+		if err := state.Inside(".", sandboxFile()); err != nil {
+			return nil, err
+		}
 		server, err := sandbox.Open(sandbox.Options{Path: sandboxFile(), Answers: answers})
 		if err != nil {
 			return nil, err
@@ -113,6 +118,8 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		}
 	} else if err := o.real(&config); err != nil {
 		return nil, err
+	} else if o.apiKeyFile != "" && openToOthers(o.apiKeyFile) {
+		out.view.Notef("other users of this machine can read or change %s: chmod 600 keeps the key from them", o.apiKeyFile)
 	}
 	client, err := apiclient.New(config)
 	if err != nil {
@@ -175,6 +182,12 @@ func readSecret(name string) (string, error) {
 	defer f.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(io.LimitReader(f, largest))
 	return string(text), err
+}
+
+// openToOthers reports whether everybody can read a file, or others than its owner change it.
+func openToOthers(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode()&0o026 != 0
 }
 
 // credentialSource says where the credential comes from, in words that show none of it.

@@ -1,9 +1,14 @@
 package cli_test
 
 import (
+	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -38,5 +43,77 @@ func TestARecordThatEchoesTheCredentialDoesNotShowIt(t *testing.T) {
 		if strings.Contains(strings.ToLower(r.out+r.err), sandbox.Key) || !strings.Contains(r.out, "[redacted]") {
 			t.Errorf("%q shows\n%s%s", tt.args, r.out, r.err)
 		}
+	}
+}
+
+// A server's stray bytes, and with GODEBUG=http2debug=1 the credential, would go past the view.
+func TestWhatGoLogsByItselfIsNotShown(t *testing.T) {
+	t.Parallel()
+	scriptedService(t, "[]").must(t, "get", "initiative-labels", "--workspace", "acme")
+	if log.Writer() != io.Discard {
+		t.Error("the logger of Go is active")
+	}
+}
+
+func TestALinkOutOfTheFolderIsNotFollowedToKeepTheState(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]func(dir, outside string) (from, to string){
+		"the folder": func(dir, outside string) (string, string) { return filepath.Join(dir, ".planform"), outside },
+		"the state": func(dir, outside string) (string, string) {
+			return filepath.Join(dir, ".planform", "host_acme.state.json"), filepath.Join(outside, "new")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, outside := newService(t, sandbox.Options{}), t.TempDir()
+			from, to := link(s.dir, outside)
+			from = strings.Replace(from, "host", strings.ReplaceAll(strings.TrimPrefix(s.url, "http://"), ":", "-"), 1)
+			if err := os.MkdirAll(filepath.Dir(from), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(to, from); err != nil {
+				return // this system has no links for everybody
+			}
+			file := s.write(t, "m.yaml", items(1))
+			for _, args := range [][]string{{"plan", "-f", file}, {"apply", "-f", file}, {"export", "--to", s.dir, "--force", "--workspace", "acme"}, {"state", "list", "-f", file}} {
+				if r := s.run(t, args...); r.code != 1 || !strings.Contains(r.err, "leads out of its folder") {
+					t.Errorf("%s: exit %d\n%s", args[0], r.code, r.err)
+				}
+			}
+			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+				t.Errorf("%v %v was written", left, err)
+			}
+		})
+	}
+}
+
+func TestFilesThatOthersCanChangeAreNamed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // files have other permissions there
+	}
+	s := newService(t, sandbox.Options{})
+	file, key, folder := s.write(t, "m.yaml", items(1)), s.write(t, "key", sandbox.Key), filepath.Join(s.dir, ".planform")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.must(t, "apply", "-f", file, "--api-key-file", key, "--dry-run"); strings.Contains(r.err, "other users") {
+		t.Errorf("warns of nothing:\n%s", r.err)
+	}
+	for name, mode := range map[string]os.FileMode{key: 0o644, folder: 0o777} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.must(t, "apply", "-f", file, "--api-key-file", key, "--yes")
+	for _, want := range []string{
+		fmt.Sprintf("other users of this machine can read or change %s:", key), fmt.Sprintf("other users can change the state in %s:", folder),
+	} {
+		if !strings.Contains(r.err, want) {
+			t.Errorf("does not say %q:\n%s", want, r.err)
+		}
+	}
+	if r := s.run(t, "doctor", "-f", file); !strings.Contains(r.out, "other users can change what is in "+folder) {
+		t.Errorf("the doctor does not say it:\n%s", r.out)
 	}
 }

@@ -55,8 +55,20 @@ func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
 }
 
+// warnOfOthers tells that others can write where the state is kept.
+func (o output) warnOfOthers(statePath string) {
+	if dir, yes := state.WritableByOthers(statePath); yes {
+		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
+	}
+}
+
 func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindString {
+			a.Value = slog.StringValue(view.Safe(a.Value.String()))
+		}
+		return a
+	}}
 	switch format {
 	case "text":
 		return slog.NewTextHandler(w, opts), nil

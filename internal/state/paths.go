@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -18,7 +20,8 @@ type paths struct {
 
 // DefaultPath is where the state of a workspace is kept if nobody says
 // otherwise: .planform/<host>_<workspace>.state.json in dir. A port follows the
-// host after a hyphen.
+// host after a hyphen. It is an error if links lead out of dir there: whoever
+// brought them would choose what is written.
 func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	base, err := normalURL(baseURL)
 	if err != nil {
@@ -36,7 +39,36 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	if len(name) > longest {
 		name = fmt.Sprintf("%s-%08x", strings.ToValidUTF8(name[:longest], ""), crc32.ChecksumIEEE([]byte(name)))
 	}
-	return filepath.Join(dir, ".planform", name+".state.json"), nil
+	local := filepath.Join(".planform", name+".state.json")
+	if err := Inside(dir, local); err != nil {
+		return "", fmt.Errorf("%w, or choose another place with --state", err)
+	}
+	return filepath.Join(dir, local), nil
+}
+
+// Inside makes sure that no link on the way to a file, which need not be there, leads out of the folder.
+func Inside(dir, name string) error {
+	root, err := os.OpenRoot(cmp.Or(dir, "."))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer root.Close() //nolint:errcheck // nothing was written
+		if _, err = root.Stat(name); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if strings.Contains(err.Error(), "escapes") {
+		return fmt.Errorf("%s leads out of its folder: remove the link", filepath.Join(dir, name))
+	}
+	return nil // whoever opens the file says why that fails
+}
+
+// WritableByOthers names the folder of a state if others can change what is in it, such as what planform takes for its own.
+func WritableByOthers(path string) (dir string, yes bool) {
+	dir = filepath.Dir(path)
+	info, err := os.Stat(dir)
+	return dir, err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0
 }
 
 // fileSafe replaces everything that a file system, a shell or a terminal could take amiss.

@@ -112,8 +112,8 @@ func Open(opts Options) (*Server, error) {
 func (s *Server) Close() error {
 	var err error
 	s.closed.Do(func() {
-		close(s.closing)
 		s.mu.Lock()
+		close(s.closing) // from here on no request begins
 		servers := slices.Clone(s.servers)
 		s.mu.Unlock()
 		for _, srv := range servers {
@@ -141,8 +141,9 @@ func (s *Server) Start(ctx context.Context, listen string) (string, error) {
 		return "", fmt.Errorf("listen on %s: %w", listen, err)
 	}
 	srv := &http.Server{
-		Handler:           s,
+		Handler:           http.HandlerFunc(s.serveLoopback),
 		ReadHeaderTimeout: 30 * time.Second,
+		ReadTimeout:       5 * time.Minute, // of a body that is announced and never comes
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	s.mu.Lock()
@@ -167,14 +168,44 @@ func loopback(listen string) error {
 	return fmt.Errorf("listen on %q: the sandbox listens on loopback addresses only", listen)
 }
 
+// serveLoopback answers what was sent to this machine by name. A web page can make the name of its own server
+// lead here, and the key is well known.
+func (s *Server) serveLoopback(w http.ResponseWriter, req *http.Request) {
+	host := req.Host
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), "80")
+	}
+	if loopback(host) != nil {
+		http.Error(w, "the sandbox answers to localhost and loopback addresses only", http.StatusMisdirectedRequest)
+		return
+	}
+	s.ServeHTTP(w, req)
+}
+
+// begin counts a request in, unless the server is being closed.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.closing:
+		return false
+	default:
+		s.serving.Add(1)
+		return true
+	}
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if !s.begin() {
+		cut(w)
+		return
+	}
+	defer s.serving.Done()
 	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
 	var body []byte
 	status := 0
 	defer func() { s.log.finish(entry, status, body) }()
-	s.serving.Add(1)
-	defer s.serving.Done()
 
 	arrived := s.arrive()
 	var fault Fault

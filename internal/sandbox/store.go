@@ -51,7 +51,7 @@ func openStore(path string) (*store, error) {
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the sandbox: %w", err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{
+	db, err := openWhole(path, &bolt.Options{
 		Timeout: lockWait,
 		// Not forcing pages to the disk makes a write a hundred times
 		// faster. What a killed process has written is in the kernel's
@@ -73,6 +73,26 @@ func openStore(path string) (*store, error) {
 	}
 	s.db = db
 	return s, nil
+}
+
+// openWhole opens a database from which nothing was cut off: the process would be killed where it reads beyond the end.
+func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.Timeout, ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		err = db.View(func(t *bolt.Tx) error {
+			if t.Size() > info.Size() {
+				return fmt.Errorf("the file has %d bytes of %d; delete it, and the state that goes with it", info.Size(), t.Size())
+			}
+			return nil
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return bolt.Open(path, 0o600, opts)
 }
 
 func (s *store) close() error {

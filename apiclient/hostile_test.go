@@ -241,3 +241,19 @@ func TestACredentialThatIsEchoedIsNeverShown(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsNoIDIsNotPutIntoAPath: it comes from the service or from a state file, and a proxy may decode it once more.
+func TestWhatIsNoIDIsNotPutIntoAPath(t *testing.T) {
+	t.Parallel()
+	c := offline(t, func(r *http.Request) (*http.Response, error) {
+		t.Errorf("sent %s", r.URL)
+		return reply(200, `{}`), nil
+	})
+	op := wider(t, "/work-items/{work_item_id}/")
+	for _, id := range []string{"../../../x", "x", "a?b", "%2e%2e", "a\r\nb", strings.Repeat("a", 100_000)} {
+		_, err := c.Do(t.Context(), apiclient.Request{Operation: op, Params: map[string]string{"project_id": projectID, "work_item_id": id}})
+		if err == nil || !strings.Contains(err.Error(), "is no ID of the service") || len(err.Error()) > 500 {
+			t.Errorf("%.20q: %.500v", id, err)
+		}
+	}
+}

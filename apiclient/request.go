@@ -76,7 +76,10 @@ func (c *Client) prepare(req Request) (*call, error) {
 	case req.Params != nil:
 		return nil, fmt.Errorf("%s: both a path and parameters are given", op)
 	case !fits(op.Path, path):
-		return nil, fmt.Errorf("%s: path %q does not fit", op, path)
+		return nil, fmt.Errorf("%s: path %q does not fit", op, clip(path, maxExcerpt))
+	}
+	if wrong, ok := noID(op.Path, path); ok {
+		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle}
 	switch op.Verb {
@@ -108,6 +111,18 @@ func fits(template, path string) bool {
 		}
 		template, path = trest, prest
 	}
+}
+
+// noID finds what stands in an expanded path in place of an ID. Where the path would be decoded once more on its way, it
+// could lead elsewhere.
+func noID(template, path string) (wrong string, found bool) {
+	names, values := strings.Split(template, "/"), strings.Split(path, "/")
+	for i, name := range names {
+		if strings.HasSuffix(name, "_id}") && !resource.IsID(values[i]) {
+			return values[i], true
+		}
+	}
+	return "", false
 }
 
 // url is the address of the call; toggled adds the trailing slash that the path lacks, or takes it away.

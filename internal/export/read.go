@@ -95,6 +95,9 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
 		}
 		for _, row := range l.rows {
+			if id := row.ID(); !resource.IsID(id) {
+				return fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
+			}
 			t := &thing{kind: l.kind, row: l.kind.Local(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
 			t.exported = r.exported[l.kind] && row.ID() != ""
 			t.identify(pattern)

@@ -126,11 +126,12 @@ func (e *Error) Transient() bool {
 
 // Refusal is why the service refused, in its own words and without what it was
 // about; "" where it did not refuse, or says nothing that others could share.
-func (e *Error) Refusal() string {
-	if e.Status < 400 || e.Status >= 500 || e.Fate == Unknown || e.Message == "" && len(e.Fields) == 0 && e.Status != http.StatusForbidden {
-		return ""
+// denied says that the credential may not do it.
+func (e *Error) Refusal() (reason string, denied bool) {
+	if e.Status < 400 || e.Status >= 500 || e.Fate == Unknown || e.Message == "" && !e.Permission() {
+		return "", false
 	}
-	return strconv.Itoa(e.Status) + ": " + e.Message
+	return strconv.Itoa(e.Status) + ": " + e.Message, e.Permission()
 }
 
 // tooSlow reports whether the answer did not come in time, or a gateway says so.

@@ -31,9 +31,9 @@
 // what follows it in a sequence, waits; everything else goes on. The run ends when
 // all of them are settled.
 //
-// Twenty steps of one operation that the service refuses in a row, for one reason and
-// without a success before, speak for all: the others of that operation are
-// blocked by the first of them.
+// Twenty steps of one operation in one project that the service denies in a row, for one
+// reason and without a success before, speak for all: the others are blocked by the
+// first of them. Of refusals that are not about permission it takes a hundred.
 //
 // A kind that the service turns out not to have blocks what lives in an object of
 // it; what only refers to one goes on without.

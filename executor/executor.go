@@ -69,11 +69,12 @@ func (p *Pending) Error() string { return p.Err.Error() }
 func (p *Pending) Unwrap() error { return p.Err }
 
 // Refusal is an error for which the service names a reason. Steps of one operation
-// that are all refused for the same reason end the attempts at that operation.
+// in one project that are all refused for the same reason end the attempts at it.
 type Refusal interface {
 	error
-	// Refusal is the same text for the same reason; "" = none that others could share.
-	Refusal() string
+	// Refusal is the same text for the same reason, "" = none that others could share;
+	// denied says that it is one of permission, which hardly depends on the step.
+	Refusal() (reason string, denied bool)
 }
 
 // Outcome is what came of a step that succeeded.

@@ -530,24 +530,28 @@ func TestALongChainThatFails(t *testing.T) {
 }
 
 // refusedError is a refusal with a reason.
-type refusedError struct{ reason string }
+type refusedError struct {
+	reason string
+	denied bool
+}
 
-func (e refusedError) Error() string   { return "403: " + e.reason }
-func (e refusedError) Refusal() string { return e.reason }
+func (e refusedError) Error() string           { return "403: " + e.reason }
+func (e refusedError) Refusal() (string, bool) { return e.reason, e.denied }
 
 // TestTheSameRefusalOverAndOverEndsTheOperation: what is refused for one reason
 // and never succeeds is not tried hundreds of times; everything else goes on.
 func TestTheSameRefusalOverAndOverEndsTheOperation(t *testing.T) {
 	t.Parallel()
-	const n = 100
+	const n = 120
 	for name, c := range map[string]struct {
 		err           func(i int) error
 		failed, other int // at least so many of the first fail; the others end so
 	}{
-		"the same reason":       {func(int) error { return refusedError{"no permission"} }, 20, 80},
-		"another for each":      {func(i int) error { return refusedError{strconv.Itoa(i)} }, 100, 0},
-		"no reason":             {func(int) error { return errRefused }, 100, 0},
-		"one success among the": {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x"}}[i == 3] }, 99, 0},
+		"no permission":          {func(int) error { return refusedError{"no permission", true} }, 20, 100},
+		"another for each":       {func(i int) error { return refusedError{strconv.Itoa(i), true} }, n, 0},
+		"no reason":              {func(int) error { return errRefused }, n, 0},
+		"what is sent is wrong":  {func(int) error { return refusedError{"it is over", false} }, 100, 20},
+		"one success among them": {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x", true}}[i == 3] }, n - 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,16 +3,42 @@ package executor
 import (
 	"errors"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
-// sameRefusals is how many steps of an operation the service refuses in a row, for
-// one reason and without a success before, until no further one is tried.
-const sameRefusals = 20
+// How many steps of an operation in one project the service refuses in a row, for one
+// reason and without a success before, until no further one is tried.
+const (
+	sameDenials  = 20
+	sameRefusals = 100 // for what is sent: the next may be in order
+)
+
+// operationIn is an operation in one project, or in the workspace.
+type operationIn struct {
+	op *resource.Operation
+	in resource.Address
+}
+
+func operationOf(step *planner.Step) operationIn {
+	k := operationIn{op: step.Operation}
+	o := step.Object
+	switch {
+	case step.Members != nil:
+		o = step.Members.Container.Within
+	case o != nil:
+		o = o.Parent
+	}
+	for ; o != nil; o = o.Parent {
+		k.in = o.Address
+	}
+	return k
+}
 
 // refusals is how the service refuses the steps of an operation.
 type refusals struct {
 	reason string
+	denied bool
 	first  *planner.Step
 	count  int
 	never  bool // a step succeeded: the reason is not the operation's
@@ -21,14 +47,14 @@ type refusals struct {
 
 // note counts how a step ended towards the refusals of its operation.
 func (r *run) note(res *StepResult) {
-	op := res.Step.Operation
-	if op == nil {
+	if res.Step.Operation == nil {
 		return
 	}
-	of := r.refusals[op]
+	key := operationOf(res.Step)
+	of := r.refusals[key]
 	if of == nil {
 		of = &refusals{}
-		r.refusals[op] = of
+		r.refusals[key] = of
 	}
 	switch res.Status {
 	case Done:
@@ -39,12 +65,12 @@ func (r *run) note(res *StepResult) {
 			r.unsupported[res.Step.Index] = true
 			return
 		}
-		reason := ""
+		reason, denied := "", false
 		if refused, ok := errors.AsType[Refusal](res.Err); ok {
-			reason = refused.Refusal()
+			reason, denied = refused.Refusal()
 		}
 		if reason != of.reason || reason == "" {
-			*of = refusals{reason: reason, first: res.Step, never: of.never}
+			*of = refusals{reason: reason, denied: denied, first: res.Step, never: of.never}
 		}
 		of.count++
 	case NotStarted, Blocked, Unknown:
@@ -53,14 +79,15 @@ func (r *run) note(res *StepResult) {
 
 // refused is the step whose refusal speaks for every step of an operation, or nil.
 func (r *run) refused(step *planner.Step) *planner.Step {
-	of := r.refusals[step.Operation]
-	if of != nil && of.absent {
+	of := r.refusals[operationOf(step)]
+	switch {
+	case of == nil:
+		return nil
+	case of.absent, !of.never && of.denied && of.count >= sameDenials, !of.never && of.reason != "" && of.count >= sameRefusals:
 		return of.first
-	}
-	if of == nil || of.never || of.reason == "" || of.count < sameRefusals {
+	default:
 		return nil
 	}
-	return of.first
 }
 
 // doesWithout reports whether a step goes on though one that it needs was not done:

@@ -40,7 +40,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		at:    make(map[resource.Address]int, len(plan.Steps)),
 		ended: make(chan ending, limit), announced: make(chan announcement),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), aside: make(map[int]time.Time),
-		refusals: make(map[*resource.Operation]*refusals), unsupported: make(map[int]bool),
+		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -65,7 +65,7 @@ type run struct {
 
 	sequences map[int]*sequence // by their number
 	aside     map[int]time.Time // pending steps, and when each is taken up again
-	refusals  map[*resource.Operation]*refusals
+	refusals  map[operationIn]*refusals
 	// unsupported are the steps whose kind the service turned out not to have.
 	unsupported map[int]bool
 

@@ -160,6 +160,7 @@ func troubles() map[string]trouble {
 	all := map[string]trouble{
 		"turned away by the rate limit":              {fault: again("0")},
 		"turned away by the rate limit for a second": {fault: again("1")},
+		"turned away as busy, with a time to come":   {fault: sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"0"}}}}},
 		"done, while the user interrupts":            {stopped: true},
 		"done, and an answer that is not whole":      {fault: sandbox.Fault{After: sandbox.Break{Body: `{"half":`}}},
 	}

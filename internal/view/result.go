@@ -173,7 +173,7 @@ type failureKey struct {
 func keyOf(s *executor.StepResult) failureKey {
 	k := failureKey{op: s.Step.Operation}
 	if refused, ok := errors.AsType[executor.Refusal](s.Err); ok {
-		k.reason = refused.Refusal()
+		k.reason, _ = refused.Refusal()
 	}
 	return k
 }

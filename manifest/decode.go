@@ -48,6 +48,7 @@ type decoder struct {
 	fields  []*node        // by the index of the kind's field
 	values  []resource.Value
 	refs    []resource.Reference
+	origin  *resource.Source // of the document that the object is in
 }
 
 // slabSize is how many values or references are made room for at once.
@@ -66,6 +67,7 @@ func (d *decoder) item(i int32) {
 	if it.outer >= 0 {
 		o.Outer = d.items[it.outer].object
 	}
+	d.origin = d.origins[it.document]
 	d.list, d.unknown, d.texts, d.broken = d.list[:0], d.unknown[:0], d.texts[:0], d.broken[:0]
 	d.given.item, d.given.reader, d.given.kind = i, d.reader, k
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
@@ -85,6 +87,9 @@ func (d *decoder) item(i int32) {
 	}
 	if slices.Contains(d.broken, schema.Identifier) {
 		o.Identifier = ""
+	}
+	if o.ID != "" || o.Identifier != "" {
+		o.Source = d.origin
 	}
 	it.ok = len(d.broken) == 0
 	if d.drop && it.node.Kind == mappingNode {
@@ -336,7 +341,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 		}
 		if ok && f.Type == resource.Ref && v.Text != "" {
 			v.Refs = d.references(1)
-			v.Refs[0] = reference(v.Text, v.Position)
+			v.Refs[0] = d.reference(v.Text, v.Position)
 		}
 	}
 	if ok {
@@ -345,8 +350,8 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 	}
 }
 
-func reference(text string, at diag.Position) resource.Reference {
-	ref := resource.Reference{Text: text, Position: at}
+func (d *decoder) reference(text string, at diag.Position) resource.Reference {
+	ref := resource.Reference{Text: text, Position: at, Source: d.origin}
 	if resource.IsID(text) {
 		ref.ID = resource.NormalID(text)
 	}
@@ -384,7 +389,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 			instance = append(instance, one.Instance())
 		}
 		d.texts = append(d.texts, text)
-		v.Refs[i] = reference(text, position(d.given.source, entry))
+		v.Refs[i] = d.reference(text, position(d.given.source, entry))
 	}
 	if instance != nil {
 		return schema.Given{Form: schema.Other, Value: instance}, true

@@ -19,6 +19,14 @@
 // written once. The rule follows from the descriptors: what the documented
 // service cannot create merges.
 //
+// # Where it comes from
+//
+// source: {base_url, workspace} says of which service and workspace the IDs of a
+// document are, and the readable identifiers that a service gives (WEB-7, not WEB).
+// References by them are resolved as they are written. [Manifest.Localize] makes
+// mere names of them where the manifest goes elsewhere; what nothing in the
+// manifest bears is left out of the object, and listed with it.
+//
 // # What is kept as written
 //
 // YAML is decoded to nodes and no further; values are taken from the text of the

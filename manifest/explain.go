@@ -343,6 +343,12 @@ func (p *properties) named(d *diag.Diagnostic, v schema.Violation, n *node) {
 		if templated(n) {
 			d.Hint = "variables are not replaced: leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
 		}
+	case schema.Source:
+		d.Code, d.Summary = "bad-source", "a source is a base URL and a workspace, not "+given
+		if n.Kind == mappingNode {
+			d.Summary = "a source is a base URL and a workspace, and nothing else"
+		}
+		d.Hint = "write source: {base_url: https://api.plane.so, workspace: acme}"
 	case schema.Protect, schema.Create:
 		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is true or false, not "+given, "write true or false without quotes"
 	case schema.Previously:

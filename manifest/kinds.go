@@ -61,7 +61,7 @@ type kindSet struct {
 }
 
 func newKindSet() *kindSet {
-	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace}}
+	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source}}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creates: schema.Creatable(k)}
 	}

@@ -132,17 +132,17 @@ type reader struct {
 	expanded    atomic.Int64 // elements reached through aliases and merge keys
 	tooMany     atomic.Bool  // the limit on them was passed, and told
 	workspace   written
-	documents   int32
-	full        bool // there are too many things for the size of the manifests, and that was told
-	holds       bool // the file that is being read holds anything
-	versioned   bool // it says its version
-	partial     bool // something could not be read, so what is not there may still be in a manifest
+	origins     []*resource.Source // by document: where it comes from; nil = not said
+	full        bool               // there are too many things for the size of the manifests, and that was told
+	holds       bool               // the file that is being read holds anything
+	versioned   bool               // it says its version
+	partial     bool               // something could not be read, so what is not there may still be in a manifest
 
 	items []item
 	flat  map[*node][]*node // mappings with merge keys, merged; of the file that is being read
 
 	index map[objectKey]int32 // of items
-	known map[objectKey]int32 // by ID and by identifier
+	known map[identityKey]int32
 }
 
 // written is a text and its place.

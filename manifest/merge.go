@@ -17,10 +17,17 @@ type objectKey struct {
 	key    string
 }
 
+// identityKey is an ID or a readable identifier, and where it is one.
+type identityKey struct {
+	kind   *kindInfo
+	source *resource.Source
+	text   string
+}
+
 // assemble gives every object its key and address, and puts together what several documents say of one thing.
 func (r *reader) assemble() {
 	r.index = make(map[objectKey]int32, len(r.items))
-	known := map[objectKey]int32{} // by ID or identifier; the parent is not part of it
+	r.known = map[identityKey]int32{}
 	names := map[objectKey]int32{}
 	var merged []int32
 	for i := range r.items {
@@ -46,8 +53,8 @@ func (r *reader) assemble() {
 			r.index[key] = at
 		}
 		r.address(it)
-		r.once(known, it, at, it.object.ID)
-		r.once(known, it, at, it.object.Identifier)
+		r.once(it, at, it.object.ID)
+		r.once(it, at, it.object.Identifier)
 		r.named(names, it, at)
 		if it.outer >= 0 {
 			if v, ok := it.object.Value(it.kind.Nests); ok && len(v.Refs) == 1 {
@@ -58,10 +65,9 @@ func (r *reader) assemble() {
 	}
 	for _, first := range merged { // an ID may have come with a later document
 		it := &r.items[first]
-		r.once(known, it, first, it.object.ID)
-		r.once(known, it, first, it.object.Identifier)
+		r.once(it, first, it.object.ID)
+		r.once(it, first, it.object.Identifier)
 	}
-	r.known = known
 }
 
 func (r *reader) address(it *item) {
@@ -130,14 +136,14 @@ func (r *reader) equalKeys(i, first int32, derived string) {
 }
 
 // once reports a second object that claims the same thing of the service.
-func (r *reader) once(known map[objectKey]int32, it *item, i int32, id string) {
+func (r *reader) once(it *item, i int32, id string) {
 	if id == "" {
 		return
 	}
-	key := objectKey{it.kind, -1, id}
-	first, twice := known[key]
+	key := identityKey{it.kind, it.object.Source, id}
+	first, twice := r.known[key]
 	if !twice {
-		known[key] = i
+		r.known[key] = i
 		return
 	}
 	other := &r.items[first]
@@ -191,8 +197,7 @@ func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
 // join puts what a later document says of a thing to what an earlier one says.
 func (r *reader) join(first, i int32) {
 	to, from := r.items[first].object, r.items[i].object
-	r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
-	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
+	r.joinIdentity(first, i, to, from)
 	r.joinLifecycle(i, to, from)
 	for _, file := range from.Files {
 		if at, found := slices.BinarySearch(to.Files, file); !found {
@@ -224,6 +229,22 @@ func (r *reader) join(first, i int32) {
 		}
 	}
 	r.items[first].ok = r.items[first].ok && r.items[i].ok
+}
+
+// joinIdentity puts together which thing of the service is meant. IDs of two
+// sources are two names of one thing: the one that belongs to no source is kept.
+func (r *reader) joinIdentity(first, i int32, to, from *resource.Object) {
+	if from.ID != "" {
+		r.known[identityKey{r.items[i].kind, from.Source, from.ID}] = first
+	}
+	switch {
+	case from.ID == "":
+	case to.ID == "", from.Source == nil && to.Source != nil:
+		to.ID, to.Source = from.ID, from.Source
+	case from.Source == to.Source:
+		r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
+	}
+	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
 }
 
 func (r *reader) joinText(i int32, name string, to *string, from string, at diag.Position) {

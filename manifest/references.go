@@ -137,16 +137,19 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		return
 	}
 	if ref.ID != "" {
-		if to, ok := s.known[objectKey{k, -1, ref.ID}]; ok {
+		if to, ok := s.known[identityKey{k, ref.Source, ref.ID}]; ok {
 			ref.Target = s.items[to].object
 		}
 		return
 	}
 	if p := s.identifiers[k.Name]; p != nil {
 		upper := strings.ToUpper(ref.Text)
-		if to, ok := s.known[objectKey{k, -1, upper}]; ok && s.items[to].parent == scope {
+		if to, ok := s.known[identityKey{k, ref.Source, upper}]; ok && s.items[to].parent == scope {
 			ref.Target = s.items[to].object
 			return
+		}
+		if ref.Source != nil && k.Numbered() && p.MatchString(ref.Text) && upper == ref.Text {
+			return // whether it means anything is known once it is known where the manifest goes
 		}
 		if p.MatchString(ref.Text) && s.readable(i, f, k, scope, ref, found) {
 			return
@@ -194,7 +197,7 @@ func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 	if p == nil || !p.MatchString(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
-	if to, ok := s.known[objectKey{k, -1, ref.Text}]; ok {
+	if to, ok := s.known[identityKey{k, ref.Source, ref.Text}]; ok {
 		ref.Target = s.items[to].object
 	}
 	return true

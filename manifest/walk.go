@@ -30,8 +30,8 @@ func position(s *source, n *node) diag.Position {
 
 // document reads what stands at the top of a document.
 func (w *walker) document(root *node) {
-	number := w.documents
-	w.documents++
+	number := int32(len(w.origins)) //nolint:gosec // limited by the elements
+	w.origins = append(w.origins, nil)
 	root, done := w.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
@@ -75,6 +75,8 @@ func (w *walker) document(root *node) {
 		case value == nil:
 			instance[name] = map[string]any{}
 		case w.tag(value, name):
+		case name == schema.Source && value.Kind == mappingNode:
+			instance[name] = w.sourceInstance(value)
 		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):
 			instance[name] = jsonScalar(value)
 		default:
@@ -87,9 +89,49 @@ func (w *walker) document(root *node) {
 	for _, v := range vs {
 		shell.explain(v)
 	}
-	if at := shell.value(schema.Workspace); at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == schema.Workspace }) {
+	fine := func(name string) (*node, bool) {
+		at := shell.value(name)
+		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
+	}
+	if at, ok := fine(schema.Workspace); ok {
 		w.setWorkspace(written{resolved(at).Value, w.position(at)})
 	}
+	if origin, ok := instance[schema.Source].(map[string]any); ok {
+		if _, ok := fine(schema.Source); ok {
+			w.setSource(number, origin)
+		}
+	}
+}
+
+// sourceInstance is the source of a document as the schema sees it.
+func (w *walker) sourceInstance(n *node) map[string]any {
+	instance := map[string]any{}
+	pairs := w.pairs(n)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := resolved(pairs[i]), resolved(pairs[i+1])
+		switch {
+		case name == nil || name.Kind != scalarNode || value == nil:
+			instance[""] = nil
+		case instance[name.Value] != nil:
+			w.found.add(duplicateKey(w.source, name.Value, pairs[i], pairs[i], schema.Source))
+		default:
+			instance[name.Value] = textInstance(value)
+		}
+	}
+	return instance
+}
+
+// setSource notes where a document comes from. Documents of one source share it.
+func (w *walker) setSource(document int32, origin map[string]any) {
+	s := &resource.Source{}
+	s.BaseURL, _ = origin[schema.BaseURL].(string)
+	s.Workspace, _ = origin[schema.Workspace].(string)
+	for _, other := range w.origins {
+		if other != nil && *other == *s {
+			s = other
+		}
+	}
+	w.origins[document] = s
 }
 
 // otherFile recognises the program's own files that are no manifests.

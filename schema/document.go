@@ -24,6 +24,7 @@ const (
 	colorPattern     = `^#[0-9a-fA-F]{6}$`
 	urlPattern       = `^https?://[^\s]+$`
 	workspacePattern = `^[A-Za-z0-9_-]{1,48}$`
+	sourcePattern    = `^(https?://[^\s@?#]+|sandbox:)$`
 	notBlank         = `\S`
 )
 
@@ -37,6 +38,8 @@ const (
 	Create     = "create"
 	Version    = "version"
 	Workspace  = "workspace"
+	Source     = "source"
+	BaseURL    = "base_url"
 )
 
 // Extension begins the names of properties at the top of a document that are passed
@@ -91,6 +94,25 @@ func shellProperties() object {
 			{"type", textTypes(false)},
 			{"pattern", workspacePattern},
 			{"examples", []string{"acme"}},
+		}},
+		{Source, object{
+			{"description", "Where the manifest comes from; an export writes it. Elsewhere its IDs and work item identifiers are names only: they are neither looked up nor sent."},
+			{"type", "object"},
+			{"additionalProperties", false},
+			{"required", []string{BaseURL, Workspace}},
+			{"properties", object{
+				{BaseURL, object{
+					{"description", "Base URL of the service."},
+					{"type", "string"},
+					{"pattern", sourcePattern},
+					{"examples", []string{"https://api.plane.so"}},
+				}},
+				{Workspace, object{
+					{"description", "Slug of the workspace."},
+					{"type", textTypes(false)},
+					{"pattern", workspacePattern},
+				}},
+			}},
 		}},
 	}
 }

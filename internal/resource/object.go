@@ -17,6 +17,8 @@ type Object struct {
 	Parent     *Object  // what it lives in; nil = the workspace
 	ID         string   // the service's ID where the manifest gives it, in lower case
 	Identifier string   // the readable identifier where the manifest gives it
+	Source     *Source  // what ID and Identifier belong to; nil = where the manifest goes
+	Origin     string   // ID or identifier in the source, where that is another one
 	Previously []string // keys that the thing had before
 	Protect    *bool    // whether it is never to be deleted; nil = as it was said last
 	NoCreate   bool     // the thing is to be there already
@@ -25,6 +27,7 @@ type Object struct {
 	Files      []string // the manifests that it stands in, sorted
 	Outer      *Object  // the thing of the same kind inside which it is written, or nil
 	Index      int32    // its place in the list that it is written in
+	Omitted    []Omission
 }
 
 // Value is what a manifest gives for one field.
@@ -42,6 +45,7 @@ type Reference struct {
 	Text     string  // as written
 	Target   *Object // the thing of the manifest that it names; nil = one of the service
 	ID       string  // the service's ID if the text is one, in lower case
+	Source   *Source // what the ID or a readable identifier belongs to; nil = where the manifest goes
 	Position diag.Position
 }
 

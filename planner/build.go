@@ -19,7 +19,7 @@ func (s *Survey) Build() (*Plan, diag.List) {
 	b := &builder{Survey: s, plan: &Plan{
 		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, amongs: amongs(), diags: slices.Clone(s.diags)}
+	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, amongs: amongs(), diags: slices.Concat(s.in.Notices, s.diags)}
 	if len(s.reads) > 0 {
 		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
@@ -61,8 +61,10 @@ func (b *builder) build() {
 	b.findFilled()
 	for i := range b.facts {
 		switch b.facts[i].standing {
-		case absent, lacking, unknown:
+		case absent, lacking, unknown, missing:
 			b.create(i)
+		case hidden:
+			b.know(i)
 		case there:
 			b.keep(i)
 		case pending, broken: // there are errors
@@ -92,7 +94,9 @@ func (b *builder) build() {
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
+	b.tellHidden()
 	b.doubled()
+	b.sharedMarks()
 	b.pruneNotices()
 }
 
@@ -185,6 +189,7 @@ func (b *builder) keep(i int) {
 		d.changes = append(d.changes, *mark)
 	}
 	b.drifted(i, &d)
+	b.unmet(i, &d)
 	if len(d.send) == 0 && !adopting && mark == nil && len(d.stuck) == 0 {
 		if len(d.kept) == 0 {
 			b.plan.Summary.Unchanged++

@@ -16,6 +16,11 @@ func (b *builder) create(i int) {
 		return
 	}
 	o, f := b.in.Desired[i], &b.facts[i]
+	if o.Origin != "" && len(undescribed(o)) > 0 {
+		step := b.step(i, NotPossible)
+		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not say enough of it to create it"
+		return
+	}
 	if f.gone {
 		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
 	}
@@ -30,12 +35,15 @@ func (b *builder) create(i int) {
 	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
 	lacks := b.lacking(i)
 	var d difference
+	b.unmet(i, &d)
 	var late, along []*resource.Value
 	fillsFirst := b.fillsFirst(i)
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case f.traits.carried(v.Field), lacks.has(v):
+		case b.unavailable(int32(i), v) != "": //nolint:gosec // there are fewer things than 2^31
+			d.stick(b.change(v, FromManifest), b.unavailable(int32(i), v), v.Position) //nolint:gosec // likewise
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sends(v.Field):
@@ -130,7 +138,7 @@ func (b *builder) giveStep(step *Step) {
 // complete reports what a thing lacks that is to be created.
 func (b *builder) complete(i int) {
 	o, f := b.in.Desired[i], &b.facts[i]
-	needed := missing(o)
+	needed := undescribed(o)
 	if len(needed) == 0 {
 		return
 	}
@@ -149,8 +157,8 @@ func (b *builder) complete(i int) {
 	})
 }
 
-// missing lists what a thing cannot be created without and the manifest does not give.
-func missing(o *resource.Object) []string {
+// undescribed lists what a thing cannot be created without and the manifest does not give.
+func undescribed(o *resource.Object) []string {
 	var names []string
 	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
 		names = append(names, "identifier")

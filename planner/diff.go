@@ -17,7 +17,16 @@ type difference struct {
 	stuck   []Change          // that cannot be made
 	kept    []Change          // that are not made, since somebody made the field what it is
 	causes  []string          // why, beside each of stuck
+	place   diag.Position     // of the first of stuck, where it is a reference
 	lacking string            // kind of which this edition has nothing, if that is why
+}
+
+// stick adds a change that cannot be made.
+func (d *difference) stick(c Change, cause string, at diag.Position) {
+	if d.place.IsZero() {
+		d.place = at
+	}
+	d.stuck, d.causes = append(d.stuck, c), append(d.causes, cause)
 }
 
 // The causes that concern the operations.
@@ -58,7 +67,7 @@ func (b *builder) difference(i int) (d difference) {
 			d.kept = append(d.kept, c)
 			continue
 		}
-		cause := b.cause(v, f.traits)
+		cause := b.cause(int32(i), v) //nolint:gosec // there are fewer things than 2^31
 		if c.Possible = cause == ""; c.Possible {
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
@@ -76,7 +85,11 @@ func (b *builder) difference(i int) (d difference) {
 }
 
 // cause says why a change cannot be made, or "".
-func (b *builder) cause(v *resource.Value, t *traits) string {
+func (b *builder) cause(i int32, v *resource.Value) string {
+	t := b.facts[i].traits
+	if why := b.unavailable(i, v); why != "" {
+		return why
+	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !b.in.API.Sends(v.Field):
 		return cannotChange

@@ -12,6 +12,14 @@
 // every read that it stands on, and a thing that could not be read is never taken
 // for absent.
 //
+// What a thing is on the service is decided by the manifest's ID, the state, the
+// manifest's identifier, planform's mark, its natural key, in this order. An
+// identifier that contradicts the state or a mark is an error that names both. What
+// an ID or identifier names and the service does not show (deleted, archived, a
+// draft) stops only its own thing and what lives in it; of a thing that names it,
+// only the field waits. What the state knows and a look-up by mark shows as archived
+// is left alone, and never created again.
+//
 // What a create without an outcome made is looked for before it is created
 // again: in the list of its parent, by mark or natural key; or, of work items
 // under the documented operations, by their readable numbers, among those that came

@@ -12,14 +12,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// identify decides what a thing is on the service: by the manifest's ID or
-// readable identifier, the state, the service's mark, the natural key, in this order.
+// identify decides what a thing is on the service: by the manifest's ID, the state, the manifest's
+// readable identifier, the service's mark, the natural key, in this order. An identifier that says
+// otherwise than the state or a mark is an error.
 func (s *Survey) identify(i int) {
 	o, f := s.in.Desired[i], &s.facts[i]
 	if f.parent != none {
 		switch p := &s.facts[f.parent]; p.standing {
-		case pending, broken, lacking, unknown:
-			f.standing = p.standing
+		case pending, broken, lacking, unknown, missing, hidden:
+			f.standing, f.why = p.standing, p.why
 			return
 		case absent:
 			f.prior = nil
@@ -44,16 +45,18 @@ func (s *Survey) identify(i int) {
 			f.identifier = f.prior.Identifier
 		}
 		s.refresh(o, f)
-	case o.Identifier != "" && !(f.known() && (f.prior.Identifier == "" || strings.EqualFold(f.prior.Identifier, o.Identifier))):
-		s.byIdentifier(o, f)
 	case f.known():
-		f.id, f.identifier = f.prior.ID, cmp.Or(o.Identifier, f.prior.Identifier)
+		f.id, f.identifier = f.prior.ID, cmp.Or(f.prior.Identifier, o.Identifier)
 		s.refresh(o, f)
+	case o.Identifier != "":
+		s.byIdentifier(o, f)
 	default:
 		s.recognise(o, f, "")
 	}
-	if f.standing == there && f.row != nil {
-		f.row = o.Kind.Local(f.row, s.zoneNow(f.parent))
+	if f.standing == there {
+		if f.row != nil {
+			f.row = o.Kind.Local(f.row, s.zoneNow(f.parent))
+		}
 		s.confirm(o, f)
 	}
 }
@@ -69,22 +72,43 @@ func (f *fact) forget() { f.prior, f.moved = nil, true }
 
 // confirm holds what a record shows against what the manifest says of its identity.
 func (s *Survey) confirm(o *resource.Object, f *fact) {
-	shown := s.readable(o.Kind, f.parent, f.row)
+	shown := ""
+	switch {
+	case f.row != nil:
+		shown = s.readable(o.Kind, f.parent, f.row)
+	case f.known():
+		shown = f.prior.Identifier
+	}
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
 		s.hint(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		f.standing = broken
 		return
-	default: // the state's thing bears another identifier by now, and the manifest goes by that
-		s.byIdentifier(o, f)
+	case o.Kind.Identifier.Wire != "":
+		s.otherIdentifier(o, f, shown)
+		return
+	default:
+		s.contradicts(o, f, shown+" ("+f.id+") by the state", "planform state rm "+string(o.Address)+" forgets what the state says")
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
 	if at, _ := f.row["archived_at"].(string); at != "" && f.lived && f.parent == none {
-		s.hint(o, "archived", string(o.Address)+" is archived on the service, which then shows nothing of what is in it", "restore it on the service, or take it out of the manifest")
-		f.standing = broken
+		f.standing, f.why = hidden, "archived"
 	}
+}
+
+// contradicts reports that a thing is another one than its identifier says.
+func (s *Survey) contradicts(o *resource.Object, f *fact, is, hint string) {
+	s.hint(o, "contradiction", string(o.Address)+" is "+is+", and the manifest says "+o.Identifier, "correct the identifier, or leave it out; "+hint)
+	f.standing = broken
+}
+
+// otherIdentifier reports that a thing bears another identifier than people chose for it in the manifest.
+func (s *Survey) otherIdentifier(o *resource.Object, f *fact, shown string) {
+	s.hint(o, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
+		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
+	f.standing = broken
 }
 
 // readable is the readable identifier of a record that lives in a parent, or "".
@@ -129,6 +153,7 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 	}
 	l, st := s.list(t, f.parent)
 	if f.standing = st; st != there {
+		f.why = l.why
 		return
 	}
 	x := s.identifiers(l, t, f.parent)
@@ -147,9 +172,7 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 // identifiers people choose: a thing is created with it.
 func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
-		s.hint(o, "other-identifier", string(o.Address)+" is "+s.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0])+" on the service, not "+o.Identifier,
-			"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
-		f.standing = broken
+		s.otherIdentifier(o, f, s.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0]))
 		return
 	}
 	if hits, field := l.alike(o, f.traits); len(hits) > 0 {
@@ -158,7 +181,7 @@ func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
 		f.standing = broken
 		return
 	}
-	if len(missing(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
+	if len(undescribed(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
 		s.notFound(o, f, x) // it is misspelt rather than new
 		return
 	}
@@ -181,9 +204,70 @@ func (s *Survey) is(o *resource.Object, f *fact, row resource.Row) {
 		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
 		f.forget()
 	}
+	if f.traits.marked && o.Kind.Numbered() {
+		s.holdAgainstMarks(o, f)
+	}
 }
 
+// holdAgainstMarks makes sure that what bears the identifier was not made by planform as
+// something else, and that planform did not make something else as this.
+func (s *Survey) holdAgainstMarks(o *resource.Object, f *fact) {
+	ours := map[string]bool{}
+	for _, a := range addresses(o) {
+		ours[resource.Mark(s.in.Workspace, a)] = true
+	}
+	mark, _ := f.row["external_id"].(string)
+	switch {
+	case f.row["external_source"] != resource.MarkSource || !strings.HasPrefix(mark, s.in.Workspace+"/"):
+	case ours[mark]:
+		return
+	default:
+		s.hint(o, "contradiction", string(o.Address)+" says that it is "+o.Identifier+", which planform made as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+			"correct the identifier, or leave it out; if it is meant all the same, write id: "+f.id)
+		f.standing = broken
+		return
+	}
+	row, answered := s.byMark(o, f)
+	switch {
+	case !answered:
+		f.standing = pending
+	case row != nil && row.ID() != f.id:
+		is := row.ID()
+		if shown := s.readable(o.Kind, f.parent, row); shown != "" {
+			is = shown + " (" + is + ")"
+		}
+		s.contradicts(o, f, is+" by the mark that planform gave it", "if it is meant all the same, write id: "+f.id)
+	}
+}
+
+// byMark is the thing that carries the mark of an object, or nil. It is looked for in the
+// list of its kind where that is read already.
+func (s *Survey) byMark(o *resource.Object, f *fact) (row resource.Row, answered bool) {
+	mark := resource.Mark(s.in.Workspace, o.Address)
+	if s.listed(f.traits, f.parent) {
+		l, _ := s.list(f.traits, f.parent)
+		if hits := l.marks()[mark]; len(hits) > 0 {
+			return hits[0], true
+		}
+		return nil, true
+	}
+	if !f.traits.findsMarks() {
+		return nil, true
+	}
+	a, answered := s.ask(Read{Operation: f.traits.list, Path: s.listPath(f.traits, f.parent), Mark: mark})
+	if len(a.Rows) == 0 {
+		return nil, answered
+	}
+	return a.Rows[0], answered
+}
+
+// notFound deals with an identifier that nothing bears which the service shows. One that people
+// choose is misspelt; of one that the service gave the thing may be gone, or shown nowhere.
 func (s *Survey) notFound(o *resource.Object, f *fact, x index) {
+	if o.Kind.Numbered() {
+		f.standing, f.why = missing, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": it was deleted or archived, or is a draft, or the identifier is wrong"
+		return
+	}
 	f.standing = broken
 	var all []string
 	for _, rows := range x {
@@ -225,6 +309,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 	}
 	l, st := s.list(t, f.parent)
 	if f.standing = st; st != there {
+		f.why = l.why
 		return
 	}
 	if t.marked && len(l.marks()) > 0 {
@@ -239,7 +324,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 			return
 		}
 	}
-	if hits, field := l.alike(o, t); len(hits) > 0 {
+	if hits, field := s.alike(l, o, t); len(hits) > 0 {
 		s.adopt(o, f, hits, "its "+field)
 		return
 	}
@@ -257,7 +342,11 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 // adopt takes the one record that was recognised; several are an error that names them.
 func (s *Survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
 	if len(hits) > 1 {
-		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), "give the id of the right one")
+		hint := "give the id of the right one"
+		if by == byMark {
+			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
+		}
+		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), hint)
 		f.standing = broken
 		return
 	}

@@ -108,14 +108,108 @@ func TestIdentity(t *testing.T) {
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 2), "name=A") },
 			steps: []string{"update cycle/web/a name"},
 		},
-		"an identifier comes before the state": {
+		"an identifier that contradicts the state is an error": {
 			api:      full,
 			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
-			steps:    []string{"update project/web name"},
-			findings: []string{"warning other-thing: SHOP is another project now than at the last apply: " + shop + " instead of " + web},
-			reads:    []string{"projects/"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; change the identifier on the service first, or give a new project a key of its own"},
+		},
+		"likewise of an item": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop").have("work_item", web, item(8), "sequence_id=8", "name=Pay")
+			},
+			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
+			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the state, and the manifest says WEB-7; " +
+				"correct the identifier, or leave it out; planform state rm work_item/web/pay forgets what the state says"},
+		},
+		"also where nothing is read": {
+			api:     full,
+			options: func(in *planner.Input) { in.Trust = true },
+			prior:   []planner.Record{{Address: "work_item/web/pay", ID: item(8), Identifier: "WEB-8"}},
+			want:    func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the state, and the manifest says WEB-7; " +
+				"correct the identifier, or leave it out; planform state rm work_item/web/pay forgets what the state says"},
+		},
+		"an identifier of what planform made as something else is an error": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
+			},
+			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
+			findings: []string{"error contradiction: work_item/web/pay says that it is WEB-7, which planform made as work_item/web/shop; " +
+				"correct the identifier, or leave it out; if it is meant all the same, write id: " + item(7)},
+		},
+		"likewise where planform made something else as this": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop")
+				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+			},
+			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the mark that planform gave it, and the manifest says WEB-7; " +
+				"correct the identifier, or leave it out; if it is meant all the same, write id: " + item(7)},
+		},
+		"an archived item is left alone, with what is in it": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
+			},
+			prior: []planner.Record{known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay online").put("link/web/pay/a", "url=https://a.example")
+			},
+			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+		},
+		"what names an archived item is made without it": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
+				s.have("work_item", web, item(8), "sequence_id=8", "name=Card", "parent="+item(7))
+			},
+			prior: []planner.Record{
+				known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay"),
+				known("work_item/web/card", item(8), "identifier=WEB-8", "name=Card"),
+			},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/card", "name=Card", "parent=@work_item/web/pay")
+				w.put("work_item/web/cash", "name=Cash", "parent=@work_item/web/pay", "blocked_by=@work_item/web/pay")
+			},
+			steps: []string{
+				"create work_item/web/cash",
+				"not_possible work_item/web/cash: work_item/web/pay is archived, or what it lives in",
+			},
+			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+		},
+		"one that is not there stops nothing but what hangs on it": {
+			api: full,
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay").put("link/web/pay/a", "url=https://a.example")
+				w.put("work_item/web/card", "name=Card", "parent=@work_item/web/pay", "blocked_by=@work_item/web/pay").put("link/web/card/b", "url=https://b.example")
+			},
+			steps: []string{
+				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"create work_item/web/card",
+				"not_possible work_item/web/card: work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"not_possible link/web/pay/a: it lives in work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"create link/web/card/b",
+			},
+		},
+		"two of one mark are named, with the one to keep": {
+			api: full,
+			have: func(s *service) {
+				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+			},
+			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cash", "name=Cash")
+			},
+			steps: []string{"create work_item/web/cash"},
+			findings: []string{"warning same-mark: 2 work items carry the mark of work_item/web/pay: WEB-7 (" + item(7) + "), WEB-8 (" + item(8) + "); " +
+				"keep WEB-8 (" + item(8) + ") (the state knows it), and delete WEB-7 (" + item(7) + ")"},
 		},
 		"a renamed identifier is not what the manifest means": {
 			api:      full,
@@ -210,10 +304,10 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=SHOP-7", "name=Shop") },
 			findings: []string{"error elsewhere: work item SHOP-7 is not in project/web; write it where it belongs"},
 		},
-		"an identifier that nothing bears is an error": {
-			api:      documented,
-			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=WEB-7", "name=Shop") },
-			findings: []string{"error not-found: the service has no work item WEB-7"},
+		"an identifier that nothing bears stops only its own thing": {
+			api:   documented,
+			want:  func(w *wanted) { project(w).put("work_item/web/shop", "identifier=WEB-7", "name=Shop") },
+			steps: []string{"not_possible work_item/web/shop: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong"},
 		},
 		"an identifier that is near another one says so": {
 			api:      full,
@@ -259,24 +353,24 @@ func TestIdentity(t *testing.T) {
 			},
 			reads: []string{"projects/" + web + "/", "projects/" + web + "/cycles/", "projects/" + web + "/cycles/" + uuid(2, 3) + "/"},
 		},
-		"an id that nothing bears is an error": {
-			api:      full,
-			want:     func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 9), "name=A") },
-			findings: []string{"error not-found: the service has no cycle with the ID " + uuid(2, 9) + "; correct the id, or leave it out"},
+		"an id that nothing bears stops only its own thing": {
+			api:   full,
+			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 9), "name=A") },
+			steps: []string{"not_possible cycle/web/a: the service shows no cycle with the ID " + uuid(2, 9) + ": it was deleted or archived, or the id is wrong"},
 		},
-		"a list that is not there is an error and not an empty list": {
+		"a list that is not there is no empty list": {
 			api: documented,
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "id="+item(1)).put("link/web/pay/a", "url=https://a.example")
 			},
-			findings: []string{"error not-found: the service has no work item with the ID " + item(1) + ": it has no list of its links; look whether it was deleted or archived, or correct its id"},
+			steps: []string{"not_possible link/web/pay/a: the service has no work item with the ID " + item(1) + ": it has no list of its links"},
 		},
 		"what is in an archived project is not taken for deleted": {
 			api:      full,
 			have:     func(s *service) { s.find(web).row["archived_at"] = "2026-01-01" },
 			prior:    []planner.Record{known("work_item/web/pay", item(1))},
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
-			findings: []string{"error archived: project/web is archived on the service, which then shows nothing of what is in it; restore it on the service, or take it out of the manifest"},
+			findings: []string{"warning archived: project/web (WEB) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
 		},
 		"what the state knows of another project is void": {
 			api: full,

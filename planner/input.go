@@ -3,6 +3,7 @@ package planner
 import (
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -35,6 +36,8 @@ type Input struct {
 	AnyOrder bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
+	// Notices are told with the plan.
+	Notices diag.List
 }
 
 // Prior is what the last apply left, from the state file.
@@ -74,6 +77,7 @@ type Read struct {
 	Path      string // expanded, below the base URL
 	Fields    string // of a list: the only fields that are needed, with commas between; "" = all
 	Optional  bool   // where it is forbidden, the plan does without: the answer has no rows
+	Mark      string // of a list: only the thing that carries planform's mark, wherever it is; "" = all
 	Probe     bool   // of a list: one row is enough, it only matters whether there is such a list
 }
 
@@ -85,6 +89,8 @@ type Answer struct {
 	Rows []resource.Row // of a list all rows; of a single record that one
 	// Missing: the service says that there is no such thing.
 	Missing bool
+	// Several: of a look-up by mark, several things carry it.
+	Several bool
 	// Lacking: this edition of the service has no such route.
 	Lacking bool
 }

@@ -9,11 +9,11 @@ import (
 
 // members plans the batches that bring a container's missing members in.
 func (b *builder) members(r *roster) {
-	if r.object != none && b.rests(r.object) {
-		return // see rest
+	if r.object != none && (b.rests(r.object) || b.facts[r.object].standing == hidden) {
+		return // see rest and tellHidden
 	}
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
-		return e.member != none && b.root(e.member) != none || b.isIn(r, e)
+		return e.member != none && (b.root(e.member) != none || b.facts[e.member].standing == hidden) || b.isIn(r, e)
 	})
 	if len(entries) == 0 {
 		return
@@ -22,8 +22,14 @@ func (b *builder) members(r *roster) {
 	reason, lacks := "", ""
 	switch {
 	case r.object != none && b.root(r.object) != none:
-		lacks = b.lackingKind(b.root(r.object))
+		root := b.root(r.object)
+		lacks = b.lackingKind(root)
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
+		if f := &b.facts[root]; f.standing == missing {
+			reason = f.why
+		}
+	case r.why != "":
+		reason = r.why
 	case b.lastDayOf(r) != "":
 		c := resource.Must(r.kind.Membership.Container).Noun()
 		reason = "it is over since " + b.lastDayOf(r) + ", and the service puts nothing into " + diag.A(c) + " that is: name another " + c + ", or none"

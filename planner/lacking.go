@@ -59,6 +59,9 @@ func (b *builder) stick(i int, d *difference) {
 		return
 	}
 	step := b.step(i, NotPossible)
+	if !d.place.IsZero() {
+		step.Position = d.place
+	}
 	step.changes, step.Reason, step.Lacking = d.stuck, d.reason(b.in.API, b.facts[i].traits.kind), d.lacking
 }
 

@@ -28,6 +28,7 @@ type listing struct {
 	standing standing
 	looked   bool
 	rows     []resource.Row
+	why      string // it is missing
 	// The indexes are made when first needed.
 	byID, byMark, byIdentifier index
 	byField                    map[*resource.Field]index
@@ -64,8 +65,8 @@ func (s *Survey) listing(t *traits, parent int32) *listing {
 }
 
 // list returns the records of a kind within a parent. They are there to be
-// looked at only if the standing is there; broken without an error of its own
-// means that the API offers no list.
+// looked at only if the standing is there; missing says that what they would live in is
+// not, which tells nothing of them; broken without an error of its own means that the API offers no list.
 func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 	if t.list == nil {
 		return nil, broken
@@ -96,7 +97,13 @@ func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
 		l.standing = lacking
 	case a.Missing:
 		l.standing = broken
-		s.noParent(t, parent)
+		if parent == none {
+			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
+			break
+		}
+		o := s.in.Desired[parent]
+		l.standing = missing
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.facts[parent].id + ": it has no list of its " + plural(t.kind)
 	default:
 		l.standing, l.rows = there, a.Rows
 	}
@@ -160,18 +167,6 @@ func (s *Survey) listPath(t *traits, parent int32) string {
 		l.path, _ = t.list.Expand(s.params(parent))
 	}
 	return l.path
-}
-
-// noParent reports that a list is not there because what it belongs to is not.
-// That says nothing of what the list would show.
-func (s *Survey) noParent(t *traits, parent int32) {
-	if parent == none {
-		s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
-		return
-	}
-	o := s.in.Desired[parent]
-	s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" with the ID "+s.facts[parent].id+": it has no list of its "+plural(t.kind),
-		"look whether it was deleted or archived, or correct its id")
 }
 
 // ask notes a read that is wanted, or returns its answer.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -20,6 +19,7 @@ type roster struct {
 	entries   []entry
 	may       bool     // some of those that are wanted may be in it already
 	lacking   bool     // this edition has no such memberships
+	why       string   // nobody can be added: the container is not there
 	read      bool     // the service has said who is in it
 	have      []string // IDs of members that are there, sorted
 }
@@ -198,7 +198,7 @@ func (s *Survey) readRoster(r *roster) {
 	case a.Lacking:
 		r.lacking = true
 	case a.Missing:
-		s.noContainer(r)
+		r.why = "the service shows no " + resource.Must(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
 	default:
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
@@ -206,18 +206,6 @@ func (s *Survey) readRoster(r *roster) {
 		}
 		slices.Sort(r.have)
 	}
-}
-
-// noContainer reports a container that is not there though its ID is known.
-func (s *Survey) noContainer(r *roster) {
-	at := r.entries[0].ref.Position
-	if r.container.Object != nil {
-		at = r.container.Object.Position
-	}
-	s.diags.Add(diag.Diagnostic{
-		Code: "not-found", Position: at, Address: string(r.container.Address),
-		Summary: "the service has no " + resource.Must(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID, Hint: "look whether it was deleted, or correct its id",
-	})
 }
 
 // address is where the state keeps the members of the roster's container.

@@ -91,10 +91,10 @@ func TestMemberships(t *testing.T) {
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			steps: []string{"not_possible initiative/q1#projects 1: this edition of the service does not have projects of initiatives"},
 		},
-		"a container that is not there is an error": {
-			api:      documented,
-			want:     func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
-			findings: []string{"error not-found: the service has no initiative with the ID " + uuid(6, 1) + "; look whether it was deleted, or correct its id"},
+		"into a container that is not there nobody is put": {
+			api:   documented,
+			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
+			steps: []string{"not_possible initiative/q1#projects 1: the service shows no initiative with the ID " + uuid(6, 1) + ": it was deleted or archived, or the ID is wrong"},
 		},
 		"a member that cannot be made is left out": {
 			api: documented, have: there,

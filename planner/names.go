@@ -19,7 +19,7 @@ type nameKey struct {
 // lookUpNames finds the IDs of the things of the service that fields name.
 func (s *Survey) lookUpNames() {
 	for _, n := range s.refs {
-		if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown {
+		if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown || st == missing || st == hidden {
 			continue
 		}
 		for j := range n.v.Refs {
@@ -63,7 +63,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 	}
 	if name.within != none {
 		switch parent := s.in.Desired[name.within]; s.facts[name.within].standing {
-		case pending, broken, lacking, unknown:
+		case pending, broken, lacking, unknown, missing, hidden:
 			return
 		case absent:
 			switch s.offered(t) {
@@ -72,7 +72,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 			case lacking:
 				s.lack(name)
 				return
-			case there, absent, unknown, broken:
+			case there, absent, unknown, broken, missing, hidden:
 			}
 			if t.given(r.Text) {
 				s.found[name] = "" // its ID is looked up during the run
@@ -100,7 +100,9 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		if t.list == nil {
 			s.unresolved(name, r, what+" cannot be looked up with the documented operations", "give its ID, or use --api auto")
 		}
-	case pending, absent, unknown:
+	case missing:
+		s.unfind(name, l.why)
+	case pending, absent, unknown, hidden:
 	}
 }
 
@@ -126,6 +128,15 @@ func (s *Survey) lack(name nameKey) {
 	s.lacked[name] = true
 }
 
+// unfind notes an identifier that nothing bears which the service shows.
+func (s *Survey) unfind(name nameKey, why string) {
+	s.found[name] = ""
+	if s.unfound == nil {
+		s.unfound = map[nameKey]string{}
+	}
+	s.unfound[name] = why
+}
+
 // find looks up a readable identifier such as WEB-12.
 func (s *Survey) find(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
@@ -135,7 +146,7 @@ func (s *Survey) find(name nameKey, r *resource.Reference) {
 	case a.Lacking:
 		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.Missing || len(a.Rows) == 0:
-		s.unresolved(name, r, "the service has no "+name.kind.kind.Noun()+" "+r.Text, "")
+		s.unfind(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": it was deleted or archived, or is a draft, or the identifier is wrong")
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}
@@ -228,7 +239,7 @@ func (s *Survey) target(i int32, t *refTraits, r *resource.Reference) (at int32,
 func (s *Survey) resolve(i int32) resource.Resolve {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.facts[i].traits.ref(field), r)
-		return id, ok && (at == none || s.facts[at].standing == there)
+		return id, ok && (at == none || s.facts[at].standing == there || s.facts[at].standing == hidden && id != "")
 	}
 }
 

@@ -12,7 +12,7 @@ const unjudged int32 = -2
 func (b *builder) findObstacles() {
 	for i := range b.facts {
 		switch f := &b.facts[i]; {
-		case f.standing == lacking, f.standing == unknown, f.standing == absent && (f.traits.create == nil || b.forbidden(i)):
+		case f.standing == lacking, f.standing == unknown, f.standing == missing, f.standing == absent && (f.traits.create == nil || b.forbidden(i)):
 			b.roots = make([]int32, len(b.facts))
 			for k := range b.roots {
 				b.roots[k] = unjudged
@@ -38,7 +38,7 @@ func (b *builder) root(i int32) int32 {
 
 func (b *builder) findRoot(i int32) int32 {
 	o, f := b.in.Desired[i], &b.facts[i]
-	if f.standing == there {
+	if f.standing == there || f.standing == hidden {
 		return none
 	}
 	if f.parent != none {
@@ -65,7 +65,7 @@ func (b *builder) rootOf(v *resource.Value) int32 {
 		return none
 	}
 	for k := range v.Refs {
-		if at, ok := b.index[v.Refs[k].Target]; ok && b.facts[at].standing != lacking { // see lack
+		if at, ok := b.index[v.Refs[k].Target]; ok && b.facts[at].standing != lacking && b.facts[at].standing != missing { // see lack and unmet
 			if root := b.root(at); root != none {
 				return root
 			}
@@ -84,7 +84,9 @@ func (b *builder) obstacle(i int, root int32) string {
 	case unknown:
 		why = "a former run may have created it, and no read can tell; look on the service, then say what you found: " +
 			"planform state resolve " + string(o.Address) + " --id ID, or --absent"
-	case absent, pending, there, broken:
+	case missing:
+		why = f.why
+	case absent, pending, there, broken, hidden:
 		if why = b.forbids(int(root)); why != "" {
 			break
 		}

@@ -17,6 +17,7 @@ func (s *Survey) refresh(o *resource.Object, f *fact) {
 	}
 	l, st := s.list(t, f.parent)
 	if f.standing = st; st != there {
+		f.why = l.why
 		return
 	}
 	switch rows := l.ids()[f.id]; {
@@ -83,6 +84,8 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 	case o.ID != "":
 		s.hint(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
 		f.standing = broken
+	case o.Kind.Numbered():
+		s.contradicts(o, f, f.id+" by the state, which is not "+by, "planform state rm "+string(o.Address)+" forgets what the state says")
 	default:
 		s.byIdentifier(o, f)
 	}
@@ -92,9 +95,9 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 // show: it may be there under another ID, or is to be created again.
 func (s *Survey) vanished(o *resource.Object, f *fact) {
 	switch {
+	case s.hides(o, f):
 	case o.ID != "":
-		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" with the ID "+o.ID, "correct the id, or leave it out")
-		f.standing = broken
+		f.standing, f.why = missing, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
 	case o.Identifier != "":
 		s.byIdentifier(o, f)
 	case f.traits.create == nil && !f.traits.recognises():

@@ -127,6 +127,9 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	_, shelf := k.Op(resource.ListArchived, s.in.API)
 	switch r.Operation.Verb {
 	case resource.List, resource.ListArchived:
+		if r.Mark != "" {
+			return s.byMark(r.Mark)
+		}
 		parent := ""
 		if k.Parent != "" {
 			if parent = params[resource.Must(k.Parent).Param]; s.find(parent) == nil {
@@ -134,14 +137,14 @@ func (s *service) answer(r planner.Read) planner.Answer {
 			}
 		}
 		for _, t := range s.things {
-			away := shelf && t.row["archived_at"] != nil
+			away := (shelf || k.Name == "work_item") && t.row["archived_at"] != nil
 			if t.kind == k && t.parent == parent && away == (r.Operation.Verb == resource.ListArchived) {
 				rows = append(rows, t.row)
 			}
 		}
 		return planner.Answer{Rows: rows}
 	case resource.Get:
-		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf || t.row["archived_at"] == nil) {
+		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
 		for _, t := range s.things { // a parent has one of these
@@ -153,7 +156,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
 	case resource.Find:
 		for _, t := range s.things {
-			if t.kind == k && s.identifier(t) == params["identifier"] {
+			if t.kind == k && s.identifier(t) == params["identifier"] && t.row["archived_at"] == nil {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
 		}
@@ -170,6 +173,20 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		s.t.Fatalf("%s is no read", r.Operation)
 	}
 	return planner.Answer{Missing: true}
+}
+
+// byMark is what a look-up by mark finds, archived things and drafts among them.
+func (s *service) byMark(mark string) planner.Answer {
+	var rows []resource.Row
+	for _, t := range s.things {
+		if t.row.Marked(mark) {
+			rows = append(rows, t.row)
+		}
+	}
+	if len(rows) > 1 {
+		return planner.Answer{Several: true}
+	}
+	return planner.Answer{Rows: rows}
 }
 
 func (s *service) identifier(t *thing) string {

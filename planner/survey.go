@@ -20,6 +20,8 @@ const (
 	absent                  // it is not on the service
 	unknown                 // it may be there, and nothing can tell: an intent without an outcome
 	lacking                 // this edition has no such kind
+	missing                 // the manifest says which thing of the service it is, and the service shows none; see fact.why
+	hidden                  // it is on the service, archived or a draft, or lives in such a thing, and is left alone
 	broken                  // an error was reported, or it hangs on something that is broken
 )
 
@@ -31,6 +33,7 @@ type fact struct {
 	step       *Step        // that creates or changes it, once it is planned
 	id         string
 	identifier string
+	why        string // of what is missing or hidden
 	adopted    string // how it was recognised, if by anything but the manifest's ID or the state
 	parent     int32  // fact of what it lives in; none = the workspace
 	refs       int32  // where the fields that name others begin, see namings
@@ -59,8 +62,13 @@ type Survey struct {
 	owners   map[serviceID]int32 // facts by what they are on the service
 	rosters  []*roster
 	names    map[Name]string
-	found    map[nameKey]string // "" = reported, or found during the run only
-	lacked   map[nameKey]bool   // of kinds that this edition does not have; nil = none
+	found    map[nameKey]string        // "" = reported, or found during the run only
+	lacked   map[nameKey]bool          // of kinds that this edition does not have; nil = none
+	unfound  map[nameKey]string        // identifiers that no thing of the service bears, and why; nil = none
+	lookups  int                       // by mark
+	unlooked int                       // things that would have been looked for by their mark, if there were not so many
+	marked   map[string]int32          // facts by their marks
+	namesake map[*resource.Object]bool // things of one name, which the name does not tell apart
 	reads    []Read
 	unseen   []Read // see Unseen
 	asked    map[Read]bool
@@ -280,7 +288,7 @@ func (s *Survey) ancestor(at int32, t *traits) int32 {
 func (s *Survey) own() {
 	for i := range s.facts {
 		f := &s.facts[i]
-		if f.standing != there || f.id == "" {
+		if f.standing != there && f.standing != hidden || f.id == "" {
 			continue
 		}
 		o := s.in.Desired[i]

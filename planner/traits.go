@@ -153,6 +153,11 @@ func (t *traits) carried(f *resource.Field) bool {
 // recognises reports whether a thing can be found on the service without an ID or an identifier.
 func (t *traits) recognises() bool { return t.list != nil && (t.marked || len(t.natural) > 0) }
 
+// findsMarks reports whether a thing can be looked for by its mark alone, wherever it is.
+func (t *traits) findsMarks() bool {
+	return t.marked && t.list != nil && slices.Contains(t.list.Query, "external_id")
+}
+
 // given reports whether every new parent has a thing of that name from the start.
 func (t *traits) given(name string) bool {
 	return slices.ContainsFunc(t.kind.Given, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })

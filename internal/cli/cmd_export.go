@@ -163,7 +163,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, hinted{errUnlisted, "the service has no list of projects, or the credential may not read it: ask for one that may"}
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		Workspace: conn.workspace, Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
+		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.name), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

@@ -210,6 +210,9 @@ type memory interface {
 func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last memory, out output) (*planner.Plan, error) {
 	in := o.input
 	in.Now = time.Now()
+	in.Notices = wanted.Localize(func(s resource.Source) bool {
+		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.name)
+	})
 	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
 	around := newSurroundings(path, o.files, wanted.Files)
 	wanted.Call(around.names)

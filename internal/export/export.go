@@ -23,6 +23,7 @@ type Export struct {
 	Denied  bool             // something could not be read for want of permission
 
 	workspace string
+	baseURL   string
 	root      *thing
 	all       map[serviceID]*thing // that were read
 	findings  diag.List
@@ -128,10 +129,16 @@ func inOrder(kinds []*resource.Kind) []*resource.Kind {
 }
 
 func (e *Export) document(sections ...manifest.Entry) manifest.Map {
-	return append(manifest.Map{
+	document := manifest.Map{
 		{Key: schema.Version, Value: manifest.Literal("1")},
 		{Key: schema.Workspace, Value: e.workspace},
-	}, sections...)
+	}
+	if e.baseURL != "" {
+		document = append(document, manifest.Entry{Key: schema.Source, Value: manifest.Map{
+			{Key: schema.BaseURL, Value: e.baseURL}, {Key: schema.Workspace, Value: e.workspace},
+		}})
+	}
+	return append(document, sections...)
 }
 
 func (e *Export) file(name, comment string, document manifest.Map) {

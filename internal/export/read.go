@@ -19,6 +19,7 @@ import (
 // Options say what is read.
 type Options struct {
 	Workspace string
+	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
 	Projects  []string         // identifiers, names or IDs; empty = all
 	Only      []string         // sections, such as work_items; empty = all
 	With      []string         // what takes one request for each work item, such as links
@@ -41,7 +42,7 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := r.level(ctx, []*thing{root}); err != nil {
 		return nil, err
 	}
-	e := &Export{workspace: o.Workspace, root: root, all: r.all, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
+	e := &Export{workspace: o.Workspace, baseURL: o.BaseURL, root: root, all: r.all, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
 	r.tell(e)
 	return e, e.compose()
 }

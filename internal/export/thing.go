@@ -229,6 +229,9 @@ func callThem(workspace string, parent *thing, k *resource.Kind) {
 	for _, t := range list {
 		name := t.calling()
 		t.pinned = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
+		if key := t.markKey(workspace); t.identifier != "" && key != "" && key != t.key {
+			t.pinned = true // its identifier would contradict the mark that it shares
+		}
 	}
 }
 

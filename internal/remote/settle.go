@@ -32,6 +32,8 @@ func (s *Service) settle(ctx context.Context, step *planner.Step, u *unsettled, 
 	row, v, err := s.look(ctx, step, params)
 	left := u.left()
 	switch {
+	case v == found && row.Hidden() != "":
+		return false, out, standsInTheWay(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.take(ctx, step, row, params, ids)
 		out.Settled, out.Made = err == nil, true
@@ -72,6 +74,8 @@ func (s *Service) blind(step *planner.Step, u *unsettled, err error) error {
 func (s *Service) afterRefusal(ctx context.Context, step *planner.Step, u *unsettled, params map[string]string, ids executor.IDs, e *apiclient.Error) (out executor.Outcome, err error) {
 	row, v, err := s.look(ctx, step, params)
 	switch {
+	case v == found && row.Hidden() != "":
+		return out, standsInTheWay(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.take(ctx, step, row, params, ids)
 		out.Settled, out.Made = err == nil, e.Vague() || u != nil // else it was refused since another had made it

@@ -39,10 +39,7 @@ func (s *Service) met(ctx context.Context, step *planner.Step, params map[string
 	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
-		return executor.Outcome{}, explained{
-			fmt.Errorf("the service refuses to create %s: it has it already, with the ID %s, but does not show it", step.Address, cause.ExistingID),
-			"it may be archived or a draft: restore or delete it on the service, or write the thing under another key",
-		}
+		return executor.Outcome{}, standsInTheWay(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
 	case res.Row.Marked(resource.Mark(s.plan.Workspace, step.Address)), !step.Kind.AdoptAsked && sameNatural(step.Object, res.Row):
@@ -51,6 +48,14 @@ func (s *Service) met(ctx context.Context, step *planner.Step, params map[string
 		return out, err
 	default:
 		return executor.Outcome{}, failure(step, cause)
+	}
+}
+
+// standsInTheWay is that the service has the thing already and shows it in no list.
+func standsInTheWay(step *planner.Step, id, why string) error {
+	return explained{
+		fmt.Errorf("the service refuses to create %s: it has it already, with the ID %s, and it is %s", step.Address, id, why),
+		"what is archived, or a draft, is in no list: restore or delete it on the service, or write the thing under another key",
 	}
 }
 

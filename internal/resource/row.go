@@ -9,6 +9,17 @@ func (r Row) ID() string {
 	return NormalID(s)
 }
 
+// Hidden says why no list of the service shows the record: archived, or a draft; "" = it is shown.
+func (r Row) Hidden() string {
+	if at, _ := r["archived_at"].(string); at != "" {
+		return "archived"
+	}
+	if draft, _ := r["is_draft"].(bool); draft {
+		return "a draft"
+	}
+	return ""
+}
+
 // Shown is the raw value that the record shows for a field, under either of its names.
 func (r Row) Shown(f *Field) (any, bool) {
 	_, v, ok := r.shown(f)

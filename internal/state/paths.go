@@ -85,6 +85,23 @@ func fileSafe(text string) string {
 	}, text)
 }
 
+// SameServer reports whether two base URLs are of one server.
+func SameServer(a, b string) bool {
+	first, err := normalURL(a)
+	if err != nil {
+		return false
+	}
+	second, err := normalURL(b)
+	return err == nil && first == second
+}
+
+// ServerURL is the form in which the base URL of a server is written down, without what
+// could be a credential; "" where it is none.
+func ServerURL(raw string) string {
+	normal, _ := normalURL(raw)
+	return normal
+}
+
 // normalURL is the form in which addresses of servers are stored and compared:
 // scheme, host, port unless it is the scheme's own, and path. What could be a
 // credential (user, query, fragment) is left out, and an error does not repeat

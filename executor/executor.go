@@ -115,6 +115,11 @@ type StepResult struct {
 	Missing []resource.Address
 }
 
+// Found reports whether a create found that another run had created the thing.
+func (r *StepResult) Found() bool {
+	return r.Status == Done && r.Step.Action == planner.Create && r.Outcome.Settled && !r.Outcome.Made
+}
+
 // Result is how a run ended.
 type Result struct {
 	Steps       []StepResult // one for each step of the plan, in its order

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -121,7 +122,21 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := out.view.Result(plan, result); err != nil {
 		return err
 	}
-	return verdict(plan, result, o)
+	err = verdict(plan, result, o)
+	if result.Stopped == nil && !result.Interrupted && tellDoubles(ctx, conn, plan, result, out) && (err == nil || errors.Is(err, errPending)) {
+		return errSteps
+	}
+	return err
+}
+
+// tellDoubles tells what another run created at the same time, and reports whether there is any.
+func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
+	found, err := remote.NewService(conn.client, plan, remote.Grace{}).Doubles(ctx, r)
+	if err != nil {
+		out.view.Notef("%v", err)
+	}
+	out.view.Diagnostics(found)
+	return len(found) > 0
 }
 
 // agreed asks whether to go ahead, where there is anybody to ask and anything to do.

@@ -22,6 +22,9 @@
 // readable numbers can tell (work items with the documented operations) are waited
 // for while planning.
 //
+// After a run, [Service.Doubles] looks for what another run created at the same
+// moment. What a run was refused since another had made it, it does not count as its own.
+//
 // What remains: a service that carries out a request later than that, which is
 // then there twice unless the service refuses it; and an update that arrives late
 // and so undoes a newer one, which the next plan shows where it can be read.

@@ -282,7 +282,11 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 		}
 		switch s.Step.Action {
 		case planner.Create:
-			created++
+			if s.Found() {
+				adopted++
+			} else {
+				created++
+			}
 		case planner.Update:
 			updated++
 		case planner.Adopt:

@@ -30,7 +30,7 @@ func ended() (*planner.Plan, executor.Result) {
 		}
 	}
 	r.Steps[0].Outcome.Identifier = "WEB-12"
-	r.Steps[0].Outcome.Settled = true
+	r.Steps[0].Outcome.Settled, r.Steps[0].Outcome.Made = true, true
 	r.Steps[0].Outcome.Warnings = diag.List{{Severity: diag.Warning, Code: "dropped", Summary: "the service dropped the assignee bob@example.com"}}
 	fail := func(i int, status executor.Status, err error) {
 		r.Steps[i].Status, r.Steps[i].Err, r.Steps[i].Outcome = status, err, executor.Outcome{}

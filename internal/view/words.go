@@ -120,6 +120,9 @@ func carriedOut(r *executor.StepResult) string {
 	default:
 		text = s.Action.String() + " " + text
 	}
+	if r.Found() {
+		return strings.Replace(text, "created", "adopted", 1) + " (it was there by then: another run created it)"
+	}
 	if r.Outcome.Settled {
 		text += " (the answer was lost; looking showed that it was done)"
 	}

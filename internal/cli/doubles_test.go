@@ -1,0 +1,63 @@
+package cli_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// A service that checks a mark before it stores it, and not in one go, lets two
+// runs create the same thing at the same moment.
+func TestWhatTwoRunsCreatedIsNamedByTheRun(t *testing.T) {
+	t.Parallel()
+	var s *service
+	var once sync.Once
+	s = newService(t, sandbox.Options{Unique: sandbox.UniqueInTurn, Fault: func(r *http.Request) sandbox.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/work-items/") && r.UserAgent() != somebody {
+			once.Do(func() {
+				s.send(t, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/",
+					`{"name":"Open the shop","external_source":"planform","external_id":"acme/work_item/web/shop"}`)
+			})
+		}
+		return sandbox.Fault{}
+	}})
+	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
+	r := s.run(t, "apply", "-f", manifest)
+	if r.code != 3 || !strings.Contains(r.err, "work_item/web/shop is on the service 2 times, since another run created it at the same moment: WEB-2 (") ||
+		!strings.Contains(r.err, "keep WEB-2 (") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	r = s.must(t, "plan", "-f", manifest)
+	if !strings.Contains(r.err+r.out, "2 work items carry the mark of work_item/web/shop") {
+		t.Errorf("the next plan does not say so: %s%s", r.out, r.err)
+	}
+}
+
+// Of two runs that want the same, the one that came second made nothing, and prunes nothing.
+func TestWhatAnotherRunCreatedIsNotTakenForOnesOwn(t *testing.T) {
+	t.Parallel()
+	var s *service
+	var once sync.Once
+	s = newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/work-items/") && r.UserAgent() != somebody {
+			once.Do(func() {
+				s.send(t, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/",
+					`{"name":"Open the shop","external_source":"planform","external_id":"acme/work_item/web/shop"}`)
+			})
+		}
+		return sandbox.Fault{}
+	}})
+	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
+	r := s.must(t, "apply", "-f", manifest)
+	if !strings.Contains(r.out, "adopted work_item/web/shop as WEB-2 (it was there by then: another run created it)") || !strings.Contains(r.out, "Applied: 2 created, 1 adopted") {
+		t.Error(r.out)
+	}
+	s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB}]\n")
+	r = s.must(t, "apply", "-f", manifest, "--prune", "--yes", "--max-deletes", "5")
+	if strings.Contains(r.out, "deleted work_item/web/shop") || !strings.Contains(r.out, "deleted work_item/web/paint") {
+		t.Error(r.out)
+	}
+}

@@ -53,7 +53,7 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 		"it is not counted either": {
 			api: full, have: items, want: project, options: besides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/c; --prune deletes what is left over"},
 		},
 		"what stood in one that is gone goes": {
 			api: full, have: items, want: project, options: pruningBesides("b.yaml"),

@@ -49,7 +49,7 @@ func TestWhoLeaves(t *testing.T) {
 			api: full, have: have, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
-			findings: []string{"warning left-over: 2 things and 2 memberships that an earlier apply made are not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 2 things and 2 memberships that an earlier apply made are not in the manifest any more: cycle/web/s9, work_item/web/ship; --prune deletes what is left over"},
 		},
 		"nor what another manifest may want": {
 			api: full, have: have, want: wants(""), options: besides("a.yaml"),

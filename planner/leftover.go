@@ -35,25 +35,6 @@ const (
 	refused          // it is wanted no more, and cannot be deleted
 )
 
-// countLeftovers counts the things that an earlier apply made and the manifest does not have any more.
-func (s *Survey) countLeftovers() int {
-	n := 0
-	for address, r := range s.in.Prior {
-		if s.mayGo(address, &r) {
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	for _, o := range s.in.Desired {
-		if r := s.in.Prior[o.Address]; s.mayGo(o.Address, &r) {
-			n--
-		}
-	}
-	return n
-}
-
 // mayGo reports whether a thing goes if the manifest does not have it.
 func (s *Survey) mayGo(a resource.Address, r *Record) bool {
 	return r.Made && a.IsThing() && s.in.targeted(a) && s.in.abandoned(r)

@@ -65,6 +65,9 @@ type Plan struct {
 	Files map[resource.Address][]string
 	// Made counts the things that the state says planform made.
 	Made int
+	// Orphans are what an earlier apply created and the manifest does not have any more,
+	// where it is not to be deleted.
+	Orphans []Orphan
 	// Notices are warnings that belong to the plan: what could not be refreshed and why.
 	Notices diag.List
 }

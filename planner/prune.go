@@ -105,18 +105,7 @@ func (b *builder) protected(l *leftover) {
 // pruneNotices says what is left over and stays.
 func (b *builder) pruneNotices() {
 	if !b.in.Prune {
-		n, m := b.countLeftovers(), b.countDepartures()
-		var what []string
-		if n > 0 {
-			what = append(what, diag.Count(n, "thing"))
-		}
-		if m > 0 {
-			what = append(what, diag.Count(m, "membership"))
-		}
-		if n+m > 0 {
-			b.notice("left-over", strings.Join(what, " and ")+" that an earlier apply made "+are(n+m)+" not in the manifest any more",
-				"--prune deletes what is left over")
-		}
+		b.tellOrphans()
 		return
 	}
 	if b.blind > 0 {
@@ -138,7 +127,7 @@ func (b *builder) pruneNotices() {
 }
 
 // rekeyed warns of what is deleted while a thing of the same name is created beside
-// it: that is what a changed key looks like.
+// it, or of another name in its place: that is what a changed key looks like.
 func (b *builder) rekeyed() {
 	type named struct {
 		kind   *resource.Kind
@@ -156,17 +145,34 @@ func (b *builder) rekeyed() {
 			}
 		}
 	}
+	var others []Orphan
 	for _, l := range b.leftovers {
+		if l.fate != goes {
+			continue
+		}
+		told := false
 		for field, name := range l.record.Values {
-			o := created[named{l.traits.kind, l.record.Address.Parent(), field, name}]
-			if o == nil || name == "" || l.fate != goes {
-				continue
+			if o := created[named{l.traits.kind, l.record.Address.Parent(), field, name}]; o != nil && name != "" {
+				b.tellRekeyed(o, l.record.Address, " with the same "+field)
+				told = true
 			}
-			b.diags.Add(diag.Diagnostic{
-				Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
-				Summary: string(o.Address) + " is created, and " + string(l.record.Address) + " with the same " + field + " is deleted",
-				Hint:    "if they are one, write previously: " + l.record.Address.Key(),
-			})
+		}
+		if !told {
+			others = append(others, Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier})
 		}
 	}
+	b.findRenames(others)
+	for _, orphan := range others {
+		if at, ok := b.placeOf(orphan.RenamedTo); ok {
+			b.tellRekeyed(b.in.Desired[at], orphan.Address, "")
+		}
+	}
+}
+
+func (b *builder) tellRekeyed(o *resource.Object, from resource.Address, how string) {
+	b.diags.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
+		Summary: string(o.Address) + " is created, and " + string(from) + how + " is deleted",
+		Hint:    "if they are one, write previously: " + from.Key(),
+	})
 }

@@ -37,7 +37,7 @@ func TestPrune(t *testing.T) {
 		"without the flag nothing goes, and the plan says how much is left over": {
 			api: full, have: items, want: project,
 			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
-			findings: []string{"warning left-over: 2 things that an earlier apply made are not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 2 things that an earlier apply made are not in the manifest any more: work_item/web/a, work_item/web/b; --prune deletes what is left over"},
 		},
 		"what planform made and nobody wants goes, what is below before what is above": {
 			api: full, have: items, want: project, options: pruning,

@@ -77,7 +77,7 @@ func TestRenamesThatAreNone(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"a key that the state knows by now is left alone": {
 			api: full, have: have, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/a; --prune deletes what is left over"},
 		},
 		"a former key that nothing has means nothing": {
 			api: full, have: have, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},

@@ -138,7 +138,7 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		"and what is meant by nothing is not counted": {
 			api: full, have: have, prior: prior, want: func(*wanted) {},
 			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/b; --prune deletes what is left over"},
 		},
 	})
 }

@@ -42,6 +42,7 @@
 //	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
 //	  "kept": [{"address", "change", "position"}],
 //	  "corrections": [{"from", "to", "why"}],
+//	  "orphans": [{"address", "id", "identifier", "renamed_to"}],
 //	  "notices": [a diagnostic each]
 //	}
 //
@@ -66,6 +67,8 @@
 //   - kept: what --on-drift keep leaves; after is what the manifest says.
 //   - corrections: what the state comes to know with the apply, without a request: a
 //     thing has another address now, or (to is null) it is forgotten.
+//   - orphans: what an earlier apply created and the manifest does not have any more,
+//     and what it was probably renamed to, or null.
 //
 // # JSON of a result
 //

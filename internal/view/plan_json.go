@@ -42,6 +42,13 @@ type jsonCorrection struct {
 	Why  string  `json:"why"`
 }
 
+type jsonOrphan struct {
+	Address    string  `json:"address"`
+	ID         *string `json:"id"`
+	Identifier *string `json:"identifier"`
+	RenamedTo  *string `json:"renamed_to"`
+}
+
 type jsonChange struct {
 	Path     string `json:"path"`
 	Before   any    `json:"before"`
@@ -75,6 +82,11 @@ func (p *printer) jsonPlan(plan *planner.Plan) {
 	p.list(len(plan.Corrections), func(i int) any {
 		c := &plan.Corrections[i]
 		return jsonCorrection{From: string(c.From), To: known(string(c.To)), Why: c.Why}
+	})
+	p.str(",\n" + `  "orphans": `)
+	p.list(len(plan.Orphans), func(i int) any {
+		o := &plan.Orphans[i]
+		return jsonOrphan{string(o.Address), known(o.ID), known(o.Identifier), known(string(o.RenamedTo))}
 	})
 	p.str(",\n" + `  "notices": `)
 	p.list(len(plan.Notices), func(i int) any { return diagnostic(&plan.Notices[i]) })

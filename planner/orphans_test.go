@@ -1,0 +1,87 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func number(n int) string { return uuid(9, n) }
+
+func website(w *wanted) *wanted { return w.put("project/web", "id="+web) }
+
+func TestAChangedNameIsTakenForARename(t *testing.T) {
+	t.Parallel()
+	const hint = "; if it was renamed, add `previously: fix-tge-login` to the new entry; to delete it, use --prune"
+	login := made("work_item/web/fix-tge-login", number(2), "identifier=WEB-2", "name=Fix tge login", "priority=high")
+	have := func(s *service) {
+		for n, name := range []string{"", "Open", "Fix tge login", "Close"} {
+			if name != "" {
+				s.have("work_item", web, number(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
+			}
+		}
+	}
+	beside := []planner.Record{made("work_item/web/open", number(1), "identifier=WEB-1", "name=Open"), made("work_item/web/close", number(3), "identifier=WEB-3", "name=Close")}
+	checkRules(t, map[string]rule{
+		"by a similar name": {
+			api: full, have: have, prior: []planner.Record{login},
+			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
+			steps:    []string{"create work_item/web/fix-the-login"},
+			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/fix-the-login is created" + hint},
+		},
+		"by its neighbours": {
+			api: full, have: have, prior: append([]planner.Record{login}, beside...),
+			want: func(w *wanted) {
+				website(w).put("work_item/web/open", "name=Open").put("work_item/web/let-people-in", "name=Let people in").put("work_item/web/close", "name=Close")
+			},
+			steps:    []string{"create work_item/web/let-people-in"},
+			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/let-people-in is created" + hint},
+		},
+		"by its other fields": {
+			api: full, have: have, prior: []planner.Record{login},
+			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=high") },
+			steps:    []string{"create work_item/web/let-people-in"},
+			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/let-people-in is created" + hint},
+		},
+		"not where a key is written": {
+			api: full, have: have, prior: []planner.Record{login},
+			want:     func(w *wanted) { website(w).put("work_item/web/login", "name=Fix the login", "priority=high") },
+			steps:    []string{"create work_item/web/login"},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/fix-tge-login (WEB-2); --prune deletes what is left over"},
+		},
+		"not where the fields differ": {
+			api: full, have: have, prior: []planner.Record{login},
+			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=low") },
+			steps:    []string{"create work_item/web/let-people-in"},
+			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/fix-tge-login (WEB-2); --prune deletes what is left over"},
+		},
+		"also before it is deleted": {
+			api: full, have: have, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },
+			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
+			steps:    []string{"create work_item/web/fix-the-login", "delete work_item/web/fix-tge-login"},
+			findings: []string{"warning another-key: work_item/web/fix-the-login is created, and work_item/web/fix-tge-login is deleted; if they are one, write previously: fix-tge-login"},
+		},
+	})
+}
+
+func TestWhatIsLeftOverIsListed(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	for n := range 7 {
+		r := made(resource.NewAddress("work_item", "web", string(rune('a'+n))), number(n+1), "identifier=WEB-"+string(rune('1'+n)), "name=X")
+		s.in.Prior[r.Address] = r
+	}
+	plan := s.mustPlan(website(want(t)).all())
+	if len(plan.Orphans) != 7 || plan.Orphans[6].Address != "work_item/web/g" || plan.Orphans[6].ID != number(7) {
+		t.Errorf("%+v", plan.Orphans)
+	}
+	const text = "7 things that an earlier apply made are not in the manifest any more: work_item/web/a (WEB-1), work_item/web/b (WEB-2), " +
+		"work_item/web/c (WEB-3), work_item/web/d (WEB-4), work_item/web/e (WEB-5), and 2 others"
+	if diff := cmp.Diff(text, plan.Notices[0].Summary); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -187,15 +187,22 @@ func saveState(ctx context.Context, path string, conn *connection, records []pla
 		_, part, _ := strings.Cut(string(r.Address), "#")
 		return thing{r.Address.Kind(), part, r.ID}
 	}
-	now := make(map[thing]resource.Address, len(records))
-	for _, r := range records {
-		now[of(r)] = r.Address
-		file.Put(r)
+	prior := file.Prior()
+	former := make(map[thing]resource.Address, len(prior))
+	for address, r := range prior {
+		former[of(r)] = address
 	}
-	for address, r := range file.Prior() {
-		if at, known := now[of(r)]; known && at != address {
-			file.Remove(address)
+	for _, r := range records {
+		if at, known := former[of(r)]; known && at != r.Address {
+			file.Remove(at)
 		}
+	}
+	for _, r := range records {
+		at, known := former[of(r)]
+		if !known {
+			at = r.Address
+		}
+		file.Put(state.Join(prior[at], r))
 	}
 	return errors.Join(file.Save(), file.Close())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,10 +271,16 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		return hinted{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
 	}
 	return edit(ctx, o, func(f *state.File) error {
-		if r, ok := f.Prior()[a]; ok && r.ID != "" && r.ID != o.id {
+		r := f.Prior()[a]
+		switch r.ID {
+		case o.id:
+		case "": // what became of a create is said with it
+			r.Open = nil
+		default:
 			return hinted{fmt.Errorf("%s is bound to %s already", a, r.ID), "planform state rm forgets it"}
 		}
-		f.Put(planner.Record{Address: a, ID: o.id, Identifier: o.identifier})
+		r.Address, r.ID, r.Identifier = a, o.id, cmp.Or(o.identifier, r.Identifier)
+		f.Put(r)
 		out.view.Notef("bound %s to %s", a, o.id)
 		return nil
 	})
@@ -292,19 +299,25 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		if _, taken := prior[to]; taken {
 			return hinted{fmt.Errorf("the state knows a %s already", to), "planform state rm forgets it"}
 		}
-		moved := 0
+		f.Forget(to) // members of something that is forgotten are not those of what takes its address
+		var moved []planner.Record
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
 			b, ok := planner.Moved(a, from, to)
 			if !ok {
 				continue
 			}
+			if _, taken := prior[b]; taken && b.IsThing() {
+				return hinted{fmt.Errorf("the state knows a %s already", b), "planform state rm forgets it"}
+			}
 			r := prior[a]
 			f.Remove(a)
 			r.Address = b
-			f.Put(r)
-			moved++
+			moved = append(moved, r)
 		}
-		out.view.Notef("moved %s to %s, %d in all", from, to, moved)
+		for _, r := range moved {
+			f.Put(r)
+		}
+		out.view.Notef("moved %s to %s, %d in all", from, to, len(moved))
 		return nil
 	})
 }
@@ -315,7 +328,7 @@ func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) err
 		if err != nil {
 			return err
 		}
-		f.Remove(r.Address)
+		f.Forget(r.Address)
 		out.view.Notef("forgot %s; it stays on the service", r.Address)
 		return nil
 	})

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/planner"
 )
 
 const onePage = "version: 1\nworkspace: acme\npages:\n  - {name: One, description: Text}\n"
@@ -156,5 +159,25 @@ func TestWhatEndsARunIsToldOnce(t *testing.T) {
 	r := s.run(t, "apply", "-f", s.write(t, "m.yaml", items(3)), "--parallelism", "1")
 	if told := strings.Count(r.err, "error: the run was stopped: "); r.code != 4 || told != 1 {
 		t.Errorf("exit %d, want 4; told %d times:\n%s", r.code, told, r.err)
+	}
+}
+
+func TestAnImportKeepsWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{})
+	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open, protect: true}]}]\n")
+	s.must(t, "apply", "-f", manifest)
+	record := func() planner.Record {
+		known, err := state.Read(s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known.Prior()["work_item/web/shop"]
+	}
+	want := record()
+	s.must(t, "state", "import", "-f", manifest, "--id", want.ID, "--identifier", "WEB-9", "work_item/web/shop")
+	want.Identifier = "WEB-9"
+	if diff := cmp.Diff(want, record()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,10 +1,13 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -200,7 +203,36 @@ func (f *File) Put(r planner.Record) {
 	f.memory.set(now)
 }
 
-// Remove forgets a thing. It is on disk after Save.
+// Join is what is known of a thing with what was seen of it since. Who made it, whether it is
+// protected, where it stands and what is open of it stays known; of another thing than
+// the record was of, nothing is kept.
+func Join(known, seen planner.Record) planner.Record {
+	if known.ID != "" && seen.ID != "" && known.ID != seen.ID {
+		return seen
+	}
+	values := maps.Clone(known.Values)
+	if values == nil {
+		values = seen.Values
+	} else {
+		maps.Copy(values, seen.Values)
+	}
+	return planner.Record{
+		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
+		Members: slices.Concat(known.Members, seen.Members), Made: known.Made, Protect: known.Protect,
+		Files: slices.Concat(known.Files, seen.Files), Open: known.Open,
+	}
+}
+
+// Forget forgets a thing, and who belongs to it. It is on disk after Save.
+func (f *File) Forget(address resource.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, address)
+	f.memory.remove(address)
+	f.memory.dropRosters(address)
+}
+
+// Remove forgets a record. It is on disk after Save.
 func (f *File) Remove(address resource.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

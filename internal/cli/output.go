@@ -13,9 +13,6 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// usualRate is the service's own, in requests a minute: no higher one makes a plan faster.
-const usualRate = 60
-
 // output is how a command shows things.
 type output struct {
 	view *view.View

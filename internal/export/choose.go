@@ -68,7 +68,7 @@ func (r *reader) choose() error {
 	}
 	for k := range r.exported {
 		for i := range k.Fields {
-			if f := &k.Fields[i]; f.IsRef() && !f.Unread {
+			if f := &k.Fields[i]; f.IsRef() && (!f.Unread || f.Once()) {
 				if to := resource.Must(f.Ref); !numbered(to) {
 					r.named[to] = true
 				}
@@ -132,7 +132,7 @@ func (e *WordError) Error() string { return e.Flag + " " + e.Word + " means noth
 // Hint names the words that mean something.
 func (e *WordError) Hint() string { return diag.OneOf(e.Word, e.words) }
 
-// narrow leaves out what the user did not ask for and what is archived.
+// narrow leaves out what the user did not ask for, and what is archived where a manifest cannot say that.
 func (r *reader) narrow(l *list) error {
 	things := l.of.things[l.kind]
 	wanted := map[*thing]bool{}
@@ -145,19 +145,15 @@ func (r *reader) narrow(l *list) error {
 			wanted[t] = true
 		}
 	}
-	var archived []string
+	shelf := slices.ContainsFunc(l.kind.Fields, func(f resource.Field) bool { return f.Shelf })
 	for _, t := range things {
 		switch {
 		case len(wanted) > 0 && !wanted[t]:
 			t.exported = false
-		case t.exported && t.archived():
+		case t.exported && t.archived() && !shelf:
 			t.exported = false
-			archived = append(archived, t.name())
+			r.omit(l.kind.Noun(), "archived, and the service shows nothing of what is in it", t.name(), 1)
 		}
-	}
-	if len(archived) > 0 {
-		slices.Sort(archived)
-		r.findings.Add(warning("archived", diag.Count(len(archived), l.kind.Noun())+" left out, being archived: "+some(archived)))
 	}
 	return nil
 }

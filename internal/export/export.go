@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -20,6 +19,7 @@ type Export struct {
 	Records []planner.Record // what the state is to know
 	Counts  []Count          // things that are in the files, by kind
 	Skipped []Count          // what was not read, since it takes so many requests
+	Omitted []Omission       // what the service holds and the files do not
 	Denied  bool             // something could not be read for want of permission
 
 	workspace string
@@ -29,7 +29,7 @@ type Export struct {
 	findings  diag.List
 	checker   *schema.Checker
 	names     fileNames
-	lost      map[loss][]string // what could not be written, by where
+	omitted   map[loss][]omission // what is not in the files
 	rosters   map[resource.Address]*planner.Record
 	said      map[edge]bool // members that a manifest names already, from the other side
 }
@@ -47,7 +47,18 @@ type Count struct {
 }
 
 // loss is why something is not in the manifests.
-type loss struct{ what, why string }
+type loss struct {
+	what, why string
+	whole     bool // it is a thing, not a field of one
+}
+
+// Omission is something that the service holds and the manifests do not.
+type Omission struct {
+	What     string   `json:"what"` // such as intakes, or second module
+	Why      string   `json:"why"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples"` // where it is, the first few
+}
 
 // edge says that one thing names another.
 type edge struct {
@@ -74,7 +85,7 @@ func (e *Export) compose() error {
 	if e.checker, err = schema.New(); err != nil {
 		return err
 	}
-	e.lost, e.said, e.rosters = map[loss][]string{}, map[edge]bool{}, map[resource.Address]*planner.Record{}
+	e.said, e.rosters = map[edge]bool{}, map[resource.Address]*planner.Record{}
 	project := resource.Must("project")
 	e.names.take("workspace.yaml") // no project gets it
 	for _, p := range e.root.exports(project) {
@@ -193,28 +204,61 @@ func (e *Export) stand(first int, file string) {
 
 // lose notes that something of a thing cannot be written.
 func (e *Export) lose(t *thing, what, why string) {
-	l := loss{what, why}
+	l := loss{what, why, false}
 	where := t.called()
 	if t.identifier == "" && t.in.kind != nil {
 		where += " in " + t.in.called()
 	}
-	e.lost[l] = append(e.lost[l], where)
+	e.omitted[l] = append(e.omitted[l], omission{where, 1})
 }
 
 // tellLost reports what was left out, the same of many things once.
 func (e *Export) tellLost() {
-	losses := make([]loss, 0, len(e.lost))
-	for l := range e.lost {
+	losses := make([]loss, 0, len(e.omitted))
+	for l := range e.omitted {
 		losses = append(losses, l)
 	}
 	slices.SortFunc(losses, func(a, b loss) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) })
 	for _, l := range losses {
-		where := e.lost[l]
-		text := "the " + l.what + " of " + some(where) + " is left out: " + l.why
-		if len(where) > 1 {
-			text = "the " + l.what + " of " + strconv.Itoa(len(where)) + " is left out: " + l.why + " (" + some(where) + ")"
+		o := Omission{What: l.what, Why: l.why}
+		for _, place := range e.omitted[l] {
+			o.Count += place.count
+			if !slices.Contains(o.Examples, place.where) {
+				o.Examples = append(o.Examples, place.where)
+			}
 		}
-		e.findings.Add(warning("left-out", text))
+		slices.Sort(o.Examples)
+		e.findings.Add(warning("left-out", l.text(o)))
+		o.Examples = o.Examples[:min(5, len(o.Examples))]
+		e.Omitted = append(e.Omitted, o)
+	}
+	e.tellBeyond()
+}
+
+// text says what is left out.
+func (l loss) text(o Omission) string {
+	switch {
+	case l.whole:
+		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, some(o.Examples))
+	case o.Count > 1:
+		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, some(o.Examples))
+	default:
+		return fmt.Sprintf("the %s of %s is left out: %s", l.what, some(o.Examples), l.why)
+	}
+}
+
+// tellBeyond notes what is not asked for, since no manifest could say it.
+func (e *Export) tellBeyond() {
+	var beyond []string
+	for _, k := range resource.Kinds() {
+		for _, c := range e.Counts {
+			if c.Name == k.Section && len(k.Beyond) > 0 {
+				beyond = append(beyond, strings.Join(k.Beyond, ", ")+" of "+spoken(k.Section))
+			}
+		}
+	}
+	if len(beyond) > 0 {
+		e.findings.Add(diag.Diagnostic{Severity: diag.Note, Code: "not-looked-for", Summary: "not looked for, since a manifest cannot say it: " + strings.Join(beyond, "; ")})
 	}
 }
 

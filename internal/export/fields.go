@@ -27,7 +27,7 @@ func (e *Export) fields(t *thing) manifest.Map {
 	var list []written
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if f.Unread || f == placed(t.kind) || stands(t.kind, f) {
+		if f.Unread && !f.Once() || f == placed(t.kind) || stands(t.kind, f) {
 			continue
 		}
 		if w, ok := e.field(t, f); ok {
@@ -107,11 +107,14 @@ func stands(k *resource.Kind, f *resource.Field) bool {
 // field writes one field. ok is false where there is nothing to say.
 func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 	w.field = f
-	if f.IsRef() {
+	switch {
+	case f.Once():
+		return e.once(t, f)
+	case f.IsRef():
 		return e.references(t, f)
 	}
 	shown, known := f.Observed(t.row)
-	if w.canonical = shown; !known || shown == "" || !f.Required && usual(f, shown) {
+	if w.canonical = shown; !known || shown == "" || !f.Required && t.usual(f, shown) {
 		return w, false
 	}
 	if f.Rich() {
@@ -152,23 +155,45 @@ func (e *Export) same(t *thing, f *resource.Field, text, shown string) bool {
 	return true
 }
 
-// usual reports whether the value is what a thing has where nothing is said.
-func usual(f *resource.Field, shown string) bool {
-	if f.Default != "" {
-		return shown == f.Default
-	}
-	switch f.Type {
-	case resource.Boolean:
+// usual reports whether the value is what a new thing has where nothing is said. Of
+// what each new parent has from the start that is not known: there everything is said.
+func (t *thing) usual(f *resource.Field, shown string) bool {
+	switch {
+	case f.Shelf:
 		return shown == "false"
-	case resource.Number:
-		return shown == "0"
-	case resource.JSON:
+	case len(t.kind.Given) > 0 && slices.Contains(t.kind.Given, t.text(t.kind.Natural[0])):
+		return false
+	case f.Default != "":
+		return shown == f.Default
+	case f.Type == resource.Boolean:
+		return shown == "false"
+	case f.Type == resource.JSON:
 		return shown == "{}" || shown == "[]" || shown == "null"
-	case resource.Enum:
-		return shown == f.Enum[0]
 	default:
-		return f.Initial != "" && shown == f.Initial
+		return false
 	}
+}
+
+// once writes what only a create takes, such as who created a thing that comes from elsewhere.
+func (e *Export) once(t *thing, f *resource.Field) (w written, ok bool) {
+	raw, _ := t.row[f.Wire].(string)
+	if raw == "" {
+		return w, false
+	}
+	w.field = f
+	v := resource.Value{Field: f, Text: raw}
+	if f.IsRef() {
+		id := resource.NormalID(raw)
+		if t.find(resource.Must(f.Ref), id) == nil {
+			e.lose(t, f.Path(), "it is somebody who is not there any more")
+			return w, false
+		}
+		v.Refs = []resource.Reference{{ID: id}}
+		raw = e.nameOf(t, f, id)
+	}
+	w.canonical, ok = v.Wanted(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
+	w.value, w.instance = raw, raw
+	return w, ok
 }
 
 // tree is a JSON text as a manifest writes it.

@@ -30,7 +30,8 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 		names = names[:1]
 	}
 	if len(names) == 0 {
-		return w, false
+		w.value, w.instance = []any{}, []any{}
+		return w, t.filled(f)
 	}
 	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.above(t, f, names[0].id) {
 		e.lose(t, f.Path(), "it leads back to the same "+t.kind.Noun())
@@ -47,6 +48,19 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 		w.value, w.instance = names[0].text, names[0].text
 	}
 	return w, true
+}
+
+// filled reports whether a new thing gets a value from what it lives in unless it is said that it has none.
+func (t *thing) filled(f *resource.Field) bool {
+	if f.ParentDefault == "" || t.in.kind == nil {
+		return false
+	}
+	from, ok := t.in.kind.Field(f.ParentDefault)
+	if !ok {
+		return false
+	}
+	value, _ := from.Observed(t.in.row)
+	return value != ""
 }
 
 // name is a text that names a thing of the service.

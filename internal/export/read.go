@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -34,7 +35,7 @@ const readers = 4
 
 // Read reads what the workspace holds, with the wider API.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
-	r := &reader{o: o, client: client, all: map[serviceID]*thing{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}}
+	r := &reader{o: o, client: client, all: map[serviceID]*thing{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, omitted: map[loss][]omission{}}
 	if err := r.choose(); err != nil {
 		return nil, err
 	}
@@ -42,7 +43,10 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := r.level(ctx, []*thing{root}); err != nil {
 		return nil, err
 	}
-	e := &Export{workspace: o.Workspace, baseURL: o.BaseURL, root: root, all: r.all, findings: r.findings, Counts: []Count{}, Skipped: []Count{}}
+	e := &Export{
+		workspace: o.Workspace, baseURL: o.BaseURL, root: root, all: r.all, findings: r.findings, omitted: r.omitted,
+		Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{},
+	}
 	r.tell(e)
 	return e, e.compose()
 }
@@ -57,6 +61,7 @@ type reader struct {
 	all      map[serviceID]*thing
 	lacking  map[*resource.Kind]bool // this edition does not have them
 	denied   map[*resource.Kind][]string
+	omitted  map[loss][]omission
 	findings diag.List
 }
 
@@ -66,8 +71,11 @@ type list struct {
 	of   *thing
 	op   *resource.Operation
 	path string
+	side bool // what it answers is read beside the things: that it is not there says nothing of them
 
-	rows []resource.Row
+	rows   []resource.Row
+	failed bool
+	beyond map[string]int // members under names that no membership has, such as a relation that a manifest cannot give
 }
 
 // level reads what lives in the things, and goes on with that.
@@ -85,12 +93,17 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 	if err := r.read(ctx, lists); err != nil {
 		return err
 	}
+	archived, err := r.archived(ctx, lists)
+	if err != nil {
+		return err
+	}
 	through, err := r.through(ctx, lists)
 	if err != nil {
 		return err
 	}
+	things := slices.DeleteFunc(slices.Concat(lists, archived, through), func(l *list) bool { return l.op.Verb == resource.Summary })
 	var next []*thing
-	for _, l := range append(lists, through...) {
+	for _, l := range things {
 		var pattern *regexp.Regexp
 		if l.kind.Identifier != nil {
 			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
@@ -100,7 +113,10 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 				return fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 			}
 			t := &thing{kind: l.kind, row: l.kind.Local(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
-			t.exported = r.exported[l.kind] && row.ID() != ""
+			t.exported = r.exported[l.kind] && resource.IsID(row.ID())
+			if r.exported[l.kind] && !t.exported {
+				r.omit(l.kind.Noun(), "the service gives it no ID, or one that is no UUID", t.in.called(), 1)
+			}
 			t.identify(pattern)
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
 			l.of.byID[serviceID{l.kind, row.ID()}], r.all[serviceID{l.kind, row.ID()}] = t, t
@@ -108,12 +124,20 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 		if err := r.narrow(l); err != nil {
 			return err
 		}
-		next = append(next, l.of.things[l.kind]...)
+	}
+	r.hidden(lists)
+	for _, l := range things {
+		if l.op.Verb != resource.ListArchived { // its things are among the others
+			next = append(next, l.of.things[l.kind]...)
+		}
 	}
 	if err := r.complete(ctx, next); err != nil {
 		return err
 	}
-	for _, l := range append(lists, through...) {
+	for _, l := range things {
+		if l.op.Verb == resource.ListArchived {
+			continue
+		}
 		sorted(l.kind, l.of.things[l.kind])
 		callThem(r.o.Workspace, l.of, l.kind)
 	}
@@ -148,7 +172,75 @@ func (r *reader) lists(p *thing) []*list {
 		path, _ := op.Expand(p.params(r.o.Workspace))
 		lists = append(lists, &list{kind: k, of: p, op: op, path: path})
 	}
+	if p.kind != nil {
+		if op, ok := p.kind.Op(resource.Summary, resource.Full); ok {
+			path, _ := op.Expand(p.params(r.o.Workspace))
+			lists = append(lists, &list{kind: p.kind, of: p, op: op, path: path, side: true})
+		}
+	}
 	return lists
+}
+
+// counts is what the summary of a thing counts in it; nil = it has none.
+func counts(lists []*list, of *thing) map[string]int {
+	for _, l := range lists {
+		if l.op.Verb != resource.Summary || l.of != of || len(l.rows) == 0 {
+			continue
+		}
+		shown, _ := l.rows[0]["counts"].(map[string]any)
+		counts := make(map[string]int, len(shown))
+		for name, n := range shown {
+			if n, ok := n.(json.Number); ok {
+				i, _ := n.Int64()
+				counts[name] = int(i)
+			}
+		}
+		return counts
+	}
+	return nil
+}
+
+// archived reads the lists of what is archived, as far as the summary does not rule that there is any.
+func (r *reader) archived(ctx context.Context, lists []*list) ([]*list, error) {
+	var archived []*list
+	for _, l := range lists {
+		op, ok := l.kind.Op(resource.ListArchived, resource.Full)
+		if !ok || l.op.Verb != resource.List || !r.exported[l.kind] || l.failed {
+			continue
+		}
+		if count, counted := counts(lists, l.of)[l.kind.Counted]; counted && count <= len(l.rows) {
+			continue
+		}
+		path, _ := op.Expand(l.of.params(r.o.Workspace))
+		archived = append(archived, &list{kind: l.kind, of: l.of, op: op, path: path, side: true})
+	}
+	return archived, r.read(ctx, archived)
+}
+
+// hidden notes what the summaries count and no list shows.
+func (r *reader) hidden(lists []*list) {
+	for _, l := range lists {
+		if l.op.Verb != resource.Summary {
+			continue
+		}
+		count := counts(lists, l.of)
+		for _, k := range resource.Kinds() {
+			n, counted := count[k.Counted]
+			delete(count, k.Counted)
+			listed := slices.ContainsFunc(lists, func(o *list) bool { return o.of == l.of && o.kind == k && o.op.Verb == resource.List && !o.failed })
+			if shown := len(l.of.things[k]); counted && listed && n > shown {
+				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.of.called(), n-shown)
+			}
+		}
+		if len(r.o.Only) > 0 {
+			continue
+		}
+		for name, n := range count {
+			if n > 0 {
+				r.omit(strings.TrimSuffix(spoken(name), "s"), "a manifest cannot say it", l.of.called(), n)
+			}
+		}
+	}
 }
 
 // through reads lists in whose path another thing of the parent stands.
@@ -289,7 +381,12 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	}
 	for i, group := range groups {
 		for _, l := range group.lists {
+			for name, n := range l.beyond {
+				r.omit(spoken(name)+" relation", "a manifest cannot say it", l.of.called(), n)
+			}
+			l.failed = errs[i] != nil
 			switch {
+			case l.side:
 			case errors.Is(errs[i], apiclient.ErrRouteAbsent):
 				r.lacking[l.kind] = true
 			case errors.Is(errs[i], apiclient.ErrForbidden):
@@ -312,6 +409,9 @@ func (r *reader) ask(ctx context.Context, lists []*list) error {
 		if m := l.kind.Membership; m == nil || m.Under == "" {
 			l.rows = rows
 		} else if len(rows) > 0 { // one object of several lists
+			if l == first {
+				l.beyond = beyond(l, rows[0])
+			}
 			under, _ := rows[0][m.Under].([]any)
 			for _, row := range under {
 				if row, ok := row.(map[string]any); ok {
@@ -321,6 +421,34 @@ func (r *reader) ask(ctx context.Context, lists []*list) error {
 		}
 	}
 	return err //nolint:wrapcheck // wrapped by read
+}
+
+// beyond counts what an answer of several lists holds under names that no membership has.
+func beyond(l *list, row resource.Row) map[string]int {
+	counts := map[string]int{}
+	for name, under := range row {
+		if members, ok := under.([]any); ok && len(members) > 0 {
+			counts[name] = len(members)
+		}
+	}
+	for _, m := range resource.Memberships() {
+		if m.Membership.Container == l.kind.Membership.Container {
+			delete(counts, m.Membership.Under)
+		}
+	}
+	return counts
+}
+
+// omit notes that something of a thing is not exported.
+func (r *reader) omit(what, why, where string, count int) {
+	o := loss{what, why, true}
+	r.omitted[o] = append(r.omitted[o], omission{where, count})
+}
+
+// omission is where something is left out, and how much of it.
+type omission struct {
+	where string
+	count int
 }
 
 // tell says what was not read, and why.

@@ -134,7 +134,7 @@ func TestWiderOperations(t *testing.T) {
 	}
 	used := 0
 	for _, o := range resource.Operations() {
-		if o.Documented() || o.Verb == resource.Self { // the reference describes what is in a workspace
+		if o.Documented() || o.Verb == resource.Self || o.Verb == resource.Summary { // the reference describes what is in a workspace, one by one
 			continue
 		}
 		row := strings.Join([]string{o.Method, anonymous(o.Path), o.Scope}, " ")

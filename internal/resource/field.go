@@ -64,8 +64,8 @@ type Field struct {
 	NotBefore  string // for Date: the field whose date this one must not precede
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	Initial string
-	// Default is what the service gives a thing where nothing is said, where that is
-	// not nothing, false, 0 or the first value of an Enum.
+	// Default is what the service gives a new thing where nothing is said, if that is
+	// the same on every edition; "" = nothing, and false for a Boolean.
 	Default string
 	// Plain is a pattern of texts that a field which names things sends as they are
 	// with the documented operations; "" = none.
@@ -118,6 +118,10 @@ func (f *Field) complete() {
 		f.plain = regexp.MustCompile(f.Plain)
 	}
 }
+
+// Once reports whether only a create takes the field, and nothing compares it later:
+// what a thing brings along from where it was before.
+func (f *Field) Once() bool { return f.Immutable && f.Unread }
 
 // Path is where the field is written in its object, such as relations.blocking.
 func (f *Field) Path() string {

@@ -41,6 +41,12 @@ type Kind struct {
 	// Through is the kind of which each parent has one thing, whose ID stands in
 	// the path of the list beside the parent's, such as the estimate of a project.
 	Through string
+	// Counted is the name under which the Summary of what a thing lives in counts the
+	// things of this kind, those included that no list shows; "" = it does not.
+	Counted string
+	// Beyond names what the service keeps with a thing of this kind, a request for each
+	// thing, and no manifest can say, such as attachments.
+	Beyond []string
 
 	Operations []Operation
 }

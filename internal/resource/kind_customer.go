@@ -12,7 +12,7 @@ func init() {
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Our <strong>first</strong> customer.</p>"},
 			{Name: "email", Type: Text, Clear: ClearEmpty, MaxLength: 254, Doc: "E-mail address.", Example: "hello@globex.example"},
 			{Name: "website_url", Type: URL, Clear: ClearEmpty, MaxLength: 255, Doc: "Address of their website.", Example: "https://globex.example"},
-			{Name: "domain", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "What they deal in.", Example: "energy"},
+			{Name: "domain", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Industry.", Example: "energy"},
 			{Name: "employees", Type: Number, Most: 1<<31 - 1, Clear: ClearNull, Doc: "Number of their employees.", Example: "250"},
 			{Name: "stage", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "How far the sale is, such as lead or sales_qualified_lead.", Example: "lead"},
 			{Name: "contract_status", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Where the contract stands, such as active.", Example: "active"},

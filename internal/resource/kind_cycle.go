@@ -10,7 +10,7 @@ func init() {
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Natural: []string{"name"},
-		Feature: "cycle_view", Closes: "end_date",
+		Feature: "cycle_view", Closes: "end_date", Counted: "cycles",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},

@@ -32,22 +32,23 @@ members: [ada@example.com]`,
 			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
 			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see everything.", Example: "false"},
-			{Name: "archive_in", Type: Number, Most: 12, Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
-			{Name: "close_in", Type: Number, Most: 12, Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
+			{Name: "archive_in", Type: Number, Most: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
+			{Name: "close_in", Type: Number, Most: 12, Default: "0", Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
 		},
 		Operations: append([]Operation{
 			{
 				Verb: Update, Number: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
 				Again: true, Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
+			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read", Again: true},
 			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
 			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
 		}, crud(path, "project_id", "projects", "lgcd")...),
 	})
 	const members = path + "{project_id}/project-members/"
 	register(Kind{
-		Name: "project_member",
-		Doc:  "That a member of the workspace belongs to a project.",
+		Name: "project_member", Counted: "members",
+		Doc: "That a member of the workspace belongs to a project.",
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", Row: "id", Batch: 1,
 			Const: [][2]string{{"role", "15"}},

@@ -14,6 +14,7 @@ cycle: sprint-14
 links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, Natural: []string{"name"}, AdoptAsked: true,
+		Counted: "issues", Beyond: []string{"attachments", "custom properties", "subscribers", "worklogs"},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "The readable identifier of an item that exists already, such as `WEB-7`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
@@ -21,7 +22,7 @@ links:
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", Type: Ref, Ref: "state", Documented: true, DefaultFlag: "default", Doc: "State, by name or ID.", Example: "In Progress"},
 			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, Among: "project_member", ParentDefault: "default_assignee", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Documented: true, Doc: "Priority.", Example: "high"},
+			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{

@@ -13,7 +13,7 @@ type Verb int
 
 // The verbs. List reads all things within the parent; Find reads one by its
 // readable identifier, Get by its ID, Self the one that the credential belongs to,
-// ListArchived what Archive took out of List; the member verbs belong to memberships.
+// ListArchived what Archive took out of List, Summary counts what is in a thing; the member verbs belong to memberships.
 const (
 	Create Verb = iota
 	Update
@@ -28,6 +28,7 @@ const (
 	Archive
 	Unarchive
 	ListArchived
+	Summary
 )
 
 // Operation is one call that the service offers on a kind.

@@ -272,7 +272,7 @@ func summary(c *call, t *tx) reply {
 			"modules", t.count(c.kinds.module, in),
 			"members", t.count(c.kinds.projectMember, in),
 			"states", t.count(c.kinds.state, in),
-			"issues", t.count(c.kinds.workItem, in),
+			"issues", t.count(c.kinds.workItem, in)+t.count(c.kinds.hiddenItem, in),
 		),
 	)}
 }

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	ghtml "github.com/yuin/goldmark/renderer/html"
@@ -20,15 +18,7 @@ import (
 const Nothing = "<p></p>"
 
 //nolint:gochecknoglobals // a function, never assigned again: the converter is built once, does not change and may be shared
-var converter = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithRendererOptions(
-			ghtml.WithUnsafe(), // raw HTML is the author's, and the service sanitises it
-			renderer.WithNodeRenderers(util.Prioritized(taskLists{}, 100)),
-		),
-	)
-})
+var converter = sync.OnceValue(newConverter)
 
 // HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service
 // stores unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service

@@ -482,3 +482,24 @@ func BenchmarkEqualAfterRewriting(b *testing.B) {
 		}
 	}
 }
+
+// What the service's HTML cannot say stays the text that was written, there and back.
+func TestFootnotesAndSubscriptsStayTexts(t *testing.T) {
+	t.Parallel()
+	for markdown, want := range map[string]string{
+		"Water is H~2~O.":                                    "<p>Water is H~2~O.</p>",
+		"About ~100 of ~200":                                 "<p>About ~100 of ~200</p>",
+		"That is ~~gone~~.":                                  "<p>That is <del>gone</del>.</p>",
+		"A claim[^1].\n\n[^1]: https://example.com":          `<div><p>A claim[^1].</p><p>[^1]: <a href="https://example.com">https://example.com</a></p></div>`,
+		"A claim[^note].\n\n[^note]: Proof":                  "<div><p>A claim[^note].</p><p>[^note]: Proof</p></div>",
+		"A [link] stays.\n\n[link]: https://example.com/ref": `<p>A <a href="https://example.com/ref">link</a> stays.</p>`,
+	} {
+		html := markup.HTML(markdown)
+		if !markup.Equal(html, want) {
+			t.Errorf("%q: %s, want %s", markdown, html, want)
+		}
+		if back, ok := markup.Markdown(html); !ok || !markup.Equal(markup.HTML(back), html) {
+			t.Errorf("%q: %q does not say the same as %s", markdown, back, html)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package markup
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	ghtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// newConverter builds the renderer: CommonMark with what of GitHub's Markdown the
+// service's HTML can say. A footnote stays the text that it is, since CommonMark takes its
+// note for the address of a link; so does what stands between single tildes, as in H~2~O.
+func newConverter() goldmark.Markdown {
+	blocks := parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(util.Prioritized(references{parser.LinkReferenceParagraphTransformer}, 100)),
+	)
+	blocks.AddOptions(parser.WithInlineParsers(util.Prioritized(strikethrough{extension.NewStrikethroughParser()}, 500)))
+	return goldmark.New(
+		goldmark.WithParser(blocks),
+		goldmark.WithExtensions(extension.Linkify, extension.Table, extension.TaskList),
+		goldmark.WithRendererOptions(
+			ghtml.WithUnsafe(), // raw HTML is the author's, and the service sanitises it
+			renderer.WithNodeRenderers(util.Prioritized(taskLists{}, 100), util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500)),
+		),
+	)
+}
+
+// references takes the addresses of links out of a paragraph, unless there are footnotes in it.
+type references struct{ parser.ParagraphTransformer }
+
+func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines := node.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		if bytes.HasPrefix(bytes.TrimLeft(line.Value(reader.Source()), " "), []byte("[^")) {
+			return
+		}
+	}
+	r.ParagraphTransformer.Transform(node, reader, pc)
+}
+
+// strikethrough takes pairs of tildes only.
+type strikethrough struct{ parser.InlineParser }
+
+func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); !bytes.HasPrefix(line, []byte("~~")) {
+		return nil
+	}
+	return s.InlineParser.Parse(parent, block, pc)
+}

@@ -44,6 +44,7 @@ func (b *builder) create(i int) {
 		case f.traits.carried(v.Field), lacks.has(v):
 		case b.unavailable(int32(i), v) != "": //nolint:gosec // there are fewer things than 2^31
 			d.stick(b.change(v, FromManifest), b.unavailable(int32(i), v), v.Position) //nolint:gosec // likewise
+		case v.Field.Once() && !b.resolvable(i, v): // left out, which is told where the name is looked up
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sends(v.Field):
@@ -133,6 +134,12 @@ func (b *builder) giveStep(step *Step) {
 	}
 	step.Operation, _ = k.Op(resource.Update, b.in.API)
 	b.willChange(step)
+}
+
+// resolvable reports whether everything that a value names is known by now.
+func (b *builder) resolvable(i int, v *resource.Value) bool {
+	_, ok := v.Wanted(b.resolve(int32(i))) //nolint:gosec // there are fewer things than 2^31
+	return ok
 }
 
 // complete reports what a thing lacks that is to be created.

@@ -150,7 +150,7 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 	if applied && complete && resource.Digest(want) == prior {
 		return c, true, false
 	}
-	if !applied && v.Field.Unread && v.Field.Immutable {
+	if v.Field.Once() && (!applied || !complete) {
 		return c, false, false // only a create takes it, and nothing shows it
 	}
 	c = s.change(v, NotRefreshed)

@@ -18,13 +18,17 @@ type nameKey struct {
 
 // lookUpNames finds the IDs of the things of the service that fields name.
 func (s *Survey) lookUpNames() {
-	for _, n := range s.refs {
-		if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown || st == missing || st == hidden {
-			continue
-		}
-		for j := range n.v.Refs {
-			if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
-				s.lookUp(n.by, n.t.to, r)
+	// Where something comes from may be nobody any more: such a name is left out. One that
+	// is needed elsewhere too is looked up for that first.
+	for _, s.mayMiss = range []bool{false, true} {
+		for _, n := range s.refs {
+			if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown || st == missing || st == hidden || n.v.Field.Once() != s.mayMiss {
+				continue
+			}
+			for j := range n.v.Refs {
+				if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
+					s.lookUp(n.by, n.t.to, r)
+				}
 			}
 		}
 	}
@@ -213,7 +217,11 @@ func (s *Survey) resolved(name nameKey, id string) {
 // unresolved reports a name once, at the first place that uses it.
 func (s *Survey) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
 	s.found[name] = ""
-	s.diags.Add(diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint})
+	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
+	if s.mayMiss {
+		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
+	}
+	s.diags.Add(d)
 }
 
 // target is what a reference names: a thing of the manifest (its fact), or one

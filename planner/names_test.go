@@ -52,6 +52,16 @@ func TestNames(t *testing.T) {
 			api: full, have: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
 			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; write it among the states of project/web, or give the ID of another one`},
 		},
+		"who created what comes from elsewhere may be gone": {
+			api: full, want: pay("created_by=eve@example.com"), steps: made,
+			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			findings: []string{`warning unknown-name: the service has no member "eve@example.com"; the field is left out`},
+		},
+		"but not who works on it as well": {
+			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
+			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; it must be on the service first; or give the ID of another one`},
+		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
 			have: func(s *service) {

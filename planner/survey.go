@@ -69,6 +69,7 @@ type Survey struct {
 	unlooked int                       // things that would have been looked for by their mark, if there were not so many
 	marked   map[string]int32          // facts by their marks
 	namesake map[*resource.Object]bool // things of one name, which the name does not tell apart
+	mayMiss  bool                      // the names that are looked up are those of fields that can be left out
 	reads    []Read
 	unseen   []Read // see Unseen
 	asked    map[Read]bool

@@ -9,7 +9,7 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the page.", Example: "Handbook"},
 			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Doc: "Text in Markdown; it is sent as HTML.", Example: "# How we work"},
-			{Name: "description_html", Type: HTML, Documented: true, Doc: "Text as HTML, sent as it is.", Example: "<h1>How we work</h1>"},
+			{Name: "description_html", Type: HTML, Documented: true, Initial: "<p></p>", Doc: "Text as HTML, sent as it is.", Example: "<h1>How we work</h1>"},
 			{Name: "file", Wire: "description_html", Type: File, Documented: true, Doc: "A Markdown (`.md`) or HTML (`.html`) file with the text, named relative to the manifest and below its folder.", Example: "docs/handbook.md"},
 			{Name: "access", Type: Enum, Enum: []string{"public", "private"}, Coded: true, Doc: "Who sees it: the workspace, or its owner alone.", Example: "private"},
 			{Name: "color", Type: Text, MaxLength: 255, Doc: "Colour, in any form that the service's pages know.", Example: "#3b82f6"},

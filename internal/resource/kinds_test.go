@@ -94,8 +94,6 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				t.Errorf("%s has no values to number", f.Name)
 			case f.Late && (f.Immutable || f.Required):
 				t.Errorf("%s cannot come late", f.Name)
-			case f.Initial != "" && !f.Required:
-				t.Errorf("%s needs no initial value", f.Name)
 			case f.Plain != "" && !f.IsRef():
 				t.Errorf("%s names nothing", f.Name)
 			}

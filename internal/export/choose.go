@@ -153,9 +153,20 @@ func (r *reader) narrow(l *list) error {
 		case t.exported && t.archived() && !shelf:
 			t.exported = false
 			r.omit(l.kind.Noun(), "archived, and the service shows nothing of what is in it", t.name(), 1)
+		case t.exported && t.void():
+			t.exported = false
+			r.omit(l.kind.Noun(), "without a text", t.in.called(), 1)
 		}
 	}
 	return nil
+}
+
+// void reports whether a thing lacks the text that it consists of, so that none like it can be created.
+func (t *thing) void() bool {
+	return slices.ContainsFunc(t.kind.Fields, func(f resource.Field) bool {
+		shown, known := f.Observed(t.row)
+		return f.Required && f.Rich() && known && shown == ""
+	})
 }
 
 // projectError is a project of the user that is not there, or not clear.

@@ -1,0 +1,232 @@
+package export_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// Whatever value a field of a kind has: exported, and applied where nothing of
+// it is, it is the same there.
+func TestEveryValueIsTheSameElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]sandbox.Options{
+		"full edition": {}, "community edition": {Edition: sandbox.Community},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, to := newService(t, o), newService(t, o)
+			from.everyValue(o.Edition)
+			dir, _ := from.export(export.Options{With: []string{"links", "comments"}})
+			to.apply(dir)
+			have := to.values()
+			for thing, want := range from.values() {
+				if strings.HasPrefix(thing, "/project/WEB/work_item/") || strings.HasPrefix(thing, "/project/OPS/work_item/") {
+					continue // both have these from the start
+				}
+				for field, value := range want {
+					if got, there := have[thing][field]; !there || got != value {
+						t.Errorf("%s: %s is %q elsewhere, want %q", thing, field, got, value)
+					}
+				}
+			}
+		})
+	}
+}
+
+// values are those that a field can have, as JSON.
+func values(f *resource.Field) []any {
+	switch f.Type {
+	case resource.Enum:
+		var all []any
+		for i, v := range f.Enum {
+			if f.Coded {
+				all = append(all, i)
+			} else {
+				all = append(all, v)
+			}
+		}
+		return all
+	case resource.Boolean:
+		return []any{true, false}
+	case resource.Number:
+		return []any{0, 1, 12}
+	case resource.JSON:
+		return []any{map[string]any{}, map[string]any{"in_use": "emoji"}}
+	case resource.Markdown, resource.HTML, resource.File:
+		return []any{"<p></p>", "<p>a <em>text</em></p>"}
+	case resource.Ref, resource.RefSet:
+		return nil
+	case resource.Text, resource.LongText, resource.Date, resource.Color, resource.URL:
+	}
+	return []any{f.Example}
+}
+
+// everyValue makes a thing for each value of each field of each kind.
+func (s *service) everyValue(edition sandbox.Edition) {
+	s.t.Helper()
+	project := s.send("POST", "projects/", map[string]any{"name": "Hull", "identifier": "HULL", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true})
+	params := map[string]string{"workspace_slug": sandbox.Workspace, "project_id": project}
+	params["work_item_id"] = s.send("POST", "projects/"+project+"/work-items/", map[string]any{"name": "Host"})
+	if edition == sandbox.Full {
+		params["customer_id"] = s.send("POST", "customers/", map[string]any{"name": "Host"})
+	}
+	n := 0
+	for _, k := range resource.Kinds() {
+		create, ok := k.Op(resource.Create, resource.Full)
+		if !ok || k.Section == "" || edition == sandbox.Community && slices.Contains([]string{"customer", "customer_request", "initiative", "initiative_label", "teamspace", "page", "work_item_type"}, k.Name) {
+			continue
+		}
+		path, _ := create.Expand(params)
+		path = strings.TrimPrefix(path, "/api/v1/workspaces/acme/")
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			if f.NoWire || f.IsRef() || f.Shelf || f.Once() || f.Unread || f.Wire == "sequence" || f.Wire == "sort_order" || strings.HasSuffix(f.Wire, "_json") || strings.HasSuffix(f.Wire, "_stripped") {
+				continue
+			}
+			for _, value := range values(f) {
+				if k.Name == "state" && value == true || k.Name == "comment" && value == "<p></p>" { // one of several is the default; a text is needed
+					continue
+				}
+				n++
+				body := map[string]any{"name": fmt.Sprintf("Thing %d", n), "color": "#123456", "url": fmt.Sprintf("https://example.com/%d", n), "title": fmt.Sprintf("Thing %d", n)}
+				switch k.Name {
+				case "project":
+					body["identifier"] = fmt.Sprintf("T%d", n)
+				case "cycle":
+					body["project_id"] = project
+				case "comment":
+					body["comment_html"] = fmt.Sprintf("<p>Thing %d</p>", n)
+				case "page":
+					body["description_html"] = "<p></p>"
+				}
+				body[cmp.Or(f.WireNewer, f.Wire)] = value
+				if f.Type == resource.Date && k.Name == "cycle" {
+					body["start_date"], body["end_date"] = "2031-01-06", "2031-01-17"
+				}
+				if f.Type == resource.Text && (f.Name == "name" || f.Name == "title") {
+					body[cmp.Or(f.WireNewer, f.Wire)] = fmt.Sprintf("%v %d", value, n)
+				}
+				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.Wire != "color" {
+					delete(body, "color")
+				}
+				s.send("POST", path, body)
+			}
+		}
+	}
+	// A new project has states of its own.
+	list, _ := resource.Must("state").Op(resource.List, resource.Full)
+	path, _ := list.Expand(params)
+	states, err := s.client.Read(s.t.Context(), list, path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, row := range states {
+		body := map[string]any{"Backlog": map[string]any{"default": false}, "Todo": map[string]any{"default": true, "group": "backlog", "color": "#010203"}}[row["name"].(string)]
+		if body != nil {
+			s.send("PATCH", "projects/"+project+"/states/"+row.ID()+"/", body.(map[string]any))
+		}
+	}
+	s.send("POST", "projects/"+project+"/work-items/", map[string]any{"name": "Long ago", "created_at": "2020-02-02T10:00:00Z", "created_by": sandbox.UserBob})
+	s.send("PATCH", "projects/"+project+"/", map[string]any{"default_assignee": sandbox.UserAda})
+}
+
+// values are what the service shows of everything, by what it is called.
+func (s *service) values() map[string]map[string]string {
+	s.t.Helper()
+	all := map[string]map[string]string{}
+	var visit func(parent, called string, params map[string]string)
+	visit = func(parent, called string, params map[string]string) {
+		for _, k := range resource.Kinds() {
+			list, ok := k.Op(resource.List, resource.Full)
+			if !ok || k.Section == "" || k.Parent != parent {
+				continue
+			}
+			path, _ := list.Expand(params)
+			rows, err := s.client.Read(s.t.Context(), list, path, nil)
+			if err != nil {
+				continue // the edition lacks it
+			}
+			for _, row := range rows {
+				name := called + "/" + k.Name + "/"
+				for _, field := range []string{"identifier", "name", "title", "url", "comment_html"} {
+					if text, ok := row[field].(string); ok {
+						name += text
+						break
+					}
+				}
+				shown := map[string]string{}
+				for i := range k.Fields {
+					f := &k.Fields[i]
+					if f.IsRef() || f.Wire == "sequence" || f.Wire == "sort_order" || strings.HasSuffix(f.Wire, "_json") {
+						continue
+					}
+					if text, known := f.Observed(row); known {
+						shown[f.Name] = text
+					}
+				}
+				for _, field := range []string{"created_at", "created_by"} {
+					if k.Name == "work_item" {
+						shown[field], _ = row[field].(string)
+						shown[field] = strings.Replace(strings.TrimRight(strings.TrimSuffix(shown[field], "Z"), "0"), "T", " ", 1)
+					}
+				}
+				if assignees, ok := row["assignees"]; ok {
+					text, _ := json.Marshal(assignees)
+					shown["assignees"] = string(text)
+				}
+				all[name] = shown
+				inner := maps.Clone(params)
+				inner[k.Param] = row.ID()
+				visit(k.Name, name, inner)
+			}
+		}
+	}
+	visit("", "", map[string]string{"workspace_slug": sandbox.Workspace})
+	return all
+}
+
+// apply applies the manifests of a folder as those of another service are: what they say of IDs is not known here.
+func (s *service) apply(dir string) {
+	s.t.Helper()
+	m, found := manifest.Load(s.t.Context(), []string{dir}, manifest.Options{})
+	if len(found) > 0 {
+		s.t.Fatalf("the export is not valid: %v", found)
+	}
+	for _, o := range m.Objects {
+		if o.ID = ""; o.Kind.Name == "work_item" {
+			o.Identifier = ""
+		}
+	}
+	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, remote.Patience{})
+	if err != nil || found.HasErrors() {
+		s.t.Fatal(err, found)
+	}
+	file, err := state.Open(s.t.Context(), filepath.Join(s.t.TempDir(), "state.json"), state.Options{BaseURL: s.url, Workspace: sandbox.Workspace})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	result := executor.Run(s.t.Context(), plan, remote.NewService(s.client, plan, 0), file, executor.Options{Parallelism: 4})
+	for _, o := range result.Steps {
+		if o.Status != executor.Done {
+			s.t.Errorf("%s %s: %v %v", o.Step.Action, o.Step.Address, o.Status, o.Err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		s.t.Error(err)
+	}
+}

@@ -108,6 +108,11 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.vacant(names...); err != nil {
 		return err
 	}
+	if len(o.projects)+len(o.only) == 0 { // an export of a part leaves the rest as it was
+		if err := export.Current(o.dir, names...); err != nil {
+			return err //nolint:wrapcheck // it says it all
+		}
+	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	}
 	if err := out.view.Export(view.Export{
 		Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
-		Counts: found.Counts, NotRead: found.Skipped, Requests: conn.client.Sent(),
+		Counts: found.Counts, NotRead: found.Skipped, LeftOut: found.Omitted, Requests: conn.client.Sent(),
 	}); err != nil {
 		return err
 	}

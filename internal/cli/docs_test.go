@@ -134,17 +134,25 @@ func manifestPage() string {
 	var b strings.Builder
 	b.WriteString(generated + `# The manifest
 
-A manifest is YAML: one mapping a document, any number of documents and files, which are merged. At its top stand
-` + "`version: 1`, `workspace:` (the slug) and the lists below. Every object also takes `key` (its name inside the manifests) and" + `
-` + "`id` (the service's ID). Only fields that are written are managed." + `
+A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
+Only fields that are written are managed.
 
-And every object takes what it says of its own coming and going:
+| at the top | holds | notes |
+|---|---|---|
+` + "| `version` | 1 | Required, once in each file. |" + `
+` + "| `workspace` | slug | Where the manifest goes. It may be left out: `--workspace` and `PLANE_WORKSPACE_SLUG` name it too. |" + `
+` + "| `x-...` | anything | Passed over: a place for what YAML anchors mark. |" + `
+| a list below | objects | At least one object in all, unless ` + "`--prune`" + ` is given. |
+
+Every object also takes:
 
 | property | holds | notes |
 |---|---|---|
-` + "| `previously` | key, or list of keys | Keys that it had before. What the state knows under one of them, and all that lives in it, is taken over. |" + `
-` + "| `protect` | true or false | It is never deleted, not even with `--prune` after it was taken out of the manifest, until `protect: false` was applied. Absent: as it was said last. |" + `
-` + "| `create` | true or false | With `false` it is never created: if it is not there, that is reported, and only what needs it waits. |" + `
+` + "| `key` | text | Its name inside the manifests. The default comes from its name. |" + `
+` + "| `id` | UUID | ID on the service, of an object that exists. |" + `
+` + "| `previously` | key, or list of keys | Keys that it had before, for renames. What the state knows under them, and everything in it, is taken over. |" + `
+` + "| `protect` | true or false | With `true` it is never deleted, also after it was removed from the manifest, until `protect: false` was applied. Absent: as it was said last. |" + `
+` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
 `)
 	var write func(k *resource.Kind, heading string)
 	write = func(k *resource.Kind, heading string) {
@@ -205,7 +213,7 @@ func holds(f *resource.Field) string {
 
 func notes(k *resource.Kind, f *resource.Field) string {
 	text := f.Doc
-	if f.Required {
+	if f.Required && f.Initial == "" {
 		text += " Needed to create one."
 	}
 	if f.MaxLength > 0 {

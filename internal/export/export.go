@@ -152,8 +152,11 @@ func (e *Export) document(sections ...manifest.Entry) manifest.Map {
 	return append(document, sections...)
 }
 
+// signature tells the manifests of an export from others.
+const signature = "Written by planform export."
+
 func (e *Export) file(name, comment string, document manifest.Map) {
-	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " Written by planform export."
+	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " " + signature
 	e.Files = append(e.Files, File{name, manifest.Encode(header, document)})
 }
 

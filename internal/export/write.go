@@ -1,12 +1,15 @@
 package export
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -47,6 +50,64 @@ func Vacant(dir string, names ...string) error {
 		return &OccupiedError{dir, found}
 	}
 	return nil
+}
+
+// StaleError is a folder that holds manifests of a former export which this one does
+// not replace: read with it, they would bring back what is gone.
+type StaleError struct {
+	Dir   string
+	Files []string
+}
+
+// Error names the first few files.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, some(e.Files))
+}
+
+// Hint says what to do.
+func (e *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
+
+// Current makes sure that a folder holds no manifest of a former export but the named ones, which are replaced.
+func Current(dir string, names ...string) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look into %s: %w", dir, err)
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	var stale []string
+	for _, pattern := range []string{"*.yaml", "*.yml"} {
+		hits, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", dir, err)
+		}
+		for _, name := range hits {
+			if !slices.Contains(names, name) && signed(root, name) {
+				stale = append(stale, name)
+			}
+		}
+	}
+	if len(stale) > 0 {
+		return &StaleError{dir, stale}
+	}
+	return nil
+}
+
+// signed reports whether a manifest begins as those of an export do.
+func signed(root *os.Root, name string) bool {
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(signature))
 }
 
 // escaped keeps the characters of a folder's name from being a pattern.

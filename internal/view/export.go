@@ -10,17 +10,21 @@ import (
 
 // Export is what an export came to.
 type Export struct {
-	Workspace string         `json:"workspace"`
-	Directory string         `json:"directory"`
-	Files     []string       `json:"files"`
-	State     string         `json:"state"`
-	Counts    []export.Count `json:"counts"`
-	NotRead   []export.Count `json:"not_read"` // with the requests that it would have taken
-	Requests  int            `json:"requests"`
+	Workspace string            `json:"workspace"`
+	Directory string            `json:"directory"`
+	Files     []string          `json:"files"`
+	State     string            `json:"state"`
+	Counts    []export.Count    `json:"counts"`
+	NotRead   []export.Count    `json:"not_read"` // with the requests that it would have taken
+	LeftOut   []export.Omission `json:"left_out"`
+	Requests  int               `json:"requests"`
 }
 
 // Export shows what an export came to, on standard output.
 func (v *View) Export(e Export) error {
+	if e.LeftOut == nil {
+		e.LeftOut = []export.Omission{} // a list in JSON, too
+	}
 	if v.o.JSON {
 		return v.JSON(struct {
 			FormatVersion int `json:"format_version"`

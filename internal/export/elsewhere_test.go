@@ -162,21 +162,21 @@ func (s *service) values() map[string]map[string]string {
 				continue // the edition lacks it
 			}
 			for _, row := range rows {
-				name := called + "/" + k.Name + "/"
+				text := ""
 				for _, field := range []string{"identifier", "name", "title", "url", "comment_html"} {
-					if text, ok := row[field].(string); ok {
-						name += text
-						break
+					if shown, ok := row[field].(string); ok && text == "" {
+						text = shown
 					}
 				}
+				name := called + "/" + k.Name + "/" + text
 				shown := map[string]string{}
 				for i := range k.Fields {
 					f := &k.Fields[i]
 					if f.IsRef() || f.Wire == "sequence" || f.Wire == "sort_order" || strings.HasSuffix(f.Wire, "_json") {
 						continue
 					}
-					if text, known := f.Observed(row); known {
-						shown[f.Name] = text
+					if value, known := f.Observed(row); known {
+						shown[f.Name] = value
 					}
 				}
 				for _, field := range []string{"created_at", "created_by"} {
@@ -186,8 +186,8 @@ func (s *service) values() map[string]map[string]string {
 					}
 				}
 				if assignees, ok := row["assignees"]; ok {
-					text, _ := json.Marshal(assignees)
-					shown["assignees"] = string(text)
+					list, _ := json.Marshal(assignees)
+					shown["assignees"] = string(list)
 				}
 				all[name] = shown
 				inner := maps.Clone(params)
@@ -212,7 +212,7 @@ func (s *service) apply(dir string) {
 			o.Identifier = ""
 		}
 	}
-	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, remote.Patience{})
+	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, remote.Grace{})
 	if err != nil || found.HasErrors() {
 		s.t.Fatal(err, found)
 	}
@@ -220,7 +220,7 @@ func (s *service) apply(dir string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	result := executor.Run(s.t.Context(), plan, remote.NewService(s.client, plan, 0), file, executor.Options{Parallelism: 4})
+	result := executor.Run(s.t.Context(), plan, remote.NewService(s.client, plan, remote.Grace{}), file, executor.Options{Parallelism: 4})
 	for _, o := range result.Steps {
 		if o.Status != executor.Done {
 			s.t.Errorf("%s %s: %v %v", o.Step.Action, o.Step.Address, o.Status, o.Err)

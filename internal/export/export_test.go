@@ -387,10 +387,11 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	s.send("POST", web+"modules/"+module+"/module-issues/", map[string]any{"issues": []string{item}})
 	s.send("POST", web+"modules/"+module+"/archive/", nil)
 	dir, e := s.export(export.Options{})
-	var text string
+	var all strings.Builder
 	for _, f := range e.Files {
-		text += string(f.Data)
+		all.Write(f.Data)
 	}
+	text := all.String()
 	for _, want := range []string{"name: Sprint 1\n", "name: Old shop\n", "cycle: Sprint 1\n", "module: Old shop\n", "archived: true\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	reference = regexp.MustCompile(`\{[a-z][A-Za-z0-9 .]*\}`)                                      //nolint:gochecknoglobals // a constant
+	digits    = regexp.MustCompile(`[0-9]+`)                                                       //nolint:gochecknoglobals // a constant
+	anyUUID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`) //nolint:gochecknoglobals // a constant
+	anyMoment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)    //nolint:gochecknoglobals // a constant
+)
+
+// unknownID is the ID of nothing.
+const unknownID = "11111111-1111-4111-8111-111111111111"
+
+// normal is an answer in terms that can be compared: IDs are the names of their
+// records, moments of today are "now", and what depends on chance is left out.
+func (c *contender) normal(o outcome) outcome {
+	return outcome{o.status, c.normalValue("", o.body)}
+}
+
+func (c *contender) normalValue(field string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			if !dependsOnChance(name) {
+				out[name] = c.normalValue(name, value)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, value := range v {
+			out = append(out, c.normalValue(field, value))
+		}
+		if withoutOrder(field, out) {
+			slices.SortFunc(out, func(a, b any) int { return cmp.Compare(inJSON(a), inJSON(b)) })
+		}
+		return out
+	case string:
+		return c.normalText(v)
+	}
+	return v
+}
+
+// dependsOnChance says whether a field is left out of the comparison: the icon
+// of a project is random, who somebody is differs between the servers, and what
+// a worker of the service finds about a link comes late.
+func dependsOnChance(field string) bool {
+	switch field {
+	case "logo_props", "metadata", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
+		return true
+	}
+	return false
+}
+
+// withoutOrder says whether a list has no order that means anything: a list of
+// IDs, or one of people, who are in the order in which they signed up.
+func withoutOrder(field string, list []any) bool {
+	if field == "assignees" || field == "labels" || field == "members" {
+		return true
+	}
+	for _, v := range list {
+		record, ok := v.(map[string]any)
+		if _, person := map[string]bool{"<admin>": true, "<member>": true, "<guest>": true}[text(record, "id")]; !ok || !person {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *contender) normalText(s string) any {
+	if anyMoment.MatchString(s) {
+		at, ok := parseMoment(s)
+		if away := time.Since(at); ok && away < 48*time.Hour && away > -48*time.Hour {
+			return "<now>"
+		}
+		return at.UTC().Format(stampLayout)
+	}
+	return anyUUID.ReplaceAllStringFunc(s, func(id string) string {
+		switch name := c.names[id]; {
+		case name != "":
+			return "<" + name + ">"
+		case id == unknownID:
+			return id
+		}
+		return "<id>"
+	})
+}
+
+func inJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// compareOutcomes is the places where two normal answers differ.
+func compareOutcomes(op operation, got, want outcome) []*mismatch {
+	if got.status != want.status {
+		describe := func(o outcome) string { return fmt.Sprintf("%d %.400s", o.status, inJSON(o.body)) }
+		return []*mismatch{{at: fmt.Sprintf("status %s/%s", name(got.status), name(want.status)), got: describe(got), want: describe(want)}}
+	}
+	var out []*mismatch
+	compareValues("body", got.body, want.body, &out)
+	return out
+}
+
+// name is a status in letters, which signatures keep.
+func name(status int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'A' }, fmt.Sprint(status))
+}
+
+func compareValues(at string, got, want any, out *[]*mismatch) {
+	differ := func() {
+		*out = append(*out, &mismatch{at: at, got: fmt.Sprintf("%.400s", inJSON(got)), want: fmt.Sprintf("%.400s", inJSON(want))})
+	}
+	switch got := got.(type) {
+	case map[string]any:
+		want, ok := want.(map[string]any)
+		if !ok {
+			differ()
+			return
+		}
+		keys := maps.Clone(got)
+		maps.Copy(keys, want)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			_, inGot := got[key]
+			_, inWant := want[key]
+			if inGot != inWant {
+				*out = append(*out, &mismatch{at: at + "." + key, got: presence(got, key), want: presence(want, key)})
+				continue
+			}
+			compareValues(at+"."+key, got[key], want[key], out)
+		}
+	case []any:
+		want, ok := want.([]any)
+		if !ok || len(want) != len(got) {
+			differ()
+			return
+		}
+		for i := range got {
+			compareValues(fmt.Sprintf("%s[%d]", at, i), got[i], want[i], out)
+		}
+	default:
+		if got != want {
+			differ()
+		}
+	}
+}
+
+func presence(record map[string]any, key string) string {
+	v, ok := record[key]
+	if !ok {
+		return "has no such field"
+	}
+	return inJSON(v)
+}

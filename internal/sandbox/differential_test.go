@@ -1,0 +1,510 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	stdflag "flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The sandbox is compared with a real server by playing the same random
+// sequences of requests to both:
+//
+//	go test ./internal/sandbox -run RealServer -real http://127.0.0.1:8000
+//
+// The environment gives a workspace that holds nothing else, since its projects
+// are deleted, and the API keys of four people:
+//
+//	PLANFORM_REAL_WORKSPACE  slug
+//	PLANFORM_REAL_ADMIN      key of an admin of the workspace
+//	PLANFORM_REAL_MEMBER     key of a member
+//	PLANFORM_REAL_GUEST      key of a guest
+//	PLANFORM_REAL_OUTSIDER   key of somebody who is not in the workspace
+var (
+	realURL       = stdflag.String("real", "", "base URL of a real server to compare the sandbox with")             //nolint:gochecknoglobals // a flag
+	realSequences = stdflag.Int("real-sequences", 20, "sequences that are played to the real server")               //nolint:gochecknoglobals // a flag
+	realSeed      = stdflag.Uint64("real-seed", 1, "seed of the first sequence; the next ones count on from there") //nolint:gochecknoglobals // a flag
+)
+
+// sequenceLength is the number of random requests of a sequence, without those
+// that prepare it and those that read everything at its end.
+const sequenceLength = 40
+
+// operation is one request, in terms that every server understands: a name in
+// braces, in the path or in a string of the body, stands for the ID that the
+// server gave the record of that name.
+type operation struct {
+	as     person
+	method string
+	path   string // below the workspace, e.g. "projects/{project1}/labels/?fields=id"
+	body   any    // nil is no body
+	// makes is the name of the record that the answer shows. The records of a
+	// list are called makes.NAME, e.g. "project1.Todo" for a state.
+	makes string
+}
+
+func (op operation) String() string {
+	s := fmt.Sprintf("%-8s %-6s %s", op.as, op.method, op.path)
+	if op.body != nil {
+		body, err := json.Marshal(op.body)
+		if err != nil {
+			body = []byte(err.Error())
+		}
+		s += " " + string(body)
+	}
+	if op.makes != "" {
+		s += " -> " + op.makes
+	}
+	return s
+}
+
+// person is whose credential a request carries.
+type person string
+
+const (
+	admin    person = "admin"
+	member   person = "member"
+	guest    person = "guest"
+	outsider person = "outsider"
+	nobody   person = "nobody" // no credential
+	impostor person = "impostor"
+)
+
+// contender is a server that sequences are played to.
+type contender struct {
+	workspace string // base URL of the workspace, with a slash at its end
+	keys      map[person]string
+	do        func(*http.Request) (status int, body []byte, err error)
+
+	ids   map[string]string // of the records by name
+	names map[string]string // of the records by ID
+}
+
+// sandboxContender is a new, empty community sandbox.
+func sandboxContender(t *testing.T) *contender {
+	t.Helper()
+	s := openTest(t, Options{Edition: Community, Empty: true})
+	const stranger, strangerKey = "e9d4a97c-9abe-4276-b70b-dcc704abbd45", "plane_api_sandbox_stranger"
+	err := s.store.update(func(t *tx) error {
+		s.addUser(t, stranger, "Sam", "Stranger", "sam@example.com", strangerKey, 0)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &contender{
+		workspace: apiRoot + "workspaces/" + Workspace + "/",
+		keys:      map[person]string{admin: Key, member: KeyBob, guest: KeyEve, outsider: strangerKey, impostor: "no-such-key"},
+		do: func(req *http.Request) (int, []byte, error) {
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, req)
+			return w.Code, w.Body.Bytes(), nil
+		},
+	}
+}
+
+// realContender is the server that the flag and the environment name.
+func realContender(t *testing.T) *contender {
+	t.Helper()
+	variable := func(name string) string {
+		v := os.Getenv("PLANFORM_REAL_" + name)
+		if v == "" {
+			t.Fatalf("the environment has no PLANFORM_REAL_%s", name)
+		}
+		return v
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &contender{
+		workspace: strings.TrimSuffix(*realURL, "/") + apiRoot + "workspaces/" + variable("WORKSPACE") + "/",
+		keys: map[person]string{
+			admin: variable("ADMIN"), member: variable("MEMBER"), guest: variable("GUEST"), outsider: variable("OUTSIDER"), impostor: "no-such-key",
+		},
+		do: func(req *http.Request) (int, []byte, error) {
+			resp, err := client.Do(req)
+			if err != nil {
+				return 0, nil, err
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			return resp.StatusCode, body, err
+		},
+	}
+}
+
+// reset forgets the records of the last sequence and gives the people and the
+// workspace their names.
+func (c *contender) reset(ctx context.Context) error {
+	c.ids, c.names = map[string]string{}, map[string]string{}
+	for _, who := range []person{admin, member, guest, outsider} {
+		me, err := c.play(ctx, operation{as: who, method: http.MethodGet, path: "../../users/me/"})
+		if err != nil {
+			return err
+		}
+		profile, _ := me.body.(map[string]any)
+		if me.status != http.StatusOK {
+			return fmt.Errorf("the credential of the %s: %d %v", who, me.status, me.body)
+		}
+		c.call(string(who), profile)
+	}
+	return nil
+}
+
+// clear deletes every project.
+func (c *contender) clear(ctx context.Context) error {
+	for _, who := range []person{admin, member} {
+		found, err := c.play(ctx, operation{as: who, method: http.MethodGet, path: "projects/"})
+		if err != nil {
+			return err
+		}
+		for _, project := range found.results() {
+			if _, err := c.play(ctx, operation{as: who, method: http.MethodDelete, path: "projects/" + text(project, "id") + "/"}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// call remembers the ID of a record under a name. The first name stays.
+func (c *contender) call(name string, record map[string]any) {
+	id := text(record, "id")
+	if !isUUID(id) || c.ids[name] != "" || c.names[id] != "" {
+		return
+	}
+	c.ids[name], c.names[id] = id, name
+}
+
+// outcome is what a server answered.
+type outcome struct {
+	status int
+	body   any
+}
+
+// results is the records of a list, in a page or bare.
+func (o outcome) results() []map[string]any {
+	list, _ := o.body.([]any)
+	if page, ok := o.body.(map[string]any); ok {
+		list, _ = page["results"].([]any)
+	}
+	var out []map[string]any
+	for _, v := range list {
+		if record, ok := v.(map[string]any); ok {
+			out = append(out, record)
+		}
+	}
+	return out
+}
+
+// play sends one request, with this server's IDs in the place of names.
+func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
+	var body io.Reader = http.NoBody
+	if op.body != nil {
+		b, err := json.Marshal(op.body)
+		if err != nil {
+			return outcome{}, err
+		}
+		body = strings.NewReader(c.withIDs(string(b)))
+	}
+	url := c.workspace + c.withIDs(op.path)
+	if rest, ok := strings.CutPrefix(op.path, "../../"); ok {
+		url = c.workspace[:strings.LastIndex(c.workspace, "workspaces/")] + rest
+	}
+	req, err := http.NewRequestWithContext(ctx, op.method, url, body)
+	if err != nil {
+		return outcome{}, err
+	}
+	req.RequestURI = ""
+	if op.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key := c.keys[op.as]; key != "" {
+		req.Header.Set("X-Api-Key", key)
+	}
+	status, raw, err := c.do(req)
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s: %w", op, err)
+	}
+	out := outcome{status: status}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&out.body); err != nil {
+		out.body = string(raw)
+	}
+	if op.makes != "" && status < http.StatusMultipleChoices {
+		record, _ := out.body.(map[string]any)
+		c.call(op.makes, record)
+		for _, record := range out.results() {
+			c.call(op.makes+"."+text(record, "name"), record)
+		}
+	}
+	return out, nil
+}
+
+// withIDs puts IDs in the place of names. A name that no record has, because it
+// was not made, becomes an ID that no record has.
+func (c *contender) withIDs(s string) string {
+	return reference.ReplaceAllStringFunc(s, func(name string) string {
+		if id := c.ids[strings.Trim(name, "{}")]; id != "" {
+			return id
+		}
+		return unknownID
+	})
+}
+
+// mismatch is where two servers differ.
+type mismatch struct {
+	step int // the operation's place in the sequence
+	op   operation
+	at   string // place in the answer, e.g. "body.results[0].name"
+	got  string // of the sandbox
+	want string // of the other server
+}
+
+// signature is the same for mismatches that have one cause, as far as one can
+// tell from outside.
+func (m *mismatch) signature() string {
+	place, _, _ := strings.Cut(m.op.path, "?")
+	return digits.ReplaceAllString(m.op.method+" "+place+" "+m.at, "")
+}
+
+func (m *mismatch) String() string {
+	return fmt.Sprintf("%s\n\t%s: sandbox %s, other %s", m.op, m.at, m.got, m.want)
+}
+
+// duel plays sequences to a sandbox and another server.
+type duel struct {
+	sandbox func() *contender
+	other   *contender
+	// lenient says for a mismatch why it is left, or "".
+	lenient func(m *mismatch) string
+	left    map[string]int // reasons with the number of their mismatches
+}
+
+// play plays a sequence to both and returns the first mismatch, nil if there is
+// none.
+func (d *duel) play(ctx context.Context, sequence []operation) (*mismatch, error) {
+	sandbox, other := d.sandbox(), d.other
+	for _, c := range []*contender{sandbox, other} {
+		if err := c.reset(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for i, op := range slices.Concat(sequence, readBack(sequence)) {
+		got, err := sandbox.play(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		want, err := other.play(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range compareOutcomes(op, sandbox.normal(got), other.normal(want)) {
+			m.step, m.op = i, op
+			reason := d.lenient(m)
+			if reason == "" {
+				return m, other.clear(ctx)
+			}
+			d.left[reason]++
+		}
+	}
+	return nil, other.clear(ctx)
+}
+
+// fails says whether a sequence ends in a mismatch of the signature.
+func (d *duel) fails(ctx context.Context, sequence []operation, signature string) (*mismatch, error) {
+	m, err := d.play(ctx, sequence)
+	if err != nil || m == nil || m.signature() != signature {
+		return nil, err
+	}
+	return m, nil
+}
+
+// shrink leaves out of a sequence what the mismatch does not need: first runs
+// of operations, then fields of bodies. It plays at most budget sequences.
+func (d *duel) shrink(ctx context.Context, sequence []operation, found *mismatch, budget int) ([]operation, *mismatch, error) {
+	if found.step < len(sequence) {
+		sequence = sequence[:found.step+1]
+	}
+	try := func(candidate []operation) error {
+		if budget == 0 {
+			return nil
+		}
+		budget--
+		m, err := d.fails(ctx, candidate, found.signature())
+		if m != nil {
+			sequence, found = candidate, m
+		}
+		return err
+	}
+	for size := max(1, len(sequence)/2); size > 0; size /= 2 {
+		for at := len(sequence) - size; at >= 0; at -= size {
+			if err := try(slices.Delete(slices.Clone(sequence), at, min(at+size, len(sequence)))); err != nil {
+				return nil, nil, err
+			}
+			at = min(at, len(sequence))
+		}
+	}
+	for i := len(sequence) - 1; i >= 0; i-- {
+		if sequence[i].as != admin {
+			candidate := slices.Clone(sequence)
+			candidate[i].as = admin
+			if err := try(candidate); err != nil {
+				return nil, nil, err
+			}
+		}
+		body, _ := sequence[i].body.(fields)
+		for _, name := range slices.Sorted(maps.Keys(body)) {
+			candidate := slices.Clone(sequence)
+			fewer := maps.Clone(candidate[i].body.(fields))
+			delete(fewer, name)
+			candidate[i].body = fewer
+			if err := try(candidate); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	// With fewer people and fields, more of the operations may be superfluous.
+	for i := len(sequence) - 1; i >= 0; i-- {
+		if err := try(slices.Delete(slices.Clone(sequence), i, i+1)); err != nil {
+			return nil, nil, err
+		}
+		i = min(i, len(sequence))
+	}
+	return sequence, found, nil
+}
+
+// run plays n generated sequences and reports each sort of mismatch once, with
+// the shortest sequence that shows it.
+func (d *duel) run(t *testing.T, seed uint64, n, budget int) {
+	t.Helper()
+	seen := map[string]bool{}
+	for i := range n {
+		sequence := generate(rand.New(rand.NewPCG(seed+uint64(i), 0)), sequenceLength)
+		m, err := d.play(t.Context(), sequence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m == nil || seen[m.signature()] {
+			continue
+		}
+		seen[m.signature()] = true
+		short, m, err := d.shrink(t.Context(), sequence, m, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, op := range short {
+			fmt.Fprintf(&b, "\t%s\n", op)
+		}
+		t.Errorf("seed %d: after\n%sthis is answered differently: %s", seed+uint64(i), &b, m)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(d.left)) {
+		t.Logf("left %d times: %s", d.left[reason], reason)
+	}
+}
+
+func TestTheSandboxAnswersAsTheRealServerDoes(t *testing.T) {
+	t.Parallel()
+	if *realURL == "" {
+		// Without a real server the same sequences are played to two
+		// sandboxes: what differs there depends on chance or on a map.
+		d := &duel{sandbox: func() *contender { return sandboxContender(t) }, lenient: nothingIsLeft, left: map[string]int{}}
+		d.other = sandboxContender(t)
+		d.run(t, 1, 5, 100)
+		return
+	}
+	d := &duel{sandbox: func() *contender { return sandboxContender(t) }, other: realContender(t), lenient: whyLeft, left: map[string]int{}}
+	refuseForeignProjects(t, d.other)
+	d.run(t, *realSeed, *realSequences, 60)
+}
+
+func nothingIsLeft(*mismatch) string { return "" }
+
+// refuseForeignProjects ends the test if the workspace holds a project that no
+// sequence made: they would be deleted.
+func refuseForeignProjects(t *testing.T, c *contender) {
+	t.Helper()
+	if err := c.reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.play(t.Context(), operation{as: admin, method: http.MethodGet, path: "projects/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, project := range found.results() {
+		if !slices.Contains(projectNames(), text(project, "name")) {
+			t.Fatalf("the workspace holds the project %q, which no test made; give the test a workspace of its own", text(project, "name"))
+		}
+	}
+	if err := c.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPlantedDifferenceIsFoundAndShrunk(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]struct {
+		falsify func(req *http.Request, status int, body []byte) (int, []byte)
+		longest int
+	}{
+		"a status": {func(req *http.Request, status int, body []byte) (int, []byte) {
+			if req.Method == http.MethodDelete && strings.Contains(req.URL.Path, "/labels/") && status == http.StatusNoContent {
+				return http.StatusOK, body
+			}
+			return status, body
+		}, 3},
+		"a field that is read later": {func(req *http.Request, status int, body []byte) (int, []byte) {
+			if req.Method == http.MethodGet {
+				return status, bytes.ReplaceAll(body, []byte(`"status":"paused"`), []byte(`"status":"backlog"`))
+			}
+			return status, body
+		}, 3},
+		"a record that is missing in a list": {func(req *http.Request, status int, body []byte) (int, []byte) {
+			if req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/links/") {
+				return status, bytes.ReplaceAll(body, []byte(`"total_count":1`), []byte(`"total_count":0`))
+			}
+			return status, body
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			liar := sandboxContender(t)
+			honest := liar.do
+			liar.do = func(req *http.Request) (int, []byte, error) {
+				status, body, err := honest(req)
+				status, body = plant.falsify(req, status, body)
+				return status, body, err
+			}
+			d := &duel{sandbox: func() *contender { return sandboxContender(t) }, other: liar, lenient: nothingIsLeft}
+			for seed := range uint64(50) {
+				sequence := generate(rand.New(rand.NewPCG(seed, 0)), sequenceLength)
+				m, err := d.play(t.Context(), sequence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m == nil {
+					continue
+				}
+				short, m, err := d.shrink(t.Context(), sequence, m, 200)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(short) > plant.longest {
+					t.Errorf("seed %d: %d operations are left, want %d: %v\n%s", seed, len(short), plant.longest, short, m)
+				}
+				return
+			}
+			t.Error("no sequence found it")
+		})
+	}
+}

@@ -80,7 +80,7 @@ func readActivity(res *resource) handler {
 // note writes an activity of the item of the route, under the project of the
 // route.
 func (c *call) note(t *tx, verb string, field, before, after any, comment string) {
-	if !c.known(t, c.vars["item"]) {
+	if !c.everExisted(t, c.vars["item"]) {
 		return
 	}
 	r := row{

@@ -22,12 +22,16 @@ const (
 	// workspaceWide: members of the workspace read, guests do not write.
 	workspaceWide
 	// projectBase: members of the workspace read, members of the workspace
-	// but guests create, admins of the project do the rest.
+	// but guests create, admins of the project do the rest, and admins of the
+	// workspace who are in the project.
 	projectBase
 	// projectLabels: members of any project read, members of the workspace
 	// but guests create, members of the project do the rest. So a project
 	// that does not exist has an empty list of labels.
 	projectLabels
+	// projectMembers: members of any project read, admins of the project do the
+	// rest.
+	projectMembers
 	// projectEntity: members of the project read, guests do not write.
 	projectEntity
 	// projectLite: members of the project, guests too.
@@ -92,7 +96,9 @@ func (c *call) may(t *tx) bool {
 		case creates:
 			return workspaceRole(t, c.user) >= roleMember
 		}
-		return projectRole(t, project, c.user) == roleAdmin
+		// An admin of the workspace needs no more than to be in the project.
+		role := projectRole(t, project, c.user)
+		return role == roleAdmin || role > 0 && workspaceRole(t, c.user) == roleAdmin
 	case projectLabels:
 		switch {
 		case reads:
@@ -101,6 +107,11 @@ func (c *call) may(t *tx) bool {
 			return workspaceRole(t, c.user) >= roleMember
 		}
 		return projectRole(t, project, c.user) >= roleMember
+	case projectMembers:
+		if reads {
+			return len(t.under(1, "joined", c.user)) > 0
+		}
+		return projectRole(t, project, c.user) == roleAdmin
 	case projectKey:
 		id := t.index("identifier", c.vars["identifier"])
 		return id != "" && projectRole(t, id, c.user) > 0

@@ -94,6 +94,10 @@ func (c *call) newID() string {
 // contract says whether to answer as documented.
 func (c *call) contract() bool { return c.opts.Answers == Contract }
 
+// community says whether to answer with the mistakes of the running community
+// edition that others may not have.
+func (c *call) community() bool { return c.opts.Edition == Community && !c.contract() }
+
 // handler answers a request inside a transaction. It may run more than once,
 // and must write only after it can no longer refuse.
 type handler func(c *call, t *tx) reply

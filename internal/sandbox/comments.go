@@ -16,7 +16,7 @@ func (s *Server) comments() *resource {
 			if old != nil {
 				return nil
 			}
-			if !c.known(t, c.vars["item"]) {
+			if !c.everExisted(t, c.vars["item"]) {
 				return new(badPayload())
 			}
 			r["issue"] = c.vars["item"]
@@ -39,6 +39,7 @@ func (s *Server) comments() *resource {
 			}
 			kept := clone(r)
 			kept["updated_by"] = nil // as a read shows it until the first change
+			kept["actor"] = c.user   // whatever author the answer to the creation shows
 			if s, ok := t.get(k, text(r, "id")); ok {
 				t.save(k, stored{s.key, kept})
 			}

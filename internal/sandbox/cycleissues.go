@@ -61,7 +61,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	}
 	id := text(cycle.row, "id")
 	for _, issue := range ids {
-		if t.find(c.kinds.workItem, issue) == nil {
+		if !c.everExisted(t, issue) {
 			return badPayload()
 		}
 		// Nothing moves an item that is in two cycles.
@@ -136,6 +136,9 @@ func cycleIssues(c *call, t *tx) reply {
 }
 
 func (c *call) itemsOf(t *tx, members *kind, of string) reply {
+	if c.archivedAway(t) {
+		return pageOf(c, []shown{})
+	}
 	var found []stored
 	for _, m := range t.all(members, scope(of)) {
 		if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {

@@ -10,12 +10,16 @@ func (s *Server) cycles() *resource {
 	k := s.kinds.cycle
 	return &resource{
 		kind: k, param: "cycle", within: inProject,
-		prepare: prepareCycle,
+		outlasts: true,
+		prepare:  prepareCycle,
 		written: func(_ *call, t *tx, old, r row) {
-			if old == nil {
-				t.add("cycles:"+text(r, "project"), 1)
-			}
 			setExternal(t, k, text(r, "project"), old, r)
+		},
+		removing: func(c *call, t *tx, r row) *reply {
+			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
+				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
+			}
+			return nil
 		},
 		removed: func(c *call, t *tx, r row) {
 			setExternal(t, k, text(r, "project"), r, nil)
@@ -46,6 +50,9 @@ func (c *call) totals(t *tx, r row, members *kind) row {
 	}
 	r["total_issues"] = n
 	for _, g := range stateGroups() {
+		if members == c.kinds.moduleIssue && !c.contract() {
+			counts[g] = min(counts[g], 1) // the service counts the groups, not the items
+		}
 		r[g+"_issues"] = counts[g]
 	}
 	return r
@@ -53,6 +60,9 @@ func (c *call) totals(t *tx, r row, members *kind) row {
 
 func prepareCycle(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
+	if old != nil && old["archived_at"] != nil {
+		return new(refuse(http.StatusBadRequest, "error", "Archived cycle cannot be edited"))
+	}
 	if old != nil && completed(old, c.now) {
 		return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
 	}
@@ -86,7 +96,7 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 		r["owned_by"] = owner
 	}
 	if old == nil {
-		r["sort_order"] = float(float64(65535 - 10000*t.counter("cycles:"+project)))
+		r["sort_order"] = orderBefore(t.all(c.kinds.cycle, scope(project)))
 		r["view_props"], r["progress_snapshot"], r["logo_props"] = row{}, row{}, row{}
 		r["version"] = 1
 	}
@@ -139,7 +149,7 @@ func listCycles(res *resource) handler {
 		view := c.query.Get("cycle_view")
 		var found []shown
 		for _, s := range t.all(res.kind, inProject(c)) {
-			if s.row["archived_at"] == nil && !c.archivedAway(t) && c.inView(s.row, view) {
+			if s.row["archived_at"] == nil && c.inView(s.row, view) {
 				found = append(found, res.dress(c, t, s.row))
 			}
 		}
@@ -182,11 +192,18 @@ func archive(res *resource, away bool) handler {
 		}
 		s.row["archived_at"] = nil
 		if away {
+			if res.kind == c.kinds.cycle && s.row["end_date"] == nil {
+				return broken() // the service compares the date without looking whether there is one
+			}
 			if res.kind == c.kinds.cycle && !completed(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
 			}
+			if status := text(s.row, "status"); res.kind == c.kinds.module && status != "completed" && status != "cancelled" {
+				return refuse(http.StatusBadRequest, "error", "Only completed or cancelled modules can be archived")
+			}
 			s.row["archived_at"] = c.stamp()
 		}
+		s.row["updated_at"], s.row["updated_by"] = c.stamp(), c.user
 		t.save(res.kind, s)
 		return reply{status: http.StatusNoContent}
 	}

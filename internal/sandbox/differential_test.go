@@ -293,13 +293,17 @@ type duel struct {
 // play plays a sequence to both and returns the first mismatch, nil if there is
 // none.
 func (d *duel) play(ctx context.Context, sequence []operation) (*mismatch, error) {
+	return d.playAll(ctx, slices.Concat(sequence, readBack(sequence)))
+}
+
+func (d *duel) playAll(ctx context.Context, operations []operation) (*mismatch, error) {
 	sandbox, other := d.sandbox(), d.other
 	for _, c := range []*contender{sandbox, other} {
 		if err := c.reset(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for i, op := range slices.Concat(sequence, readBack(sequence)) {
+	for i, op := range operations {
 		got, err := sandbox.play(ctx, op)
 		if err != nil {
 			return nil, err
@@ -320,28 +324,21 @@ func (d *duel) play(ctx context.Context, sequence []operation) (*mismatch, error
 	return nil, other.clear(ctx)
 }
 
-// fails says whether a sequence ends in a mismatch of the signature.
-func (d *duel) fails(ctx context.Context, sequence []operation, signature string) (*mismatch, error) {
-	m, err := d.play(ctx, sequence)
-	if err != nil || m == nil || m.signature() != signature {
-		return nil, err
-	}
-	return m, nil
-}
-
 // shrink leaves out of a sequence what the mismatch does not need: first runs
 // of operations, then fields of bodies. It plays at most budget sequences.
 func (d *duel) shrink(ctx context.Context, sequence []operation, found *mismatch, budget int) ([]operation, *mismatch, error) {
+	play := d.play
 	if found.step < len(sequence) {
 		sequence = sequence[:found.step+1]
+		play = d.playAll // what comes after the mismatch is of no interest
 	}
 	try := func(candidate []operation) error {
 		if budget == 0 {
 			return nil
 		}
 		budget--
-		m, err := d.fails(ctx, candidate, found.signature())
-		if m != nil {
+		m, err := play(ctx, candidate)
+		if m != nil && m.signature() == found.signature() {
 			sequence, found = candidate, m
 		}
 		return err

@@ -70,9 +70,9 @@ func (k *kinds) people() {
 	k.user = &kind{name: "user", order: profile}
 	k.member = &kind{name: "member", order: append(append([]string(nil), profile...), "role")}
 	k.projectMember = &kind{
-		name: "project_member", order: []string{"id", "member", "role"}, hidden: []string{"project", "created_at"},
+		name: "project_member", order: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
 		fields: []field{
-			{name: "member", required: true, check: anything, frozen: true},
+			{name: "member", required: true, check: ref(k.user)},
 			{name: "role", check: choiceOfRole, initial: integer(5)},
 		},
 	}
@@ -203,13 +203,14 @@ func (k *kinds) work() {
 		{name: "assignees", check: refs(k.user), initial: []any{}},
 		{name: "labels", check: refs(k.label), initial: []any{}},
 		{name: "created_by", check: ref(k.user), null: true, derived: true},
+		{name: "completed_at", check: moment, null: true, derived: true},
 		{name: "archived_at", check: date, null: true},
 		{name: "is_draft", check: boolean, initial: false},
 		{name: "sort_order", check: real, derived: true},
 	}, external()...)
-	// Drafts and archived items are in no list and under no address, so
-	// they are kept apart.
-	k.hiddenItem = &kind{name: "hidden_work_item", order: order}
+	// Drafts and archived items are in no list and are not read by ID, so they
+	// are kept apart.
+	k.hiddenItem = &kind{name: "hidden_work_item", order: k.workItem.order, computed: k.workItem.computed, fields: k.workItem.fields}
 	k.link = &kind{
 		name:  "link",
 		order: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),

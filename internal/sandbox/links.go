@@ -27,7 +27,7 @@ func (s *Server) links() *resource {
 			}
 			r["url"] = address
 			issue := c.vars["item"]
-			if !c.known(t, issue) {
+			if !c.everExisted(t, issue) {
 				return new(badPayload())
 			}
 			if c.opts.Unique != UniqueNever && len(t.under(1, "link-url", issue, text(r, "url"))) > 0 {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ func workspaceMembers(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-func projectMembers(c *call, t *tx) reply {
+func listProjectMembers(c *call, t *tx) reply {
 	out := []shown{}
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
 		out = append(out, c.profile(t, text(m.row, "member")))
@@ -59,38 +60,71 @@ func (c *call) join(t *tx, project, user string, role int, id string) row {
 	return r
 }
 
+// leave ends a membership. The service keeps it, inactive; the community edition
+// still shows it in the list of members, and takes that person in no more.
 func (c *call) leave(t *tx, m stored) {
 	project, user := text(m.row, "project"), text(m.row, "member")
-	t.remove(c.kinds.projectMember, m)
 	t.dropIndex("member", project, user)
 	t.dropIndex("joined", user, project)
+	if !c.community() {
+		t.remove(c.kinds.projectMember, m)
+		return
+	}
+	m.row["inactive"] = true
+	t.save(c.kinds.projectMember, m)
+}
+
+// wasMember says whether somebody is in a project, or was and is still listed.
+func (c *call) wasMember(t *tx, project, user string) bool {
+	for _, m := range t.all(c.kinds.projectMember, scope(project)) {
+		if text(m.row, "member") == user {
+			return true
+		}
+	}
+	return false
+}
+
+// activeMembers is how many are in a project.
+func (c *call) activeMembers(t *tx, project string) int {
+	n := 0
+	for _, m := range t.all(c.kinds.projectMember, scope(project)) {
+		if !flag(m.row, "inactive") {
+			n++
+		}
+	}
+	return n
 }
 
 func addMember(c *call, t *tx) reply {
 	project := c.vars["project"]
-	if projectRole(t, project, c.user) != roleAdmin {
-		return forbidden()
-	}
 	r, complaints := c.kinds.projectMember.read(t, c.in, false)
-	if len(complaints) > 0 {
-		return invalid(complaints)
+	if refused := checkMember(t, r, complaints); refused != nil {
+		return *refused
 	}
 	user := text(r, "member")
-	switch {
-	case workspaceRole(t, user) == 0:
-		return invalid(row{"member": says("Member not found in workspace")})
-	case projectRole(t, project, user) > 0:
+	if c.wasMember(t, project, user) {
 		return badPayload()
 	}
 	m := c.join(t, project, user, int(number(r, "role")), newID())
 	return reply{http.StatusCreated, shown{c.kinds.projectMember.order, m}}
 }
 
-// membership finds what the route's {member} names: a membership, or the
-// member of one.
+// checkMember refuses who is not in the workspace.
+func checkMember(t *tx, r, complaints row) *reply {
+	if user := text(r, "member"); complaints["member"] == nil && user != "" && workspaceRole(t, user) == 0 {
+		complaints["member"] = says("Member not found in workspace")
+	}
+	if len(complaints) > 0 {
+		return new(invalid(complaints))
+	}
+	return nil
+}
+
+// membership finds what the route's {member} names: a membership or, but in the
+// community edition, the member of one.
 func (c *call) membership(t *tx) (stored, bool) {
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
-		if id := c.vars["member"]; text(m.row, "id") == id || text(m.row, "member") == id {
+		if id := c.vars["member"]; text(m.row, "id") == id || !c.community() && text(m.row, "member") == id {
 			return m, true
 		}
 	}
@@ -105,19 +139,27 @@ func readMember(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.profile(t, text(m.row, "member"))}
 }
 
+// changeMember changes the role of a membership, or whose it is.
 func changeMember(c *call, t *tx) reply {
 	m, ok := c.membership(t)
 	if !ok {
 		return notFound()
 	}
 	set, complaints := c.kinds.projectMember.read(t, c.in, true)
-	if len(complaints) > 0 {
-		return invalid(complaints)
+	if refused := checkMember(t, set, complaints); refused != nil {
+		return *refused
 	}
-	if role, ok := set["role"]; ok {
-		m.row["role"] = role
-		t.save(c.kinds.projectMember, m)
-		t.setIndex(strconv.Itoa(int(number(m.row, "role"))), "member", c.vars["project"], text(m.row, "member"))
+	project, before := c.vars["project"], text(m.row, "member")
+	if after := text(set, "member"); after != "" && after != before && c.wasMember(t, project, after) {
+		return badPayload()
+	}
+	maps.Copy(m.row, set)
+	t.save(c.kinds.projectMember, m)
+	if !flag(m.row, "inactive") {
+		t.dropIndex("member", project, before)
+		t.dropIndex("joined", before, project)
+		t.setIndex(strconv.Itoa(int(number(m.row, "role"))), "member", project, text(m.row, "member"))
+		t.setIndex(text(m.row, "id"), "joined", text(m.row, "member"), project)
 	}
 	return reply{http.StatusOK, shown{c.kinds.projectMember.order, m.row}}
 }

@@ -9,9 +9,15 @@ func (s *Server) modules() *resource {
 	k := s.kinds.module
 	return &resource{
 		kind: k, param: "module", within: inProject,
+		outlasts: true,
+		// So it is: no id, no members.
+		changed: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
-			if p, ok := t.get(c.kinds.project, project); old == nil && (!ok || !flag(p.row, "module_view")) {
+			if old != nil && old["archived_at"] != nil {
+				return new(refuse(http.StatusBadRequest, "error", "Archived module cannot be edited"))
+			}
+			if p, ok := t.get(c.kinds.project, project); !ok || !flag(p.row, "module_view") {
 				return new(senseless("Modules are not enabled for this project"))
 			}
 			if text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
@@ -22,23 +28,33 @@ func (s *Server) modules() *resource {
 			}
 			if other := t.index("module-name", project, text(r, "name")); other != "" && other != text(r, "id") {
 				const message = "Module with this name already exists"
+				if old != nil {
+					return new(invalid(row{"error": message}))
+				}
 				return new(reply{http.StatusBadRequest, object("id", other, "code", "MODULE_NAME_ALREADY_EXISTS", "error", message, "message", message)})
 			}
+			if _, given := c.in["members"]; given || old == nil {
+				r["members"] = c.moduleMembers(t, old, r)
+			}
 			if old == nil {
-				r["sort_order"] = float(float64(65535 - 10000*t.counter("modules:"+project)))
+				r["sort_order"] = orderBefore(t.all(k, scope(project)))
 				r["view_props"], r["logo_props"] = row{}, row{}
 			}
 			return nil
 		},
 		written: func(_ *call, t *tx, old, r row) {
 			project := text(r, "project")
-			if old == nil {
-				t.add("modules:"+project, 1)
-			} else {
+			if old != nil {
 				t.dropIndex("module-name", project, text(old, "name"))
 			}
 			t.setIndex(text(r, "id"), "module-name", project, text(r, "name"))
 			setExternal(t, k, project, old, r)
+		},
+		removing: func(c *call, t *tx, r row) *reply {
+			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
+				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the module"))
+			}
+			return nil
 		},
 		removed: func(c *call, t *tx, r row) {
 			t.dropIndex("module-name", text(r, "project"), text(r, "name"))
@@ -56,11 +72,32 @@ func (s *Server) modules() *resource {
 	}
 }
 
+// moduleMembers is the people of the project whom the body names. The community
+// edition shows those who were members before as well, one by one.
+func (c *call) moduleMembers(t *tx, old, r row) []any {
+	members := kept(r, "members", func(id string) bool { return c.wasMember(t, text(r, "project"), id) })
+	if old != nil && c.community() {
+		before, _ := old["members"].([]any)
+		members = append(slices.Clone(before), members...)
+	}
+	return members
+}
+
+// readUnarchived does not find a cycle or module that is archived.
+func readUnarchived(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if s, ok := t.in(res.kind, inProject(c), c.vars[res.param]); ok && s.row["archived_at"] != nil {
+			return notFound()
+		}
+		return res.read(c, t)
+	}
+}
+
 func listModules(res *resource) handler {
 	return func(c *call, t *tx) reply {
 		found := []shown{}
 		for _, s := range t.all(res.kind, inProject(c)) {
-			if s.row["archived_at"] == nil && !c.archivedAway(t) {
+			if s.row["archived_at"] == nil {
 				found = append(found, res.dress(c, t, s.row))
 			}
 		}
@@ -83,7 +120,7 @@ func addModuleIssues(c *call, t *tx) reply {
 	}
 	for _, issue := range ids {
 		// What is not an item of the project is passed over in silence.
-		if _, ok := t.in(c.kinds.workItem, inProject(c), issue); ok {
+		if item, ok := c.anyItem(t, issue); ok && item.row["project"] == c.vars["project"] {
 			c.enterModule(t, text(module.row, "id"), issue)
 		}
 	}

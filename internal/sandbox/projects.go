@@ -72,11 +72,12 @@ func workspaceUser(otherwise string) check {
 
 func (s *Server) projects() *resource {
 	return &resource{
-		kind:   s.kinds.project,
-		param:  "project",
-		oldest: true,
-		within: inWorkspace,
-		show:   showProject,
+		kind:     s.kinds.project,
+		param:    "project",
+		oldest:   true,
+		within:   inWorkspace,
+		show:     showProject,
+		outlasts: true,
 	}
 }
 
@@ -89,7 +90,7 @@ func inProject(c *call) []byte { return scope(c.vars["project"]) }
 func showProject(c *call, t *tx, r row, listed bool) row {
 	r = clone(r)
 	id := text(r, "id")
-	r["total_members"] = t.count(c.kinds.projectMember, scope(id))
+	r["total_members"] = c.activeMembers(t, id)
 	r["total_cycles"] = t.count(c.kinds.cycle, scope(id))
 	r["total_modules"] = t.count(c.kinds.module, scope(id))
 	role := projectRole(t, id, c.user)
@@ -99,7 +100,10 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 		r["member_role"] = role
 	}
 	if listed && c.vars["project"] == "" {
-		r["sort_order"] = json.Number("65535.0")
+		r["sort_order"] = nil
+		if role > 0 {
+			r["sort_order"] = json.Number("65535.0")
+		}
 	}
 	r["is_deployed"] = false
 	r["cover_image_url"] = nil
@@ -201,6 +205,9 @@ func changeProject(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
+	if s.row["archived_at"] != nil {
+		return refuse(http.StatusBadRequest, "error", "Archived project cannot be updated")
+	}
 	set, complaints := c.kinds.project.read(t, c.in, true)
 	if len(complaints) > 0 {
 		return invalid(complaints)
@@ -225,9 +232,15 @@ func removeProject(c *call, t *tx) reply {
 	id := text(s.row, "id")
 	for _, m := range t.all(c.kinds.projectMember, scope(id)) {
 		c.leave(t, m)
+		if t.find(c.kinds.projectMember, text(m.row, "id")) != nil {
+			t.remove(c.kinds.projectMember, m)
+		}
 	}
-	for _, item := range t.all(c.kinds.workItem, scope(id)) {
-		c.dropWorkItem(t, item)
+	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
+		for _, item := range t.all(k, scope(id)) {
+			t.remove(k, item)
+			c.forgetWorkItem(t, item.row)
+		}
 	}
 	for _, k := range []*kind{c.kinds.state, c.kinds.label, c.kinds.cycle, c.kinds.module, c.kinds.itemType, c.kinds.estimate} {
 		for _, child := range t.all(k, scope(id)) {
@@ -251,6 +264,7 @@ func archiveProject(away bool) handler {
 		if away {
 			r["archived_at"] = c.stamp()
 		}
+		r["updated_at"], r["updated_by"] = c.stamp(), c.user
 		t.save(c.kinds.project, stored{s.key, r})
 		return reply{status: http.StatusNoContent}
 	}
@@ -270,7 +284,7 @@ func summary(c *call, t *tx) reply {
 			"intakes", 0,
 			"pages", 0,
 			"modules", t.count(c.kinds.module, in),
-			"members", t.count(c.kinds.projectMember, in),
+			"members", c.activeMembers(t, c.vars["project"]),
 			"states", t.count(c.kinds.state, in),
 			"issues", t.count(c.kinds.workItem, in)+t.count(c.kinds.hiddenItem, in),
 		),

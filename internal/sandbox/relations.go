@@ -1,105 +1,198 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/google/uuid"
 )
 
-// relationNames is each relation with the name it is kept under; the second of
-// a pair is the same relation seen from the other item.
-func relationNames() [][2]string {
-	return [][2]string{
-		{"blocked_by", "blocking"},
-		{"duplicate", "duplicate"},
-		{"relates_to", "relates_to"},
-		{"start_before", "start_after"},
-		{"finish_before", "finish_after"},
+// storedRelation is how a relation is kept. blocking, start_after and
+// finish_after are kept as their inverse, from the other item.
+func storedRelation(name string) (kept string, reversed, ok bool) {
+	switch name {
+	case "blocked_by", "duplicate", "relates_to", "start_before", "finish_before":
+		return name, false, true
+	case "blocking":
+		return "blocked_by", true, true
+	case "start_after":
+		return "start_before", true, true
+	case "finish_after":
+		return "finish_before", true, true
 	}
+	return "", false, false
 }
 
+// inverseRelation is the name of a kept relation as the other item sees it.
+func inverseRelation(kept string) string {
+	switch kept {
+	case "blocked_by":
+		return "blocking"
+	case "start_before":
+		return "start_after"
+	case "finish_before":
+		return "finish_after"
+	}
+	return kept
+}
+
+// listRelations shows each relation of the item under the name that it has from
+// the item's side, the newest first.
 func listRelations(c *call, t *tx) reply {
 	out := object("blocking", nil, "blocked_by", nil, "duplicate", nil, "relates_to", nil,
 		"start_after", nil, "start_before", nil, "finish_after", nil, "finish_before", nil)
 	for _, name := range out.order {
 		out.row[name] = []shown{}
 	}
-	for _, r := range t.all(c.kinds.relation, scope(c.vars["item"])) {
-		item, ok := t.get(c.kinds.workItem, text(r.row, "related_issue"))
-		if !ok {
-			continue
-		}
+	self := c.vars["item"]
+	for _, r := range slices.Backward(relationsOf(c, t, self)) {
 		name := text(r.row, "relation_type")
-		out.row[name] = append(out.row[name].([]shown), object("project_id", item.row["project"], "issue_id", item.row["id"]))
+		show := func(name, other string) {
+			item, ok := c.anyItem(t, other)
+			if !ok {
+				return
+			}
+			entry := object("project_id", item.row["project"], "issue_id", item.row["id"])
+			listed := out.row[name].([]shown)
+			symmetric := name == "duplicate" || name == "relates_to"
+			if symmetric && slices.ContainsFunc(listed, func(s shown) bool { return s.row["issue_id"] == other }) {
+				return
+			}
+			out.row[name] = append(listed, entry)
+		}
+		if text(r.row, "related_issue") == self {
+			show(inverseRelation(name), text(r.row, "issue"))
+		}
+		if text(r.row, "issue") == self {
+			show(name, text(r.row, "related_issue"))
+		}
 	}
 	return reply{http.StatusOK, out}
 }
 
-// addRelations keeps a relation once from each side.
-func addRelations(c *call, t *tx) reply {
-	name := text(c.in, "relation_type")
-	i := slices.IndexFunc(relationNames(), func(p [2]string) bool { return p[0] == name || p[1] == name })
-	if i < 0 {
-		if _, given := c.in["relation_type"]; !given {
-			return invalid(row{"relation_type": says("This field is required.")})
+// relationsOf is the relations from and to an item, the oldest first.
+func relationsOf(c *call, t *tx, item string) []stored {
+	found := t.all(c.kinds.relation, scope(item))
+	for _, id := range t.under(1<<20, "related-from", item) {
+		if s, ok := t.get(c.kinds.relation, id); ok && text(s.row, "issue") != item {
+			found = append(found, s)
 		}
-		return invalid(row{"relation_type": says("\"%v\" is not a valid choice.", c.in["relation_type"])})
 	}
-	pair := relationNames()[i]
-	inverse := pair[0]
-	if inverse == name {
-		inverse = pair[1]
+	slices.SortFunc(found, func(a, b stored) int {
+		return slices.Compare(a.key[len(a.key)-8:], b.key[len(b.key)-8:])
+	})
+	return found
+}
+
+// addRelations keeps one relation for each ordered pair of items. A second one
+// of another kind is passed over in silence, as the service does.
+func addRelations(c *call, t *tx) reply {
+	name, ids, complaints := readRelations(c)
+	if len(complaints) > 0 {
+		return invalid(complaints)
 	}
-	ids, _, refused := c.issueList()
-	switch {
-	case refused != nil && refused.body == nil:
-		return invalid(row{"issues": says("This field is required.")})
-	case refused != nil:
-		return *refused
-	case !c.known(t, c.vars["item"]):
-		return badPayload()
-	}
-	for _, id := range ids {
-		if !c.known(t, id) {
+	self := c.vars["item"]
+	for _, id := range append([]string{self}, ids...) {
+		if !c.everExisted(t, id) {
 			return badPayload()
 		}
 	}
-	out := []shown{}
+	kept, reversed, _ := storedRelation(name)
 	for _, id := range ids {
-		kept := c.relate(t, c.vars["item"], id, name)
-		c.relate(t, id, c.vars["item"], inverse)
-		item, _ := t.get(c.kinds.workItem, id)
-		out = append(out, object("id", id, "project_id", item.row["project"], "sequence_id", item.row["sequence_id"], "relation_type", pair[0],
-			"name", item.row["name"], "state_id", item.row["state"], "priority", item.row["priority"], "created_by", kept["created_by"],
-			"created_at", kept["created_at"], "updated_by", kept["updated_by"], "updated_at", kept["updated_at"]))
+		from, to := self, id
+		if reversed {
+			from, to = id, self
+		}
+		if t.index("related-from", to, from) == "" {
+			c.relate(t, from, to, kept)
+		}
+	}
+	out := []shown{}
+	for _, r := range slices.Backward(relationsOf(c, t, self)) {
+		other, near := text(r.row, "related_issue"), text(r.row, "issue")
+		if reversed {
+			other, near = near, other
+		}
+		if near != self || !slices.Contains(ids, other) || text(r.row, "relation_type") != kept {
+			continue
+		}
+		item, ok := c.anyItem(t, other)
+		if !ok {
+			continue
+		}
+		out = append(out, object("id", other, "project_id", item.row["project"], "sequence_id", item.row["sequence_id"], "relation_type", kept,
+			"name", item.row["name"], "state_id", item.row["state"], "priority", item.row["priority"], "created_by", r.row["created_by"],
+			"created_at", r.row["created_at"], "updated_by", r.row["updated_by"], "updated_at", r.row["updated_at"]))
 	}
 	return reply{http.StatusCreated, out}
 }
 
-func (c *call) relate(t *tx, from, to, name string) row {
-	for _, s := range t.all(c.kinds.relation, scope(from)) {
-		if text(s.row, "related_issue") == to && text(s.row, "relation_type") == name {
-			return s.row
+// readRelations checks the body of addRelations.
+func readRelations(c *call) (name string, ids []string, complaints row) {
+	complaints = row{}
+	name = text(c.in, "relation_type")
+	switch v, given := c.in["relation_type"]; {
+	case !given:
+		complaints["relation_type"] = says("This field is required.")
+	case v == nil:
+		complaints["relation_type"] = says("This field may not be null.")
+	default:
+		if _, _, ok := storedRelation(name); !ok {
+			complaints["relation_type"] = says("\"%v\" is not a valid choice.", v)
 		}
 	}
+	given, present := c.in["issues"]
+	items, isList := given.([]any)
+	switch {
+	case !present:
+		complaints["issues"] = says("This field is required.")
+	case given == nil:
+		complaints["issues"] = says("This field may not be null.")
+	case !isList:
+		complaints["issues"] = says("Expected a list of items but got type \"%s\".", pythonType(given))
+	case len(items) == 0:
+		complaints["issues"] = says("Ensure this field has at least 1 elements.")
+	}
+	wrong := row{}
+	for i, v := range items {
+		s, _ := v.(string)
+		id, err := uuid.Parse(s)
+		if err != nil {
+			wrong[fmt.Sprint(i)] = says("Must be a valid UUID.")
+		}
+		ids = append(ids, id.String())
+	}
+	if len(wrong) > 0 {
+		complaints["issues"] = wrong
+	}
+	return name, ids, complaints
+}
+
+func (c *call) relate(t *tx, from, to, name string) {
 	r := row{"relation_type": name, "issue": from, "related_issue": to}
 	c.fresh(c.kinds.relation, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.relation, scope(from), r)
-	return r
+	t.setIndex(text(r, "id"), "related-from", to, from)
 }
 
+func (c *call) dropRelation(t *tx, s stored) {
+	t.remove(c.kinds.relation, s)
+	t.dropIndex("related-from", text(s.row, "related_issue"), text(s.row, "issue"))
+}
+
+// removeRelation takes away what relates two items, whichever is the first.
 func removeRelation(c *call, t *tx) reply {
 	other := text(c.in, "related_issue")
+	if !isUUID(other) {
+		return badPayload()
+	}
 	gone := false
-	for _, side := range [][2]string{{c.vars["item"], other}, {other, c.vars["item"]}} {
-		if !isUUID(side[0]) {
-			return badPayload()
-		}
-		for _, s := range t.all(c.kinds.relation, scope(side[0])) {
-			if text(s.row, "related_issue") == side[1] {
-				t.remove(c.kinds.relation, s)
-				gone = true
-			}
+	for _, s := range relationsOf(c, t, c.vars["item"]) {
+		if text(s.row, "issue") == other || text(s.row, "related_issue") == other {
+			c.dropRelation(t, s)
+			gone = true
 		}
 	}
 	if !gone {

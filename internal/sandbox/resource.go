@@ -28,6 +28,11 @@ type resource struct {
 	removed func(c *call, t *tx, r row)
 	// sort orders a list, where creation is not its order.
 	sort func(a, b row) int
+	// outlasts says that records are still read when their project is archived.
+	outlasts bool
+	// changed is the fields that the community edition shows in the answer to a
+	// change; nil is all.
+	changed []string
 	// show makes what is answered of a row; listed tells a list or a read
 	// from the answer to a write.
 	show func(c *call, t *tx, r row, listed bool) row
@@ -49,8 +54,8 @@ func (res *resource) dress(c *call, t *tx, r row) shown {
 	return s.only(c.fields())
 }
 
-// archivedAway says whether the project of the route is archived: all its lists
-// are empty then, while it still takes what is written to it.
+// archivedAway says whether the project of the route is archived: but for cycles
+// and modules it shows nothing then, while it still takes what is written to it.
 func (c *call) archivedAway(t *tx) bool {
 	id := c.vars["project"]
 	if id == "" {
@@ -143,7 +148,7 @@ func (res *resource) create(c *call, t *tx) reply {
 
 func (res *resource) read(c *call, t *tx) reply {
 	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
-	if !ok {
+	if !ok || c.archivedAway(t) && !res.outlasts {
 		return notFound()
 	}
 	return reply{http.StatusOK, res.dress(c, t, s.row)}
@@ -174,7 +179,12 @@ func (res *resource) change(c *call, t *tx) reply {
 	if res.written != nil {
 		res.written(c, t, s.row, r)
 	}
-	return reply{http.StatusOK, res.shown(c, t, r, false)}
+	answer := res.shown(c, t, r, false)
+	if res.changed != nil && c.community() {
+		answer = answer.only(res.changed)
+		answer.order = res.changed
+	}
+	return reply{http.StatusOK, answer}
 }
 
 func (res *resource) remove(c *call, t *tx) reply {

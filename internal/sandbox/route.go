@@ -160,7 +160,7 @@ func (s *Server) table() []route {
 		project = ws + "projects/{project}/"
 		item    = project + "work-items/{item}/"
 	)
-	w, p := s.workItems(), s.projects()
+	p := s.projects()
 	states, labels, cycles, modules := s.states(), s.labels(), s.cycles(), s.modules()
 	links, comments, activities := s.links(), s.comments(), s.activities()
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
@@ -177,17 +177,18 @@ func (s *Server) table() []route {
 		{pattern: project, who: projectBase, bare: patch, on: methods{get: do(readProject), patch: do(changeProject), del: do(removeProject)}},
 		{pattern: project + "summary/", who: projectLabels, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", who: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
-		{pattern: project + "members/", who: projectLabels, on: methods{get: do(projectMembers), post: do(addMember)}},
-		{pattern: project + "project-members/", who: projectLabels, on: methods{get: do(projectMembers), post: do(addMember)}},
-		{pattern: project + "project-members/{member}/", who: projectLabels, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
-		{pattern: project + "states/", who: projectEntity, on: collection(states)},
+		{pattern: project + "members/", who: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
+		{pattern: project + "members/{member}/", who: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "project-members/", who: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
+		{pattern: project + "project-members/{member}/", who: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "states/", who: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
 		{pattern: project + "states/{state}/", who: projectEntity, on: element(states)},
 		{pattern: project + "labels/", who: projectLabels, on: collection(labels)},
-		{pattern: project + "labels/{label}/", who: projectLabels, on: element(labels)},
+		{pattern: project + "labels/{label}/", who: projectLabels, on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))}},
 		{pattern: project + "intake-issues/", who: projectLite, on: methods{get: do(emptyPage(maxPerPage))}},
 
 		{pattern: project + "cycles/", who: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
-		{pattern: project + "cycles/{cycle}/", who: projectEntity, on: element(cycles)},
+		{pattern: project + "cycles/{cycle}/", who: projectEntity, on: methods{get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove)}},
 		{pattern: project + "cycles/{cycle}/archive/", who: projectEntity, on: methods{post: do(archive(cycles, true))}},
 		{pattern: project + "archived-cycles/", who: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", who: projectEntity, on: methods{del: do(archive(cycles, false))}},
@@ -196,7 +197,7 @@ func (s *Server) table() []route {
 		{pattern: project + "cycles/{cycle}/transfer-issues/", who: projectEntity, on: methods{post: do(transferIssues)}},
 
 		{pattern: project + "modules/", who: projectEntity, on: methods{get: do(listModules(modules)), post: do(modules.create)}},
-		{pattern: project + "modules/{module}/", who: projectEntity, on: element(modules)},
+		{pattern: project + "modules/{module}/", who: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
 		{pattern: project + "modules/{module}/archive/", who: projectEntity, on: methods{post: do(archive(modules, true))}},
 		{pattern: project + "archived-modules/", who: projectEntity, on: methods{get: do(archived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", who: projectEntity, on: methods{del: do(archive(modules, false))}},
@@ -204,7 +205,7 @@ func (s *Server) table() []route {
 		{pattern: project + "modules/{module}/module-issues/{item}/", who: projectEntity, on: methods{del: do(removeModuleIssue)}},
 
 		{pattern: project + "work-items/", who: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
-		{pattern: item, who: projectEntity, on: element(w)},
+		{pattern: item, who: projectEntity, on: methods{get: do(readWorkItem), patch: do(changeWorkItem), del: do(removeWorkItem)}},
 		{pattern: item + "links/", who: projectEntity, whole: true, on: collection(links)},
 		{pattern: item + "links/{link}/", who: projectEntity, on: element(links)},
 		{pattern: item + "comments/", who: projectLite, on: collection(comments)},
@@ -212,7 +213,7 @@ func (s *Server) table() []route {
 		{pattern: item + "activities/", who: projectLite, whole: true, on: methods{get: do(listActivities(activities))}},
 		{pattern: item + "activities/{activity}/", who: projectLite, on: methods{get: do(readActivity(activities))}},
 		{pattern: item + "relations/", who: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
-		{pattern: item + "relations/remove/", who: projectEntity, on: methods{post: do(removeRelation)}},
+		{pattern: item + "relations/remove/", who: projectEntity, full: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", who: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
 	}
 	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))

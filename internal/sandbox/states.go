@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -18,9 +19,6 @@ func (s *Server) states() *resource {
 		status:  http.StatusOK, // so it is: not 201
 		prepare: prepareState,
 		written: func(c *call, t *tx, old, r row) {
-			if old == nil && flag(r, "default") {
-				c.soleDefault(t, text(r, "id"))
-			}
 			if old != nil {
 				unsetState(t, old)
 			}
@@ -44,8 +42,26 @@ func (s *Server) states() *resource {
 	}
 }
 
+// createState takes the default from the other states before it looks whether
+// the new one can be made, as the service does.
+func createState(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if r, complaints := res.kind.read(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
+			c.soleDefault(t, "")
+		}
+		return res.create(c, t)
+	}
+}
+
 func prepareState(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
+	if text(r, "name") == "Triage" {
+		// Each project has a state of this name that the API does not show.
+		if old != nil {
+			return new(badPayload())
+		}
+		return new(broken())
+	}
 	if text(r, "group") == "triage" {
 		return new(senseless("Cannot create triage state"))
 	}
@@ -58,27 +74,41 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	if refused := c.taken(t, c.kinds.state, project, old, r, "State"); refused != nil {
 		return refused
 	}
-	r["slug"] = strings.ReplaceAll(strings.ToLower(text(r, "name")), " ", "-")
+	r["slug"] = slug(text(r, "name"))
 	if old == nil {
+		others := t.all(c.kinds.state, scope(project))
 		last := 0.0
-		for _, s := range t.all(c.kinds.state, scope(project)) {
+		for _, s := range others {
 			last = max(last, number(s.row, "sequence"))
 		}
-		r["sequence"] = float(last + 15000)
+		switch {
+		case len(others) > 0:
+			r["sequence"] = float(last + 15000)
+		case r["sequence"] == nil:
+			r["sequence"] = float(firstOrder)
+		}
 	}
 	return nil
 }
 
-// setState keeps the indexes of a state: its name, and the default of its
-// project with its group, so that creating a work item needs no list.
+// defaultState is the state of an item that names none: the first of the
+// project's defaults, else its first state; nil if it has no states.
+func (c *call) defaultState(t *tx, project string) any {
+	states := t.all(c.kinds.state, scope(project))
+	if len(states) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(states, func(a, b stored) int { return cmp.Compare(number(a.row, "sequence"), number(b.row, "sequence")) })
+	first := max(0, slices.IndexFunc(states, func(s stored) bool { return flag(s.row, "default") }))
+	return states[first].row["id"]
+}
+
+// setState keeps the indexes of a state: its name, its group and its project.
 func setState(t *tx, r row) {
 	project, id := text(r, "project"), text(r, "id")
 	t.setIndex(id, "state-name", project, text(r, "name"))
 	t.setIndex(text(r, "group"), "state-group", id)
 	t.setIndex(project, "state-project", id)
-	if flag(r, "default") || t.index("default-state", project) == "" {
-		t.setIndex(id, "default-state", project)
-	}
 }
 
 func unsetState(t *tx, r row) {
@@ -97,4 +127,19 @@ func (c *call) soleDefault(t *tx, id string) {
 			t.save(c.kinds.state, s)
 		}
 	}
+}
+
+// slug is a name in lower case with hyphens for spaces; only ASCII letters,
+// digits, hyphens and underscores stay.
+func slug(name string) string {
+	kept := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ' || r == '\t' || r == '\n' || r == '-':
+			return ' '
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_':
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+	return strings.Trim(strings.Join(strings.Fields(kept), "-"), "-_")
 }

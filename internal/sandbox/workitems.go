@@ -11,9 +11,12 @@ import (
 	"github.com/google/uuid"
 )
 
-func (s *Server) workItems() *resource {
+func (s *Server) workItems() *resource { return s.itemsOfKind(s.kinds.workItem) }
+
+// itemsOfKind is the work items that lists show, or those that they hide.
+func (s *Server) itemsOfKind(k *kind) *resource {
 	return &resource{
-		kind: s.kinds.workItem, param: "item", within: inProject,
+		kind: k, param: "item", within: inProject,
 		prepare: prepareWorkItem,
 		written: func(c *call, t *tx, old, r row) {
 			c.indexWorkItem(t, old, r)
@@ -27,6 +30,61 @@ func (s *Server) workItems() *resource {
 		},
 		removed: func(c *call, t *tx, r row) { c.forgetWorkItem(t, r) },
 	}
+}
+
+// hidden says whether lists and reads hide an item. The service finds it only
+// by its external id, and still changes and deletes it by its id.
+func hidden(r row) bool { return flag(r, "is_draft") || r["archived_at"] != nil }
+
+// anyItem finds an item, hidden or not.
+func (c *call) anyItem(t *tx, id string) (stored, bool) {
+	if s, ok := t.get(c.kinds.workItem, id); ok {
+		return s, true
+	}
+	return t.get(c.kinds.hiddenItem, id)
+}
+
+// everExisted says whether s is the id of a work item of any project, be it
+// hidden or deleted: the service keeps the rows of what is deleted, and refers
+// to them.
+func (c *call) everExisted(t *tx, s string) bool {
+	if _, err := uuid.Parse(s); err != nil {
+		return false
+	}
+	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || t.index("deleted-item", s) != ""
+}
+
+// itemOfRoute is the resource that holds the item of the route.
+func (c *call) itemOfRoute(t *tx) *resource {
+	if t.find(c.kinds.hiddenItem, c.vars["item"]) != nil {
+		return c.itemsOfKind(c.kinds.hiddenItem)
+	}
+	return c.workItems()
+}
+
+func readWorkItem(c *call, t *tx) reply { return c.workItems().read(c, t) }
+
+func removeWorkItem(c *call, t *tx) reply { return c.itemOfRoute(t).remove(c, t) }
+
+// changeWorkItem changes an item, and moves it to where lists show it or do
+// not.
+func changeWorkItem(c *call, t *tx) reply {
+	from := c.itemOfRoute(t)
+	answer := from.change(c, t)
+	s, ok := t.get(from.kind, c.vars["item"])
+	if answer.status != http.StatusOK || !ok {
+		return answer
+	}
+	to := c.kinds.workItem
+	if hidden(s.row) {
+		to = c.kinds.hiddenItem
+	}
+	if to != from.kind {
+		t.remove(from.kind, s)
+		t.insert(to, inProject(c), s.row)
+		t.setIndex("1", "out-of-order", text(s.row, "project"))
+	}
+	return answer
 }
 
 // prepareWorkItem checks what the fields say together, and drops in silence
@@ -65,7 +123,24 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	if old != nil {
 		return prepareWorkItemChange(c, t, old, r)
 	}
+	if len(r["assignees"].([]any)) == 0 {
+		r["assignees"] = c.defaultAssignees(t, project)
+	}
 	return c.taken(t, c.kinds.workItem, project, nil, r, "Issue")
+}
+
+// defaultAssignees is who gets a new item that names nobody: the project's
+// default assignee, if that is a member of the project by now.
+func (c *call) defaultAssignees(t *tx, project string) []any {
+	p, ok := t.get(c.kinds.project, project)
+	if !ok {
+		return []any{}
+	}
+	who := text(p.row, "default_assignee")
+	if who == "" || projectRole(t, project, who) < roleMember {
+		return []any{}
+	}
+	return []any{who}
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
@@ -135,19 +210,20 @@ func createWorkItem(c *call, t *tx) reply {
 	}
 	r["sequence_id"] = integer(sequence)
 	if r["state"] == nil {
-		r["state"] = t.index("default-state", project)
+		r["state"] = c.defaultState(t, project)
 	}
 	r["completed_at"] = c.completion(t, r)
-	r["sort_order"] = float(float64(65535 + 10000*(t.add("sort:"+text(r, "state"), 1)-1)))
+	r["sort_order"] = c.lastInState(t, r)
 
 	kept, bad := c.spoof(r)
 	into := k
-	if flag(r, "is_draft") || r["archived_at"] != nil {
+	if hidden(r) {
 		into = c.kinds.hiddenItem
 	}
 	t.insert(into, scope(project), kept)
-	if into == k {
-		c.indexWorkItem(t, nil, kept)
+	c.indexWorkItem(t, nil, kept)
+	if kept["created_at"] != r["created_at"] {
+		t.setIndex("1", "out-of-order", project)
 	}
 	if module := text(c.in, "module"); c.contract() && module != "" {
 		if _, ok := t.in(c.kinds.module, scope(project), module); ok {
@@ -162,6 +238,20 @@ func createWorkItem(c *call, t *tx) reply {
 		r["created_at"] = stamp(c.now.Add(-13 * time.Millisecond))
 	}
 	return reply{http.StatusCreated, shown{k.order, r}}
+}
+
+// lastInState is the place of a new item: behind the last one of its state. Only
+// the first of a state has the place that its body names.
+func (c *call) lastInState(t *tx, r row) json.Number {
+	name := "last-in-state"
+	last, err := strconv.ParseFloat(t.index(name, text(r, "state")), 64)
+	switch given, ok := r["sort_order"].(json.Number); {
+	case err == nil:
+		return float(last + 10000)
+	case ok:
+		return given
+	}
+	return float(firstOrder)
 }
 
 // spoof is what is kept of a new item: the author and the date that the body
@@ -223,6 +313,14 @@ func (c *call) indexWorkItem(t *tx, old, r row) {
 	}
 	move("state", "in-state:")
 	move("parent", "children:")
+	if r == nil {
+		return
+	}
+	state := text(r, "state")
+	last, err := strconv.ParseFloat(t.index("last-in-state", state), 64)
+	if order := number(r, "sort_order"); err != nil || order > last {
+		t.setIndex(strconv.FormatFloat(order, 'g', -1, 64), "last-in-state", state)
+	}
 }
 
 func sequenceKey(r row) string {
@@ -236,14 +334,30 @@ func paddedNumber(s string) string {
 	return strings.Repeat("0", max(0, 12-len(s))) + s
 }
 
-// dropWorkItem deletes an item with all that hangs on it.
-func (c *call) dropWorkItem(t *tx, s stored) {
-	t.remove(c.kinds.workItem, s)
-	c.forgetWorkItem(t, s.row)
+// dropSubItems deletes the items below one that is deleted, as the service does.
+func (c *call) dropSubItems(t *tx, r row) {
+	id := text(r, "id")
+	if t.counter("children:"+id) == 0 {
+		return
+	}
+	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
+		for _, s := range t.all(k, scope(text(r, "project"))) {
+			if text(s.row, "parent") == id && t.index("deleted-item", text(s.row, "id")) == "" {
+				t.remove(k, s)
+				c.forgetWorkItem(t, s.row)
+			}
+		}
+	}
 }
 
+// forgetWorkItem deletes all that hangs on an item that is deleted.
 func (c *call) forgetWorkItem(t *tx, r row) {
 	id := text(r, "id")
+	t.setIndex("1", "deleted-item", id)
+	c.dropSubItems(t, r)
+	for _, s := range relationsOf(c, t, id) {
+		c.dropRelation(t, s)
+	}
 	c.indexWorkItem(t, r, nil)
 	for _, member := range t.under(1<<20, "cycles-of", id) {
 		if s, ok := t.get(c.kinds.cycleIssue, member); ok {
@@ -255,7 +369,7 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 			c.leaveModule(t, s)
 		}
 	}
-	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.relation} {
+	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity} {
 		for _, s := range t.all(k, scope(id)) {
 			t.remove(k, s)
 			if k == c.kinds.link {
@@ -277,6 +391,10 @@ func byIdentifier(c *call, t *tx) reply {
 		return notFound() // more than any sequence has
 	}
 	project := t.index("identifier", c.vars["identifier"])
+	c.vars["project"] = project
+	if c.archivedAway(t) {
+		return notFound()
+	}
 	found := t.under(2, "sequence", project, paddedNumber(strconv.Itoa(n)))
 	switch len(found) {
 	case 0:
@@ -301,13 +419,18 @@ func listWorkItems(c *call, t *tx) reply {
 		case 0:
 			return notFound()
 		case 1:
-			s, ok := t.get(res.kind, found[0])
+			s, ok := c.anyItem(t, found[0])
 			if !ok {
 				return notFound()
 			}
 			return reply{http.StatusOK, res.dress(c, t, s.row)}
 		}
 		return broken()
+	}
+	if t.index("out-of-order", project) != "" {
+		sorted := *res
+		sorted.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
+		res = &sorted
 	}
 	if order := c.query.Get("order_by"); order != "" && order != "-created_at" {
 		less, ok := c.ordering(t, res.kind, order)
@@ -319,10 +442,4 @@ func listWorkItems(c *call, t *tx) reply {
 		res = &sorted
 	}
 	return res.list(c, t)
-}
-
-// known says whether s is the id of a work item of any project.
-func (c *call) known(t *tx, s string) bool {
-	_, err := uuid.Parse(s)
-	return err == nil && t.find(c.kinds.workItem, s) != nil
 }

@@ -1,12 +1,37 @@
 package sandbox
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/google/uuid"
 )
+
+// createWithAuthor creates a link or a comment. An author who does not exist is
+// refused when the record is there already.
+func createWithAuthor(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		author, given := c.in["created_by"]
+		id, _ := author.(string)
+		if !given || author == nil || t.find(c.kinds.user, id) != nil {
+			return res.create(c, t)
+		}
+		c.in = maps.Clone(c.in)
+		delete(c.in, "created_by")
+		answer := res.create(c, t)
+		switch _, err := uuid.Parse(id); {
+		case answer.status != http.StatusCreated:
+			return answer
+		case err != nil:
+			return refuse(http.StatusBadRequest, "error", textBadDetail)
+		}
+		return badPayload()
+	}
+}
 
 // inItem is the scope of what hangs on the work item of the route. The project
 // of the route is part of it: what is posted through another project's route

@@ -206,9 +206,9 @@ func (s *Server) table() []route {
 
 		{pattern: project + "work-items/", who: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
 		{pattern: item, who: projectEntity, on: methods{get: do(readWorkItem), patch: do(changeWorkItem), del: do(removeWorkItem)}},
-		{pattern: item + "links/", who: projectEntity, whole: true, on: collection(links)},
+		{pattern: item + "links/", who: projectEntity, whole: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
 		{pattern: item + "links/{link}/", who: projectEntity, on: element(links)},
-		{pattern: item + "comments/", who: projectLite, on: collection(comments)},
+		{pattern: item + "comments/", who: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
 		{pattern: item + "comments/{comment}/", who: projectLite, on: element(comments)},
 		{pattern: item + "activities/", who: projectLite, whole: true, on: methods{get: do(listActivities(activities))}},
 		{pattern: item + "activities/{activity}/", who: projectLite, on: methods{get: do(readActivity(activities))}},

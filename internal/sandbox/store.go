@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -389,6 +390,20 @@ func (t *tx) under(limit int, parts ...string) []string {
 		out = append(out, string(v))
 	}
 	return out
+}
+
+// last is the value of the last key that begins with the parts, or "".
+func (t *tx) last(parts ...string) string {
+	prefix := append(indexKey(parts...), 0)
+	c := t.btx.Bucket([]byte(indexBucket)).Cursor()
+	back := c.Prev
+	if behind, _ := c.Seek(append(slices.Clone(prefix), 0xff)); behind == nil {
+		back = c.Last
+	}
+	if k, v := back(); hasPrefix(k, prefix) {
+		return string(v)
+	}
+	return ""
 }
 
 // counter is a named number.

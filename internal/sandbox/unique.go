@@ -17,16 +17,25 @@ const (
 	UniqueNever
 )
 
-// taken answers 409 if another record of the list has the external id.
+// taken answers 409 if another record of the list has the external id. A new
+// record is checked only if it has a source as well; a change is checked only if
+// it brings another external id, and is told its own record.
 func (c *call) taken(t *tx, k *kind, in string, old, r row, what string) *reply {
 	source, id := text(r, "external_source"), text(r, "external_id")
-	if source == "" || id == "" || old != nil && text(old, "external_source") == source && text(old, "external_id") == id {
+	if id == "" || source == "" && (old == nil || k == c.kinds.label) {
+		return nil
+	}
+	if _, given := c.in["external_id"]; old != nil && (!given || text(old, "external_id") == id) {
 		return nil
 	}
 	for _, other := range t.under(2, "external", k.name, in, source, id) {
-		if other != text(r, "id") && c.notices(t, k, other) {
-			return new(reply{http.StatusConflict, object("error", what+" with the same external id and external source already exists", "id", other)})
+		if other == text(r, "id") || !c.notices(t, k, other) {
+			continue
 		}
+		if old != nil {
+			other = text(old, "id")
+		}
+		return new(reply{http.StatusConflict, object("error", what+" with the same external id and external source already exists", "id", other)})
 	}
 	return nil
 }
@@ -70,11 +79,11 @@ func setExternal(t *tx, k *kind, in string, old, r row) {
 	if old != nil && r != nil && old["external_source"] == r["external_source"] && old["external_id"] == r["external_id"] {
 		return
 	}
-	if old != nil && text(old, "external_id") != "" && text(old, "external_source") != "" {
+	if old != nil && text(old, "external_id") != "" {
 		id := text(old, "id")
 		t.dropIndex("external", k.name, in, text(old, "external_source"), text(old, "external_id"), id)
 	}
-	if r != nil && text(r, "external_id") != "" && text(r, "external_source") != "" {
+	if r != nil && text(r, "external_id") != "" {
 		id := text(r, "id")
 		t.setIndex(id, "external", k.name, in, text(r, "external_source"), text(r, "external_id"), id)
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -144,13 +145,8 @@ func (c *call) defaultAssignees(t *tx, project string) []any {
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
-	_, given := c.in["external_id"]
-	// A change of the source alone is not checked: so two items can come to
-	// have one external id.
-	if refused := c.taken(t, c.kinds.workItem, text(r, "project"), old, r, "Issue"); given && refused != nil {
-		// The service names the item that is changed, not the one in
-		// its way.
-		return new(reply{refused.status, object("error", "Issue with the same external id and external source already exists", "id", old["id"])})
+	if refused := c.taken(t, c.kinds.workItem, text(r, "project"), old, r, "Issue"); refused != nil {
+		return refused
 	}
 	if n, ok := c.in["sequence_id"].(json.Number); ok {
 		r["sequence_id"] = n
@@ -243,15 +239,26 @@ func createWorkItem(c *call, t *tx) reply {
 // lastInState is the place of a new item: behind the last one of its state. Only
 // the first of a state has the place that its body names.
 func (c *call) lastInState(t *tx, r row) json.Number {
-	name := "last-in-state"
-	last, err := strconv.ParseFloat(t.index(name, text(r, "state")), 64)
-	switch given, ok := r["sort_order"].(json.Number); {
-	case err == nil:
-		return float(last + 10000)
-	case ok:
+	if last := t.last("order", text(r, "state")); last != "" {
+		order, err := strconv.ParseFloat(last, 64)
+		must(err)
+		return float(order + 10000)
+	}
+	if given, ok := r["sort_order"].(json.Number); ok {
 		return given
 	}
 	return float(firstOrder)
+}
+
+// orderKey sorts as text as the number sorts.
+func orderKey(order float64) string {
+	bits := math.Float64bits(order)
+	if order < 0 {
+		bits = ^bits
+	} else {
+		bits |= 1 << 63
+	}
+	return fmt.Sprintf("%016x", bits)
 }
 
 // spoof is what is kept of a new item: the author and the date that the body
@@ -313,13 +320,12 @@ func (c *call) indexWorkItem(t *tx, old, r row) {
 	}
 	move("state", "in-state:")
 	move("parent", "children:")
-	if r == nil {
-		return
+	if old != nil {
+		t.dropIndex("order", text(old, "state"), orderKey(number(old, "sort_order")), id)
 	}
-	state := text(r, "state")
-	last, err := strconv.ParseFloat(t.index("last-in-state", state), 64)
-	if order := number(r, "sort_order"); err != nil || order > last {
-		t.setIndex(strconv.FormatFloat(order, 'g', -1, 64), "last-in-state", state)
+	if r != nil {
+		order := number(r, "sort_order")
+		t.setIndex(strconv.FormatFloat(order, 'g', -1, 64), "order", text(r, "state"), orderKey(order), id)
 	}
 }
 

@@ -818,6 +818,9 @@ func belongings(s *service) (all []belonging) {
 				how = fmt.Sprint(row["relation_type"])
 			}
 			all = append(all, belonging{fmt.Sprint(row[ends[0]]), how, fmt.Sprint(row[ends[1]])})
+			if inverse := relations()[how]; inverse != "" { // the service keeps it once, and shows it from both sides
+				all = append(all, belonging{fmt.Sprint(row[ends[1]]), inverse, fmt.Sprint(row[ends[0]])})
+			}
 		}
 	}
 	return all

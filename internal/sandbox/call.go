@@ -94,8 +94,8 @@ func (c *call) newID() string {
 // contract says whether to answer as documented.
 func (c *call) contract() bool { return c.opts.Answers == Contract }
 
-// community says whether to answer with the mistakes of the running community
-// edition that others may not have.
+// community says whether to keep to rules and mistakes that only the running
+// community edition was seen to have. Other editions may have them or not.
 func (c *call) community() bool { return c.opts.Edition == Community && !c.contract() }
 
 // handler answers a request inside a transaction. It may run more than once,

@@ -198,7 +198,7 @@ func archive(res *resource, away bool) handler {
 			if res.kind == c.kinds.cycle && !completed(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
 			}
-			if status := text(s.row, "status"); res.kind == c.kinds.module && status != "completed" && status != "cancelled" {
+			if status := text(s.row, "status"); c.community() && res.kind == c.kinds.module && status != "completed" && status != "cancelled" {
 				return refuse(http.StatusBadRequest, "error", "Only completed or cancelled modules can be archived")
 			}
 			s.row["archived_at"] = c.stamp()

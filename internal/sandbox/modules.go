@@ -17,7 +17,7 @@ func (s *Server) modules() *resource {
 			if old != nil && old["archived_at"] != nil {
 				return new(refuse(http.StatusBadRequest, "error", "Archived module cannot be edited"))
 			}
-			if p, ok := t.get(c.kinds.project, project); !ok || !flag(p.row, "module_view") {
+			if p, ok := t.get(c.kinds.project, project); (old == nil || c.community()) && (!ok || !flag(p.row, "module_view")) {
 				return new(senseless("Modules are not enabled for this project"))
 			}
 			if text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
@@ -72,11 +72,16 @@ func (s *Server) modules() *resource {
 	}
 }
 
-// moduleMembers is the people of the project whom the body names. The community
-// edition shows those who were members before as well, one by one.
+// moduleMembers is the people whom the body names. The community edition leaves
+// those out who are not in the project, and shows those who were members before
+// as well, one by one.
 func (c *call) moduleMembers(t *tx, old, r row) []any {
+	if !c.community() {
+		members, _ := r["members"].([]any)
+		return members
+	}
 	members := kept(r, "members", func(id string) bool { return c.wasMember(t, text(r, "project"), id) })
-	if old != nil && c.community() {
+	if old != nil {
 		before, _ := old["members"].([]any)
 		members = append(slices.Clone(before), members...)
 	}

@@ -85,8 +85,9 @@ func relationsOf(c *call, t *tx, item string) []stored {
 	return found
 }
 
-// addRelations keeps one relation for each ordered pair of items. A second one
-// of another kind is passed over in silence, as the service does.
+// addRelations keeps each relation of a pair once. The community edition keeps
+// one relation for each ordered pair: a second one of another kind is passed over
+// in silence.
 func addRelations(c *call, t *tx) reply {
 	name, ids, complaints := readRelations(c)
 	if len(complaints) > 0 {
@@ -104,7 +105,11 @@ func addRelations(c *call, t *tx) reply {
 		if reversed {
 			from, to = id, self
 		}
-		if t.index("related-from", to, from) == "" {
+		already := t.index("related-from", to, from, kept) != ""
+		if c.community() {
+			already = len(t.under(1, "related-from", to, from)) > 0
+		}
+		if !already {
 			c.relate(t, from, to, kept)
 		}
 	}
@@ -174,12 +179,12 @@ func (c *call) relate(t *tx, from, to, name string) {
 	c.fresh(c.kinds.relation, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.relation, scope(from), r)
-	t.setIndex(text(r, "id"), "related-from", to, from)
+	t.setIndex(text(r, "id"), "related-from", to, from, name)
 }
 
 func (c *call) dropRelation(t *tx, s stored) {
 	t.remove(c.kinds.relation, s)
-	t.dropIndex("related-from", text(s.row, "related_issue"), text(s.row, "issue"))
+	t.dropIndex("related-from", text(s.row, "related_issue"), text(s.row, "issue"), text(s.row, "relation_type"))
 }
 
 // removeRelation takes away what relates two items, whichever is the first.

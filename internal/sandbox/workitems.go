@@ -46,13 +46,13 @@ func (c *call) anyItem(t *tx, id string) (stored, bool) {
 }
 
 // everExisted says whether s is the id of a work item of any project, be it
-// hidden or deleted: the service keeps the rows of what is deleted, and refers
-// to them.
+// hidden or deleted: the community edition keeps the rows of what is deleted, and
+// refers to them.
 func (c *call) everExisted(t *tx, s string) bool {
 	if _, err := uuid.Parse(s); err != nil {
 		return false
 	}
-	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || t.index("deleted-item", s) != ""
+	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.index("deleted-item", s) != ""
 }
 
 // itemOfRoute is the resource that holds the item of the route.

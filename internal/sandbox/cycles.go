@@ -137,7 +137,7 @@ func completed(r row, now time.Time) bool {
 func createCycle(res *resource) handler {
 	return func(c *call, t *tx) reply {
 		start, end := c.in["start_date"], c.in["end_date"]
-		if (start == nil || start == "") != (end == nil || end == "") {
+		if (start == nil) != (end == nil) {
 			return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")
 		}
 		return res.create(c, t)

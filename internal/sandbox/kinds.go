@@ -10,7 +10,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	workItem, hiddenItem, link, comment, activity, attachment *kind
+	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
 	cycleIssue, moduleIssue, relation *kind
 
@@ -26,7 +26,7 @@ func (k *kinds) every() []*kind {
 	return []*kind{
 		k.workspace, k.user, k.member, k.project, k.projectMember,
 		k.state, k.label, k.cycle, k.module, k.itemType, k.estimate, k.estimatePoint,
-		k.workItem, k.hiddenItem, k.link, k.comment, k.activity, k.attachment,
+		k.workItem, k.hiddenItem, k.deletedItem, k.link, k.comment, k.activity, k.attachment,
 		k.cycleIssue, k.moduleIssue, k.relation,
 		k.initiative, k.initiativeLabel, k.initiativeProject, k.initiativeLabelLink,
 		k.teamspace, k.teamspaceProject, k.teamspaceMember,
@@ -211,6 +211,8 @@ func (k *kinds) work() {
 	// Drafts and archived items are in no list and are not read by ID, so they
 	// are kept apart.
 	k.hiddenItem = &kind{name: "hidden_work_item", order: k.workItem.order, computed: k.workItem.computed, fields: k.workItem.fields}
+	// What is deleted is kept for those who still refer to it.
+	k.deletedItem = &kind{name: "deleted_work_item", order: k.workItem.order, computed: k.workItem.computed}
 	k.link = &kind{
 		name:  "link",
 		order: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),

@@ -10,6 +10,7 @@ func (s *Server) modules() *resource {
 	return &resource{
 		kind: k, param: "module", within: inProject,
 		outlasts: true,
+		always:   "members",
 		// So it is: no id, no members.
 		changed: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -112,6 +113,9 @@ func listModules(res *resource) handler {
 }
 
 func addModuleIssues(c *call, t *tx) reply {
+	if v, given := c.in["issues"]; given && v == nil {
+		return broken() // the service asks null for its length
+	}
 	ids, _, refused := c.issueList()
 	if refused != nil {
 		if refused.body == nil {

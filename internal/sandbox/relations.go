@@ -49,7 +49,7 @@ func listRelations(c *call, t *tx) reply {
 	for _, r := range slices.Backward(relationsOf(c, t, self)) {
 		name := text(r.row, "relation_type")
 		show := func(name, other string) {
-			item, ok := c.anyItem(t, other)
+			item, ok := c.itemOrDeleted(t, other)
 			if !ok {
 				return
 			}
@@ -122,7 +122,7 @@ func addRelations(c *call, t *tx) reply {
 		if near != self || !slices.Contains(ids, other) || text(r.row, "relation_type") != kept {
 			continue
 		}
-		item, ok := c.anyItem(t, other)
+		item, ok := c.itemOrDeleted(t, other)
 		if !ok {
 			continue
 		}

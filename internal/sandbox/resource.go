@@ -28,6 +28,8 @@ type resource struct {
 	removed func(c *call, t *tx, r row)
 	// sort orders a list, where creation is not its order.
 	sort func(a, b row) int
+	// always is a field that a list shows whatever ?fields= names.
+	always string
 	// outlasts says that records are still read when their project is archived.
 	outlasts bool
 	// changed is the fields that the community edition shows in the answer to a
@@ -51,7 +53,11 @@ func (res *resource) dress(c *call, t *tx, r row) shown {
 	if names := c.expands(); names != nil {
 		s.row = c.expand(t, s.row, names)
 	}
-	return s.only(c.fields())
+	names := c.fields()
+	if names != nil && res.always != "" {
+		names = append(names, res.always)
+	}
+	return s.only(names)
 }
 
 // archivedAway says whether the project of the route is archived: but for cycles

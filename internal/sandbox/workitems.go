@@ -45,6 +45,14 @@ func (c *call) anyItem(t *tx, id string) (stored, bool) {
 	return t.get(c.kinds.hiddenItem, id)
 }
 
+// itemOrDeleted finds an item, hidden, deleted or not.
+func (c *call) itemOrDeleted(t *tx, id string) (stored, bool) {
+	if s, ok := c.anyItem(t, id); ok {
+		return s, true
+	}
+	return t.get(c.kinds.deletedItem, id)
+}
+
 // everExisted says whether s is the id of a work item of any project, be it
 // hidden or deleted: the community edition keeps the rows of what is deleted, and
 // refers to them.
@@ -52,7 +60,7 @@ func (c *call) everExisted(t *tx, s string) bool {
 	if _, err := uuid.Parse(s); err != nil {
 		return false
 	}
-	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.index("deleted-item", s) != ""
+	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.find(c.kinds.deletedItem, s) != nil
 }
 
 // itemOfRoute is the resource that holds the item of the route.
@@ -348,7 +356,7 @@ func (c *call) dropSubItems(t *tx, r row) {
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, s := range t.all(k, scope(text(r, "project"))) {
-			if text(s.row, "parent") == id && t.index("deleted-item", text(s.row, "id")) == "" {
+			if text(s.row, "parent") == id {
 				t.remove(k, s)
 				c.forgetWorkItem(t, s.row)
 			}
@@ -359,7 +367,7 @@ func (c *call) dropSubItems(t *tx, r row) {
 // forgetWorkItem deletes all that hangs on an item that is deleted.
 func (c *call) forgetWorkItem(t *tx, r row) {
 	id := text(r, "id")
-	t.setIndex("1", "deleted-item", id)
+	t.insert(c.kinds.deletedItem, nil, r)
 	c.dropSubItems(t, r)
 	for _, s := range relationsOf(c, t, id) {
 		c.dropRelation(t, s)

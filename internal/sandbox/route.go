@@ -261,7 +261,7 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "customer-properties/{property}/", on: element(properties)},
 		{pattern: ws + "pages/", on: collection(pages)},
 		{pattern: ws + "pages/{page}/", on: methods{get: do(pages.read)}},
-		{pattern: project + "work-item-types/", on: collection(types)},
+		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(types)), post: do(types.create)}},
 		{pattern: project + "work-item-types/{type}/", on: element(types)},
 		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(estimates.create), patch: do(changeEstimate(estimates)), del: do(removeEstimate)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints(points)), post: do(createPoints(points))}},

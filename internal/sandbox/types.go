@@ -20,6 +20,20 @@ func (s *Server) itemTypes() *resource {
 	}
 }
 
+// listTypes is a bare array, which is what the service's own SDK reads.
+func listTypes(res *resource) handler {
+	return func(c *call, t *tx) reply {
+		if c.contract() {
+			return res.list(c, t)
+		}
+		out := []shown{}
+		for _, s := range t.all(res.kind, inProject(c)) {
+			out = append(out, res.dress(c, t, s.row))
+		}
+		return reply{http.StatusOK, out}
+	}
+}
+
 // A project has at most one estimate, so its routes need no id.
 
 func (s *Server) estimates() *resource {

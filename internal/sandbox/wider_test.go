@@ -36,7 +36,11 @@ func TestOneOfEachKindCanBeMadeReadChangedAndDeleted(t *testing.T) {
 			s := openTest(t, Options{})
 			length := func() any {
 				t.Helper()
-				return want(t, ask(t, s, http.MethodGet, tt.list, ""), http.StatusOK).object(t)["total_count"]
+				got := want(t, ask(t, s, http.MethodGet, tt.list, ""), http.StatusOK)
+				if strings.HasPrefix(got.body, "[") {
+					return float64(strings.Count(got.body, `{"id":`))
+				}
+				return got.object(t)["total_count"]
 			}
 			before := length()
 			want(t, ask(t, s, http.MethodPost, tt.list, "{}", "X-Api-Key", "bogus"), http.StatusForbidden)

@@ -45,11 +45,8 @@ func (c *call) issueList() (ids []string, upper map[string]bool, refused *reply)
 
 func addCycleIssues(c *call, t *tx) reply {
 	ids, upper, refused := c.issueList()
-	if refused != nil {
-		if refused.body == nil {
-			return reply{http.StatusBadRequest, object("error", "Work items are required", "code", "MISSING_WORK_ITEMS")}
-		}
-		return *refused
+	if refused != nil && refused.body == nil {
+		return reply{http.StatusBadRequest, object("error", "Work items are required", "code", "MISSING_WORK_ITEMS")}
 	}
 	cycle, ok := c.cycleOf(t)
 	if !ok {
@@ -58,6 +55,9 @@ func addCycleIssues(c *call, t *tx) reply {
 	if completed(cycle.row, c.now) {
 		return reply{http.StatusBadRequest, object("code", "CYCLE_COMPLETED",
 			"message", "The Cycle has already been completed so no new issues can be added")}
+	}
+	if refused != nil {
+		return *refused
 	}
 	id := text(cycle.row, "id")
 	for _, issue := range ids {

@@ -20,7 +20,7 @@ import (
 // The sandbox is compared with a real server by playing the same random
 // sequences of requests to both:
 //
-//	go test ./internal/sandbox -run RealServer -real http://127.0.0.1:8000
+//	go test ./internal/sandbox -run AnswersAsTheReal -real http://127.0.0.1:8000
 //
 // The environment gives a workspace that holds nothing else, since its projects
 // are deleted, and the API keys of four people:
@@ -285,8 +285,9 @@ func (m *mismatch) String() string {
 type duel struct {
 	sandbox func() *contender
 	other   *contender
-	// lenient says for a mismatch why it is left, or "".
-	lenient func(m *mismatch) string
+	// lenient says why a mismatch is left that follows the operations before
+	// it, or "".
+	lenient func(m *mismatch, before []operation) string
 	left    map[string]int // reasons with the number of their mismatches
 }
 
@@ -314,7 +315,7 @@ func (d *duel) playAll(ctx context.Context, operations []operation) (*mismatch, 
 		}
 		for _, m := range compareOutcomes(op, sandbox.normal(got), other.normal(want)) {
 			m.step, m.op = i, op
-			reason := d.lenient(m)
+			reason := d.lenient(m, operations[:i])
 			if reason == "" {
 				return m, other.clear(ctx)
 			}
@@ -425,7 +426,7 @@ func TestTheSandboxAnswersAsTheRealServerDoes(t *testing.T) {
 	d.run(t, *realSeed, *realSequences, 60)
 }
 
-func nothingIsLeft(*mismatch) string { return "" }
+func nothingIsLeft(*mismatch, []operation) string { return "" }
 
 // refuseForeignProjects ends the test if the workspace holds a project that no
 // sequence made: they would be deleted.

@@ -7,7 +7,12 @@
 // them that a program needs to find and make what those operations refer to, as
 // a real server was seen to answer them: the same status, the same shape of
 // body, the same words in an error, the same silent drops. The recordings under
-// testdata are replayed against it by its tests.
+// testdata are replayed against it by its tests, and random sequences of requests
+// can be played to it and to a real server side by side:
+//
+//	go test ./internal/sandbox -run AnswersAsTheReal -real http://127.0.0.1:8000
+//
+// The edition [Community] is the one that such a server was compared with.
 //
 // What it has answered it keeps. A write is one transaction of an embedded
 // store; the answer is sent after the commit, and a process that is killed at
@@ -31,7 +36,14 @@
 //   - The race between two writers of one external id does not happen, unless
 //     [UniqueInTurn] asks for it: one of them is told 409.
 //   - The limiter is exact at any concurrency.
-//   - Deletion is final; there is no soft delete, no restore.
+//   - Deletion is final but for references to deleted work items; there is no
+//     restore.
+//   - Text outside of an element becomes a paragraph in a description. With newer
+//     versions of the service's parser it becomes a span.
+//   - The address of a link is checked after its other fields.
+//   - The rules and mistakes that only the community edition was seen to have
+//     (former members stay listed, one relation for each ordered pair, modules
+//     that are archived when they are completed) are in that edition only.
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.

@@ -228,7 +228,7 @@ func (k *kinds) work() {
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
 		computed: []string{"is_member"},
 		fields: append([]field{
-			{name: "comment_html", check: markup, initial: "<p></p>"},
+			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
 			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
 		}, external()...),

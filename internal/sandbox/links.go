@@ -22,6 +22,7 @@ func createWithAuthor(res *resource) handler {
 		}
 		c.in = maps.Clone(c.in)
 		delete(c.in, "created_by")
+		delete(c.in, "created_at") // the service writes both at once
 		answer := res.create(c, t)
 		switch _, err := uuid.Parse(id); {
 		case answer.status != http.StatusCreated:

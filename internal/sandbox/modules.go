@@ -21,7 +21,10 @@ func (s *Server) modules() *resource {
 			if p, ok := t.get(c.kinds.project, project); (old == nil || c.community()) && (!ok || !flag(p.row, "module_view")) {
 				return new(senseless("Modules are not enabled for this project"))
 			}
-			if text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
+			_, starts := c.in["start_date"]
+			_, ends := c.in["target_date"]
+			// A change of one date is not held against the other, which is stored.
+			if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
 				return new(senseless("Start date cannot exceed target date"))
 			}
 			if refused := c.taken(t, k, project, old, r, "Module"); refused != nil {
@@ -117,15 +120,15 @@ func addModuleIssues(c *call, t *tx) reply {
 		return broken() // the service asks null for its length
 	}
 	ids, _, refused := c.issueList()
-	if refused != nil {
-		if refused.body == nil {
-			return refuse(http.StatusBadRequest, "error", "Issues are required")
-		}
-		return *refused
+	if refused != nil && refused.body == nil {
+		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
 	module, ok := t.in(c.kinds.module, inProject(c), c.vars["module"])
 	if !ok {
 		return notFound()
+	}
+	if refused != nil {
+		return *refused
 	}
 	for _, issue := range ids {
 		// What is not an item of the project is passed over in silence.

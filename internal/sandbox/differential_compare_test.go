@@ -7,15 +7,16 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 var (
-	reference = regexp.MustCompile(`\{[a-z][A-Za-z0-9 .]*\}`)                                      //nolint:gochecknoglobals // a constant
-	digits    = regexp.MustCompile(`[0-9]+`)                                                       //nolint:gochecknoglobals // a constant
-	anyUUID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`) //nolint:gochecknoglobals // a constant
-	anyMoment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)    //nolint:gochecknoglobals // a constant
+	reference = regexp.MustCompile(`\{[a-z][A-Za-z0-9 .]*\}`)
+	digits    = regexp.MustCompile(`[0-9]+`)
+	anyUUID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyMoment = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 )
 
 // unknownID is the ID of nothing.
@@ -112,19 +113,19 @@ func inJSON(v any) string {
 }
 
 // compareOutcomes is the places where two normal answers differ.
-func compareOutcomes(op operation, got, want outcome) []*mismatch {
+func compareOutcomes(got, want outcome) []*mismatch {
 	if got.status != want.status {
 		describe := func(o outcome) string { return fmt.Sprintf("%d %.400s", o.status, inJSON(o.body)) }
-		return []*mismatch{{at: fmt.Sprintf("status %s/%s", name(got.status), name(want.status)), got: describe(got), want: describe(want)}}
+		return []*mismatch{{at: fmt.Sprintf("status %s/%s", letters(got.status), letters(want.status)), got: describe(got), want: describe(want)}}
 	}
 	var out []*mismatch
 	compareValues("body", got.body, want.body, &out)
 	return out
 }
 
-// name is a status in letters, which signatures keep.
-func name(status int) string {
-	return strings.Map(func(r rune) rune { return r - '0' + 'A' }, fmt.Sprint(status))
+// letters is a status without digits, which signatures leave out.
+func letters(status int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'A' }, strconv.Itoa(status))
 }
 
 func compareValues(at string, got, want any, out *[]*mismatch) {

@@ -313,7 +313,7 @@ func (d *duel) playAll(ctx context.Context, operations []operation) (*mismatch, 
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range compareOutcomes(op, sandbox.normal(got), other.normal(want)) {
+		for _, m := range compareOutcomes(sandbox.normal(got), other.normal(want)) {
 			m.step, m.op = i, op
 			reason := d.lenient(m, operations[:i])
 			if reason == "" {

@@ -29,7 +29,7 @@ func projectKind(k *kinds) *kind {
 			{name: "name", required: true, check: line()},
 			{name: "identifier", required: true, check: str(12, false)},
 			{name: "description", check: prose(), initial: ""},
-			{name: "project_lead", check: workspaceUser("The provided user is not a member of this workspace."), null: true},
+			{name: "project_lead", check: ref(k.user), null: true},
 			{name: "default_assignee", check: ref(k.user), null: true},
 			{name: "icon_prop", check: anything, null: true},
 			{name: "emoji", check: str(255, true), null: true},
@@ -58,16 +58,6 @@ func timezone(_ *tx, v any) (any, any) {
 		}
 	}
 	return nil, says("\"%v\" is not a valid choice.", v)
-}
-
-// workspaceUser is the id of somebody in the workspace.
-func workspaceUser(otherwise string) check {
-	return func(t *tx, v any) (any, any) {
-		if s, ok := v.(string); ok && workspaceRole(t, s) > 0 {
-			return s, nil
-		}
-		return nil, says("%s", otherwise)
-	}
 }
 
 func (s *Server) projects() *resource {
@@ -121,6 +111,8 @@ func checkProject(t *tx, old, r row) *reply {
 		return new(senseless("Project identifier cannot contain special characters."))
 	case strings.ContainsAny(text(r, "name"), specials):
 		return new(senseless("Project name cannot contain special characters."))
+	case text(r, "project_lead") != "" && workspaceRole(t, text(r, "project_lead")) == 0:
+		return new(invalid(row{"project_lead": says("The provided user is not a member of this workspace.")}))
 	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
 		return new(senseless("Default assignee should be a user in the workspace"))
 	}

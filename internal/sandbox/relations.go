@@ -1,9 +1,9 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/google/uuid"
 )
@@ -164,7 +164,7 @@ func readRelations(c *call) (name string, ids []string, complaints row) {
 		s, _ := v.(string)
 		id, err := uuid.Parse(s)
 		if err != nil {
-			wrong[fmt.Sprint(i)] = says("Must be a valid UUID.")
+			wrong[strconv.Itoa(i)] = says("Must be a valid UUID.")
 		}
 		ids = append(ids, id.String())
 	}

@@ -17,6 +17,7 @@ type leftover struct {
 	fate    fate
 	reason  string // why it stays
 	visited bool
+	guards  []Guard
 	step    *Step
 }
 

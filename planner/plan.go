@@ -108,6 +108,7 @@ type Step struct {
 	Values    []*resource.Value   // what a create or update sends
 	Mark      bool                // an update also sends planform's mark, as every create does
 	Params    map[string]string   // path parameters, of a Delete or RemoveMembers
+	Guards    []Guard             // of a Delete
 	Made      bool                // of an Adopt: planform itself made the thing
 	Members   *Members            // for AddMembers and RemoveMembers
 	Needs     []int               // steps that must have succeeded

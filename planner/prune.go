@@ -60,7 +60,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 			}
 		}
 		step := add(l, Delete, "")
-		step.Operation, step.Needs = l.delete, sorted(needs)
+		step.Operation, step.Needs, step.Guards = l.delete, sorted(needs), l.guards
 	}
 	for _, l := range slices.Backward(b.leftovers) {
 		switch {
@@ -108,8 +108,8 @@ func (b *builder) pruneNotices() {
 		b.tellOrphans()
 		return
 	}
-	if b.blind > 0 {
-		b.notice("not-looked-into", "what others put into "+diag.Count(b.blind, "thing")+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
+	if n := b.blind + b.blindUse; n > 0 {
+		b.notice("not-looked-into", "what others put into "+diag.Count(n, "thing")+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
 			"--refresh-all looks")
 	}
 	b.rekeyed()

@@ -19,6 +19,9 @@ type pruner struct {
 	holds  map[resource.Address]string // what keeps a thing from being deleted
 	listed map[string]int              // leftovers by the path of their list
 	rows   map[string]map[string]resource.Row
+	// Made when first needed:
+	wanted map[serviceID]resource.Address // what in the manifest names things that it does not list
+	byID   map[serviceID][]Record
 }
 
 // decideAll decides about the leftovers. kept are things that are left alone,
@@ -38,21 +41,38 @@ func (p *pruner) decideAll(kept []resource.Address) {
 		}
 	}
 	p.spare()
+	for p.spareUsed() {
+		p.spare()
+	}
 }
 
 // afford finds out whether it would take longer than a person waits to look what
-// others put into each thing that goes, such as their comments on a work item.
+// others put into each thing that goes, such as their comments on a work item; and
+// who else uses those that others can use, such as a label.
 func (p *pruner) afford() {
-	reads, things := 0, 0
+	reads, things, usage, used := 0, 0, 0, 0
+	lists := map[string]bool{}
 	for _, l := range p.leftovers {
-		n := len(resource.Children(l.traits.kind.Name))
-		if l.traits.parent == nil || n == 0 || l.fate != open {
+		if l.fate != open {
 			continue
 		}
-		reads, things = reads+n, things+1
+		if n := len(resource.Children(l.traits.kind.Name)); l.traits.parent != nil && n > 0 {
+			reads, things = reads+n, things+1
+		}
+		if l.parent == nil || l.parent.fate != open {
+			if n := p.usageReads(l, lists); n > 0 {
+				usage, used = usage+n, used+1
+			}
+		}
 	}
-	if reads > mostSingly && !p.in.Thorough {
+	if p.in.Thorough {
+		return
+	}
+	if reads > mostSingly {
 		p.blind = things
+	}
+	if usage > mostSingly {
+		p.blindUse = used
 	}
 }
 

@@ -81,6 +81,7 @@ type Survey struct {
 	departures []*departure
 	outsiders  map[*resource.Value][]*resource.Reference // of fields that name people; nil = none
 	blind      int                                       // leftovers that are deleted without a look at what others put into them
+	blindUse   int                                       // likewise at who else uses them
 	gone       map[resource.Address]bool                 // leftovers that are not on the service any more
 	costly     map[*resource.Kind]int                    // things that are not read again, by kind, see findCostly
 	// Made when first needed:

@@ -87,17 +87,18 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 			written[o.Values[i].Field] = true
 		}
 	}
+	leaving := in.leaving()
 	for _, t := range all {
 		if t.list != nil && slices.Contains(t.list.Query, "fields") {
-			t.fields = t.needed(written, in.Prune)
+			t.fields = t.needed(written, leaving)
 		}
 	}
 	return all
 }
 
 // needed are the fields of a record that planning looks at: what it is, what some
-// manifest says of it, and what it is below, where that may be deleted.
-func (t *traits) needed(written map[*resource.Field]bool, prune bool) string {
+// manifest says of it, and what it is below or names, where that may be deleted.
+func (t *traits) needed(written map[*resource.Field]bool, leaving map[string]bool) string {
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
@@ -106,11 +107,8 @@ func (t *traits) needed(written map[*resource.Field]bool, prune bool) string {
 	if k.Marks {
 		names = append(names, "external_source", "external_id")
 	}
-	if f := above(k); prune && f != nil {
-		names = append(names, f.Wire)
-	}
 	for i := range k.Fields {
-		if f := &k.Fields[i]; written[f] || slices.Contains(k.Natural, f.Name) {
+		if f := &k.Fields[i]; written[f] || f.IsRef() && leaving[f.Ref] || slices.Contains(k.Natural, f.Name) {
 			names = append(names, f.Wire, f.WireNewer)
 		}
 	}
@@ -120,6 +118,24 @@ func (t *traits) needed(written map[*resource.Field]bool, prune bool) string {
 
 // isDefaultFlag reports whether some field that names things of the kind stands for the flagged one where it is not given.
 func (t *traits) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
+
+// leaving are the kinds of which something may be deleted.
+func (in *Input) leaving() map[string]bool {
+	kinds := map[string]bool{}
+	if !in.Prune {
+		return kinds
+	}
+	wanted := make(map[resource.Address]bool, len(in.Desired))
+	for _, o := range in.Desired {
+		wanted[o.Address] = true
+	}
+	for address, r := range in.Prior {
+		if (r.Made || r.Open != nil) && !wanted[address] {
+			kinds[address.Kind()] = true
+		}
+	}
+	return kinds
+}
 
 func naturalFields(k *resource.Kind) []*resource.Field {
 	var fields []*resource.Field

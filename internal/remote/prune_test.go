@@ -214,3 +214,50 @@ func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatOthersUseIsNotDeleted: things that planform made, and somebody put theirs into, or names.
+func TestWhatOthersUseIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}], modules: [{name: Mod}], labels: [{name: l1}], states: [{name: S, color: "#ff0000"}]}]}`
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: with})
+	id := func(kind, name string) string {
+		for _, row := range s.Rows(kind) {
+			if row["name"] == name {
+				return row["id"].(string) //nolint:forcetypeassert // it is a text
+			}
+		}
+		return ""
+	}
+	const web = "projects/" + sandbox.ProjectWeb + "/"
+	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
+	s.somebody(t, http.MethodPost, web+"cycles/"+id("cycle", "Cyc")+"/cycle-issues/", `{"issues": ["`+item+`"]}`)
+	s.somebody(t, http.MethodPost, web+"modules/"+id("module", "Mod")+"/module-issues/", `{"issues": ["`+item+`"]}`)
+	s.somebody(t, http.MethodPatch, web+"work-items/"+item+"/", `{"labels": ["`+id("label", "l1")+`"], "state": "`+id("state", "S")+`"}`)
+	a := s.apply(t, applying{manifest: bare, prune: true})
+	if reasons := a.reasons(); len(reasons) != 4 || a.writes > 0 || a.plan.Summary.Delete > 0 {
+		t.Error(a.writes, a.plan.Summary, reasons)
+	}
+}
+
+// TestWhatIsUsedSinceThePlanIsNotDeleted lets somebody put an item into a cycle while the run is about to delete it.
+func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}]}]}`
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: with})
+	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
+	put := false
+	a := s.apply(t, applying{manifest: bare, prune: true, fault: func(r *http.Request, _ run) sandbox.Fault {
+		if strings.HasSuffix(r.URL.Path, "/cycle-issues/") && !put {
+			put = true
+			s.somebody(t, http.MethodPost, strings.TrimPrefix(r.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace+"/"), `{"issues": ["`+item+`"]}`)
+		}
+		return sandbox.Fault{}
+	}})
+	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "is not deleted: 1 work item") || len(s.Rows("cycle")) == 0 {
+		t.Error(failed)
+	}
+}

@@ -1,0 +1,179 @@
+package planner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// TestWhatOthersUseStays covers things that planform made, that the manifest does
+// not have any more, and that something of others is in or names.
+func TestWhatOthersUseStays(t *testing.T) {
+	t.Parallel()
+	const refused = "it would be deleted, but "
+	cyc, mod, label, state, kind := uuid(0xc, 1), uuid(0xd, 1), uuid(0xe, 1), uuid(0xf, 1), uuid(7, 1)
+	bobs, ours := uuid(9, 1), uuid(9, 2)
+	project := func(w *wanted) { w.put("project/web", "id="+web) }
+	item := func(id string, n int, more ...string) func(*service) {
+		return func(s *service) {
+			s.have("work_item", web, id, append([]string{"name=" + strings.ToUpper(id[:1]), fmt.Sprintf("sequence_id=%d", n)}, more...)...)
+		}
+	}
+	all := func(have ...func(*service)) func(*service) {
+		return func(s *service) {
+			s.have("cycle", web, cyc, "name=Cyc").have("module", web, mod, "name=Mod").have("label", web, label, "name=l1").
+				have("state", web, state, "name=S").have("work_item_type", web, kind, "name=Story")
+			for _, h := range have {
+				h(s)
+			}
+		}
+	}
+	in := func(membership, container string, members ...string) func(*service) {
+		return func(s *service) { s.members[membership+" "+container] = members }
+	}
+	checkRules(t, map[string]rule{
+		"a cycle and a module that somebody put an item into": {
+			api: full, want: project, options: pruning,
+			have:  all(item(bobs, 1), in("cycle_work_item", cyc, bobs), in("module_work_item", mod, bobs)),
+			prior: []planner.Record{made("cycle/web/cyc", cyc), made("module/web/mod", mod)},
+			steps: []string{
+				"not_possible cycle/web/cyc: " + refused + "1 work item that planform did not put there is in it: " + bobs,
+				"not_possible module/web/mod: " + refused + "1 work item that planform did not put there is in it: " + bobs,
+			},
+		},
+		"but not one with whom planform put there": {
+			api: full, want: project, options: pruning,
+			have: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
+			prior: []planner.Record{
+				made("cycle/web/cyc", cyc), {Address: "cycle/web/cyc#work_items", Members: []string{bobs}, Files: standing()},
+			},
+			steps: []string{"delete cycle/web/cyc"},
+		},
+		"nor one with what goes too": {
+			api: full, want: project, options: pruning,
+			have:  all(item(ours, 2), in("cycle_work_item", cyc, ours)),
+			prior: []planner.Record{made("cycle/web/cyc", cyc), made("work_item/web/ours", ours)},
+			steps: []string{"delete work_item/web/ours", "delete cycle/web/cyc"},
+		},
+		"a label, a state and a type that somebody's item has": {
+			api: full, want: project, options: pruning,
+			have:  all(item(bobs, 1, "labels="+label, "state="+state, "type="+kind)),
+			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item_type/web/story", kind)},
+			steps: []string{
+				"not_possible work_item_type/web/story: " + refused + "1 work item names it under type: \"9\"",
+				"not_possible label/web/l1: " + refused + "1 work item names it under labels: \"9\"",
+				"not_possible state/web/s: " + refused + "1 work item names it under state: \"9\"",
+			},
+		},
+		"but not if planform made the item, and it goes too": {
+			api: full, want: project, options: pruning,
+			have:  all(item(ours, 2, "labels="+label, "state="+state)),
+			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item/web/ours", ours)},
+			steps: []string{"delete work_item/web/ours", "delete label/web/l1", "delete state/web/s"},
+		},
+		"a state keeps an item of planform's, too, since an item always has one": {
+			api: full, options: pruning,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
+			have:  all(item(ours, 2, "state="+state)),
+			prior: []planner.Record{made("state/web/s", state), made("work_item/web/ours", ours, "name=9", "state="+state)},
+			steps: []string{"not_possible state/web/s: " + refused + "1 work item names it under state: WEB-2"},
+		},
+		"a label that planform itself put on an item goes, one that somebody put there stays": {
+			api: full, options: pruning,
+			want: func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
+			have: func(s *service) {
+				all(item(ours, 2, "labels="+label))(s)
+				s.have("label", web, uuid(0xe, 2), "name=l2").have("work_item", web, bobs, "name=B", "labels="+uuid(0xe, 2))
+			},
+			prior: []planner.Record{
+				made("label/web/l1", label), made("label/web/l2", uuid(0xe, 2)), made("work_item/web/ours", ours, "name=9", "labels="+label),
+			},
+			steps: []string{
+				"not_possible label/web/l2: " + refused + "1 work item names it under labels: \"B\"",
+				"delete label/web/l1",
+			},
+		},
+		"what the manifest itself names by its name": {
+			api: full, options: pruning,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9", "labels=l1", "cycle=Cyc") },
+			have:  all(item(ours, 2, "labels="+label), in("cycle_work_item", cyc, ours)),
+			prior: []planner.Record{made("label/web/l1", label), made("cycle/web/cyc", cyc), made("work_item/web/ours", ours, "name=9", "labels="+label)},
+			steps: []string{
+				"not_possible cycle/web/cyc: " + refused + "work_item/web/ours names it still",
+				"not_possible label/web/l1: " + refused + "work_item/web/ours names it still",
+			},
+		},
+		"an initiative and a teamspace with somebody's project": {
+			api: full, options: pruning, want: func(*wanted) {},
+			have: func(s *service) {
+				s.have("initiative", "", uuid(5, 1), "name=Q1").have("teamspace", "", uuid(5, 2), "name=T")
+				s.members["initiative_project "+uuid(5, 1)], s.members["teamspace_project "+uuid(5, 2)] = []string{web}, []string{web}
+			},
+			prior: []planner.Record{made("initiative/q1", uuid(5, 1)), made("teamspace/t", uuid(5, 2))},
+			steps: []string{
+				"not_possible teamspace/t: " + refused + "1 project that planform did not put there is in it: " + web,
+				"not_possible initiative/q1: " + refused + "1 project that planform did not put there is in it: " + web,
+			},
+		},
+		"a label that somebody's initiative carries": {
+			api: full, options: pruning, want: func(*wanted) {},
+			have: func(s *service) {
+				s.have("initiative", "", uuid(5, 1), "name=Q1").have("initiative_label", "", uuid(5, 2), "name=Growth")
+				s.members["initiative_initiative_label "+uuid(5, 1)] = []string{uuid(5, 2)}
+			},
+			prior: []planner.Record{made("initiative_label/growth", uuid(5, 2))},
+			steps: []string{"not_possible initiative_label/growth: " + refused + "1 initiative names it under labels: \"Q1\""},
+		},
+	})
+}
+
+// TestThoseWhoUseAThingAreNamedByTheirNumbers also keeps a state in use from
+// being asked for again and again.
+func TestThoseWhoUseAThingAreNamedByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website").have("state", web, uuid(0xf, 1), "name=S")
+	for i := range 7 {
+		s.have("work_item", web, uuid(9, i+1), "name=A", fmt.Sprintf("sequence_id=%d", i+1), "state="+uuid(0xf, 1))
+	}
+	s.in.Prune = true
+	s.in.Prior["state/web/s"] = made("state/web/s", uuid(0xf, 1))
+	plan := s.mustPlan(want(t).put("project/web", "id="+web, "identifier=WEB", "name=Website").all())
+	const reason = "it would be deleted, but 7 work items name it under state: WEB-1, WEB-2, WEB-3, WEB-4, WEB-5, and 2 others"
+	if got := lines(plan); len(got) != 1 || got[0] != "not_possible state/web/s: "+reason {
+		t.Error(got)
+	}
+	var paths []string
+	for _, r := range s.reads {
+		paths = append(paths, strings.TrimPrefix(r.Path, "/api/v1/workspaces/acme/")+"?"+r.Fields)
+	}
+	if len(paths) != 3 {
+		t.Error(paths)
+	}
+}
+
+func TestOfManyContainersTheUseIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	const many = 61
+	for i := range many {
+		id, address := uuid(0xc, i+1), resource.Address(fmt.Sprintf("cycle/web/c%d", i))
+		s.have("cycle", web, id, fmt.Sprintf("name=C%d", i))
+		s.members["cycle_work_item "+id] = []string{uuid(9, 1)}
+		s.in.Prior[address] = made(address, id)
+	}
+	s.in.Prune = true
+	objects := want(t).put("project/web", "id="+web).all()
+	plan := s.mustPlan(objects)
+	if plan.Summary.Delete != many || len(s.reads) > 2 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
+		t.Errorf("%+v, %d reads, %v", plan.Summary, len(s.reads), plan.Notices)
+	}
+	s.in.Thorough = true
+	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || len(plan.Notices) > 0 {
+		t.Errorf("thorough: %+v, %v", plan.Summary, plan.Notices)
+	}
+}

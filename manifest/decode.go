@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -374,7 +376,14 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 	var instance []any // only where a member is no text
 	from := len(d.texts)
 	v.Refs = d.references(len(list.Content))
+	attribute := attributeOf(d.items[d.given.item].kind.Kind, f)
 	for i, entry := range list.Content {
+		said := ""
+		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {
+			if entry, said = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
+				return given, false
+			}
+		}
 		text, one, fine := d.text(f.Path(), entry)
 		if !fine {
 			return given, false
@@ -390,11 +399,53 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 		}
 		d.texts = append(d.texts, text)
 		v.Refs[i] = d.reference(text, position(d.given.source, entry))
+		v.Refs[i].Attribute = said
 	}
 	if instance != nil {
 		return schema.Given{Form: schema.Other, Value: instance}, true
 	}
 	return schema.Given{Form: schema.List, List: d.texts[from:len(d.texts):len(d.texts)]}, true
+}
+
+// attributeOf is what a field's members can be given besides their names, or nil.
+func attributeOf(k *resource.Kind, f *resource.Field) *resource.Attribute {
+	if via, ok := resource.Via(k.Name, f.Name); ok {
+		return via.Membership.Attribute
+	}
+	return nil
+}
+
+// attributed takes a member that is written as a mapping, such as {user: gus, role: guest}.
+// It gives what names the member, or nil where what is wrong was reported.
+func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (member *node, value string) {
+	if n = d.usable(path, n); n == nil {
+		return nil, ""
+	}
+	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + a.Values[0] + "}"
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, to := resolved(n.Content[i]), n.Content[i+1]
+		switch {
+		case key == nil || key.Kind != scalarNode || key.Value != a.Member && key.Value != a.Name:
+			d.fault(path, n.Content[i], "unknown-field", "a member has no such property; it has "+a.Member+" and "+a.Name, form)
+			return nil, ""
+		case key.Value == a.Member:
+			member = to
+		default:
+			text, _, ok := d.text(path+"."+a.Name, to)
+			if !ok {
+				return nil, ""
+			}
+			if !slices.Contains(a.Values, text) {
+				d.fault(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "), diag.DidYouMean(text, a.Values))
+				return nil, ""
+			}
+			value = text
+		}
+	}
+	if member == nil {
+		d.fault(path, n, "required", "nothing says who this is", form)
+	}
+	return member, value
 }
 
 // jsonScalar is a plain scalar as a number where JSON would take it as one.

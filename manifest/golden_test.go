@@ -165,5 +165,8 @@ func showReference(r *resource.Reference) string {
 	if r.ID != "" {
 		s += " = id " + r.ID
 	}
+	if r.Attribute != "" {
+		s += " (" + r.Attribute + ")"
+	}
 	return s
 }

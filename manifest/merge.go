@@ -220,8 +220,15 @@ func (r *reader) join(first, i int32) {
 			to.Values = insert(to, *v)
 		case v.Field.Type == resource.RefSet && v.Null == have.Null:
 			for _, ref := range v.Refs {
-				if !containsText(have.Refs, ref.Text) {
+				at := slices.IndexFunc(have.Refs, func(h resource.Reference) bool { return h.Text == ref.Text })
+				switch {
+				case at < 0:
 					have.Refs = append(slices.Clip(have.Refs), ref)
+				case have.Refs[at].Attribute == "" && ref.Attribute != "":
+					have.Refs = slices.Clone(have.Refs)
+					have.Refs[at].Attribute = ref.Attribute
+				case ref.Attribute != "" && ref.Attribute != have.Refs[at].Attribute:
+					r.conflict(i, v.Field.Name, quote(ref.Attribute), quote(have.Refs[at].Attribute), ref.Position, have.Refs[at].Position)
 				}
 			}
 		case v.Text != have.Text || v.Null != have.Null:
@@ -296,13 +303,4 @@ func insert(o *resource.Object, v resource.Value) []resource.Value {
 		}
 	}
 	return values
-}
-
-func containsText(refs []resource.Reference, text string) bool {
-	for i := range refs {
-		if refs[i].Text == text {
-			return true
-		}
-	}
-	return false
 }

@@ -114,7 +114,7 @@ func (b *builder) close(at func(resource.Address) *Correction) {
 		switch {
 		case members && b.isGone(container):
 			at(address).To = ""
-		case members && r.Open != nil && r.Open.Action == RemoveMembers && !leaving[address]:
+		case members && r.Open != nil && (r.Open.Action == Update || r.Open.Action == RemoveMembers && !leaving[address]):
 			at(address).Record.Open = nil
 		}
 	}

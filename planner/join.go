@@ -16,6 +16,7 @@ func (b *builder) members(r *roster) {
 		return e.member != none && (b.root(e.member) != none || b.facts[e.member].standing == hidden) || b.isIn(r, e)
 	})
 	if len(entries) == 0 {
+		b.attributes(r, 0)
 		return
 	}
 	size := r.kind.Membership.Batch
@@ -48,7 +49,8 @@ func (b *builder) members(r *roster) {
 	rank := resource.Rank(r.kind.Name)
 	files := b.naming(r)
 	all := make([]Member, len(entries))
-	for n := 1; len(entries) > 0; n++ {
+	n := 1
+	for ; len(entries) > 0; n++ {
 		k := min(size, len(entries))
 		step := &b.made.take(1)[0]
 		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
@@ -56,6 +58,7 @@ func (b *builder) members(r *roster) {
 		step.Members = &Members{Container: r.container, Items: all[:k:k], Files: files}
 		for j, e := range entries[:k] {
 			all[j] = b.member(r, e)
+			all[j].Value = b.newValue(r, e, all[j].ID)
 		}
 		b.steps[rank] = append(b.steps[rank], step)
 		if reason != "" {
@@ -77,6 +80,7 @@ func (b *builder) members(r *roster) {
 		b.plan.Summary.AddMembers += k
 		entries, all = entries[k:], all[k:]
 	}
+	b.attributes(r, n-1)
 }
 
 func (b *builder) member(r *roster, e entry) Member {

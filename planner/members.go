@@ -17,11 +17,12 @@ type roster struct {
 	container Container
 	name      string // of a container that the manifest does not list but names
 	entries   []entry
-	may       bool     // some of those that are wanted may be in it already
-	lacking   bool     // this edition has no such memberships
-	why       string   // nobody can be added: the container is not there
-	read      bool     // the service has said who is in it
-	have      []string // IDs of members that are there, sorted
+	may       bool                    // some of those that are wanted may be in it already
+	lacking   bool                    // this edition has no such memberships
+	why       string                  // nobody can be added: the container is not there
+	read      bool                    // the service has said who is in it
+	have      []string                // IDs of members that are there, sorted
+	rows      map[string]resource.Row // of those, where the membership has an attribute
 }
 
 // entry is one wanted member.
@@ -59,6 +60,7 @@ func (s *Survey) gatherRosters() {
 	s.findCostlyRosters()
 	for _, r := range s.rosters {
 		s.readRoster(r)
+		s.readOwn(r)
 	}
 }
 
@@ -202,7 +204,13 @@ func (s *Survey) readRoster(r *roster) {
 	default:
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
-			r.have = append(r.have, r.kind.Membership.MemberID(row))
+			id := r.kind.Membership.MemberID(row)
+			if r.have = append(r.have, id); r.kind.Membership.Attribute != nil {
+				if r.rows == nil {
+					r.rows = map[string]resource.Row{}
+				}
+				r.rows[id] = row
+			}
 		}
 		slices.Sort(r.have)
 	}
@@ -257,12 +265,10 @@ func (s *Survey) came(r *roster, open *Intent) (ids []string, ok bool) {
 }
 
 // names lists what a batch adds, for people.
-func (m *Members) names() string {
+func (m *Members) names(of *resource.Membership) string {
 	texts := make([]string, len(m.Items))
 	for i := range m.Items {
-		if texts[i] = string(m.Items[i].Address); texts[i] == "" {
-			texts[i] = m.Items[i].Text
-		}
+		texts[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].Text) + m.Items[i].Note(of)
 	}
 	return strings.Join(texts, ", ")
 }

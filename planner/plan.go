@@ -149,10 +149,13 @@ type Container struct {
 
 // Member is one member of a batch.
 type Member struct {
-	Address  resource.Address // "" if the manifest does not list it
-	ID       string           // where it is known before the run
-	Text     string           // as the manifest names it
-	Position diag.Position
+	Address resource.Address // "" if the manifest does not list it
+	ID      string           // where it is known before the run
+	Text    string           // as the manifest names it
+	// Value is what the attribute of the membership is to be, such as the role in a
+	// project, and Before what it is; "" = there is none, or it is not known.
+	Value, Before string
+	Position      diag.Position
 }
 
 // Origin says why a field differs.
@@ -182,11 +185,11 @@ type Change struct {
 
 // Changes lists what the step makes different, by field.
 func (s *Step) Changes() []Change {
-	if s.Members != nil {
-		after := s.Members.names()
+	if s.Members != nil && s.changes == nil {
+		after := s.Members.names(s.Kind.Membership)
 		return []Change{{Path: s.Kind.Membership.Path(), After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
 	}
-	if s.Action != Create {
+	if s.Action != Create || s.Members != nil {
 		return s.changes
 	}
 	changes := make([]Change, 0, len(s.Values)+1)

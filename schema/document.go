@@ -194,7 +194,11 @@ func properties(k *resource.Kind, whole bool) object {
 			}
 			continue
 		}
-		ps = append(ps, member{f.Path(), fieldSchema(f, whole)})
+		rules := fieldSchema(f, whole)
+		if via, ok := resource.Via(k.Name, f.Name); ok && whole && via.Membership.Attribute != nil {
+			rules = attributed(rules, via.Membership.Attribute)
+		}
+		ps = append(ps, member{f.Path(), rules})
 	}
 	if !whole {
 		return ps
@@ -220,6 +224,24 @@ func group(k *resource.Kind, name string) object {
 		}
 	}
 	return object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}}
+}
+
+// attributed lets a member be written as a mapping, too, that says something of it.
+func attributed(list object, a *resource.Attribute) object {
+	for i, m := range list {
+		if m.name == "items" {
+			list[i].value = object{{"anyOf", []any{m.value, object{
+				{"type", "object"},
+				{"additionalProperties", false},
+				{"required", []string{a.Member}},
+				{"properties", object{
+					{a.Member, object{{"description", "Who it is, as where only that is written."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
+					{a.Name, object{{"description", plain(a.Doc)}, {"enum", a.Values}}},
+				}},
+			}}}}
+		}
+	}
+	return list
 }
 
 // lifecycle describes what an object says of its own coming and going.

@@ -549,3 +549,33 @@ func TestAFolderWithManifestsIsNotVacant(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestRolesAreExported writes a role where it is known and another than a member has.
+func TestRolesAreExported(t *testing.T) {
+	t.Parallel()
+	const eve, ada = "{user: eve@example.com, role: guest}", "{user: ada@example.com, role: admin}"
+	for name, c := range map[string]struct {
+		answers sandbox.Answers
+		want    []string
+	}{
+		"where the service shows them":           {sandbox.Contract, []string{eve, ada}},
+		"of guests of the workspace in any case": {sandbox.Observed, []string{eve, "- ada@example.com"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandbox.Options{Answers: c.answers})
+			s.send("POST", web+"project-members/", map[string]any{"member": sandbox.UserEve, "role": 5})
+			dir, e := s.export(export.Options{})
+			s.hold(dir, e)
+			var all strings.Builder
+			for _, f := range e.Files {
+				all.Write(f.Data)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(all.String(), want) {
+					t.Errorf("no %s in\n%s", want, all.String())
+				}
+			}
+		})
+	}
+}

@@ -40,6 +40,9 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 	list, instance := make([]any, len(names)), make([]any, len(names))
 	for i, n := range names {
 		list[i], instance[i] = n.text, n.text
+		if value := t.said[n.id]; member && value != "" && value != via.Membership.Attribute.Default {
+			list[i] = manifest.Map{{Key: via.Membership.Attribute.Member, Value: n.text}, {Key: via.Membership.Attribute.Name, Value: value}}
+		}
 		if member {
 			e.joins(via.Membership, t, n.id)
 		}
@@ -82,6 +85,12 @@ func (e *Export) joins(m *resource.Membership, t *thing, id string) {
 		e.rosters[at] = r
 	}
 	r.Members = append(r.Members, member)
+	if value := t.said[id]; value != "" && m.Attribute != nil {
+		if r.Values == nil {
+			r.Values = map[string]string{}
+		}
+		r.Values[planner.AttributeKey(m.Attribute, member)] = value
+	}
 }
 
 // saidBefore reports whether the other side of a membership that has two names

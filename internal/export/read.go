@@ -327,6 +327,12 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 			}
 			if m.On == m.Container {
 				l.of.named[field] = append(l.of.named[field], id)
+				if value := r.attribute(m, row, id); value != "" {
+					if l.of.said == nil {
+						l.of.said = map[string]string{}
+					}
+					l.of.said[id] = value
+				}
 				continue
 			}
 			if at := l.of.in.find(resource.Must(m.Member), id); at != nil {
@@ -335,6 +341,21 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 		}
 	}
 	return nil
+}
+
+// attribute is what a row of a member list says of the member. Where the service does
+// not show it, one who has the least of it anywhere has no more there.
+func (r *reader) attribute(m *resource.Membership, row resource.Row, id string) string {
+	if m.Attribute == nil {
+		return ""
+	}
+	if shown := m.Attribute.Shown(row); shown != "" {
+		return shown
+	}
+	if t := r.all[serviceID{resource.Must(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+		return m.Attribute.Values[0]
+	}
+	return ""
 }
 
 // member reports whether a container's members can show up in a manifest.

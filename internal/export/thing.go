@@ -21,6 +21,7 @@ type thing struct {
 	things map[*resource.Kind][]*thing  // that live in it
 	byID   map[serviceID]*thing         // the same
 	named  map[*resource.Field][]string // IDs that a field declares as members, by the member lists
+	said   map[string]string            // what those lists say of them, by ID
 
 	indexes map[*resource.Kind]*index // of what lives in it; made when first needed
 

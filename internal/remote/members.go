@@ -64,7 +64,42 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	if j.refusal != nil {
 		return executor.Outcome{Members: j.in}, failure(step, j.explain())
 	}
-	return executor.Outcome{Members: j.in, Warnings: j.warnings}, nil
+	return executor.Outcome{Members: j.in, Values: attributes(step, j.in), Warnings: j.warnings}, nil
+}
+
+// attributes is what the state keeps of the attributes of members.
+func attributes(step *planner.Step, in []string) map[string]string {
+	a := step.Kind.Membership.Attribute
+	if a == nil {
+		return nil
+	}
+	values := map[string]string{}
+	for i := range step.Members.Items {
+		if m := &step.Members.Items[i]; m.Value != "" && slices.Contains(in, m.ID) {
+			values[planner.AttributeKey(a, m.ID)] = m.Value
+		}
+	}
+	return values
+}
+
+// updateMember changes the attribute of one who is in a container.
+func (s *Service) updateMember(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
+	m := &step.Members.Items[0]
+	params[resource.Must(step.Kind.Membership.Member).Param] = m.ID
+	maps.Copy(params, step.Params)
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: step.Kind.Membership.Attribute.Body(m.Value)})
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	out := executor.Outcome{Values: attributes(step, []string{m.ID})}
+	if have := step.Kind.Membership.Attribute.Shown(res.Row); have != "" && have != m.Value {
+		out.Values = nil
+		out.Warnings.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: string(step.Members.Container.Address),
+			Summary: "the service has another " + step.Kind.Membership.Attribute.Name + " of " + m.Text + " than was sent: " + have + " instead of " + m.Value,
+		})
+	}
+	return out, nil
 }
 
 // over explains what the service says of a cycle that is over.
@@ -87,7 +122,7 @@ func (j *joining) add(ctx context.Context, members []member) error {
 		list[i] = m.id
 	}
 	res, err := j.client.Do(ctx, apiclient.Request{
-		Operation: j.step.Operation, Params: j.params, Body: j.step.Kind.Membership.IDs(j.step.Operation, list),
+		Operation: j.step.Operation, Params: j.params, Body: j.step.Kind.Membership.IDs(j.step.Operation, list, members[0].Value),
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
@@ -207,21 +242,26 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	if m := step.Kind.Membership; step.Operation.TakesOne(step.Kind) && len(step.Operation.Body) == 0 {
 		req.Params[resource.Must(m.Member).Param] = ids[0]
 	} else {
-		req.Body = m.IDs(step.Operation, ids)
+		req.Body = m.IDs(step.Operation, ids, "")
 	}
 	_, err := s.client.Do(ctx, req)
-	if err != nil && !(gone(err) && s.left(ctx, step, ids)) {
+	switch {
+	case err == nil:
+	case !gone(err):
 		return executor.Outcome{}, failure(step, err)
+	case !s.left(ctx, step, ids):
+		return executor.Outcome{}, explained{failure(step, err), "the service has them in it still, and does not find them there: take them out on the service itself"}
 	}
 	return executor.Outcome{Members: ids}, nil
 }
 
 // left reports whether none of the members is in the container, once the service
-// said that something of the request is not there. One that is asked for alone is what it speaks of.
+// said that something of the request is not there. One that is asked for alone is
+// what it speaks of, unless the container shows it still.
 func (s *Service) left(ctx context.Context, step *planner.Step, ids []string) bool {
-	if len(ids) == 1 {
+	in, told := s.membersIn(ctx, step, step.Params)
+	if len(ids) == 1 && !told {
 		return true
 	}
-	in, told := s.membersIn(ctx, step, step.Params)
 	return told && !slices.ContainsFunc(ids, func(id string) bool { return in[id] })
 }

@@ -76,7 +76,7 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 	case step.Action == planner.RemoveMembers:
 		return s.removeMembers(ctx, step)
 	}
-	if step.Operation == nil && step.ID != "" {
+	if step.Operation == nil && step.ID != "" && step.Members == nil {
 		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(s.wanted(step, ids))}, nil
 	}
 	params, err := s.params(step, ids)
@@ -92,6 +92,9 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 	case planner.Create:
 		return s.create(ctx, step, params, ids)
 	case planner.Update:
+		if step.Members != nil {
+			return s.updateMember(ctx, step, params)
+		}
 		if v := step.Operation.Verb; v == resource.Archive || v == resource.Unarchive {
 			return s.shelve(ctx, step, params)
 		}

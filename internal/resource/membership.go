@@ -2,6 +2,8 @@ package resource
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -24,6 +26,52 @@ type Membership struct {
 	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
 	Inverse   string
 	Exclusive bool // a member is in one container at most: adding it to another moves it
+	// Attribute is what the membership says of its member besides who it is; nil = nothing.
+	Attribute *Attribute
+}
+
+// Attribute is something that a membership says of its member, such as the role in
+// a project. A manifest that says it writes a mapping instead of a text, such as
+// {user: gus@example.com, role: guest}.
+type Attribute struct {
+	Name   string   // in the manifest, in bodies and in answers
+	Member string   // the property beside it that names the member
+	Values []string // what it can be, the least first
+	Codes  []int    // what the service calls each of them
+	// Default is what a new member gets where the manifest does not say; but never
+	// more than the member has itself under that name.
+	Default string
+	Doc     string
+}
+
+// Shown is the value that a row shows; "" = it shows none.
+func (a *Attribute) Shown(row Row) string {
+	text := fmt.Sprint(row[a.Name])
+	for i, code := range a.Codes {
+		if text == strconv.Itoa(code) {
+			return a.Values[i]
+		}
+	}
+	return ""
+}
+
+// Usual is what a new member gets where the manifest does not say, given what
+// the member has itself; "" = that is not known.
+func (a *Attribute) Usual(own string) string {
+	if i := slices.Index(a.Values, own); i >= 0 && i < slices.Index(a.Values, a.Default) {
+		return own
+	}
+	return a.Default
+}
+
+// code is what the service calls a value.
+func (a *Attribute) code(value string) int {
+	return a.Codes[max(0, slices.Index(a.Values, value))]
+}
+
+// Body is a request that gives the member of a membership a value.
+func (a *Attribute) Body(value string) []byte {
+	return fmt.Appendf(nil, `{%q:%d}`, a.Name, a.code(value))
 }
 
 // Moves reports whether a member is wanted in one container, which its field
@@ -56,8 +104,9 @@ func (m *Membership) MemberID(row Row) string {
 }
 
 // IDs is the body of an operation on members: a list of their IDs or, where it
-// takes a single one, that, and what the membership always says.
-func (m *Membership) IDs(o *Operation, ids []string) []byte {
+// takes a single one, that, and what the membership always says; with the value of
+// its attribute, if it has one and that is said.
+func (m *Membership) IDs(o *Operation, ids []string, value string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	field := m.Body
@@ -81,6 +130,9 @@ func (m *Membership) IDs(o *Operation, ids []string) []byte {
 			} else {
 				writeJSON(&b, c[1])
 			}
+		}
+		if m.Attribute != nil && value != "" {
+			fmt.Fprintf(&b, ",%q:%d", m.Attribute.Name, m.Attribute.code(value))
 		}
 	}
 	b.WriteByte('}')

@@ -42,11 +42,14 @@ type Value struct {
 
 // Reference names another thing: one of the manifest, or one of the service by ID or name.
 type Reference struct {
-	Text     string  // as written
-	Target   *Object // the thing of the manifest that it names; nil = one of the service
-	ID       string  // the service's ID if the text is one, in lower case
-	Source   *Source // what the ID or a readable identifier belongs to; nil = where the manifest goes
-	Position diag.Position
+	Text   string  // as written
+	Target *Object // the thing of the manifest that it names; nil = one of the service
+	ID     string  // the service's ID if the text is one, in lower case
+	Source *Source // what the ID or a readable identifier belongs to; nil = where the manifest goes
+	// Attribute is what the manifest says of the member of a membership that has an
+	// attribute, such as its role; "" = nothing.
+	Attribute string
+	Position  diag.Position
 }
 
 // Protected reports whether the thing is never to be deleted, where the manifest

@@ -29,6 +29,7 @@ const (
 	Unarchive
 	ListArchived
 	Summary
+	UpdateMember // changes the attribute of a membership
 )
 
 // Operation is one call that the service offers on a kind.

@@ -36,7 +36,11 @@ func workspaceMembers(c *call, t *tx) reply {
 func listProjectMembers(c *call, t *tx) reply {
 	out := []shown{}
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
-		out = append(out, c.profile(t, text(m.row, "member")))
+		p := c.profile(t, text(m.row, "member"))
+		if c.contract() { // the running server shows no roles
+			p.order, p.row["role"] = append(slices.Clip(p.order), "role"), m.row["role"]
+		}
+		out = append(out, p)
 	}
 	slices.Reverse(out)
 	return reply{http.StatusOK, out}

@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/resource"
@@ -96,12 +97,7 @@ func (m *memory) carryOut(l line, e *entry) {
 		if l.identifier != "" {
 			e.Identifier = l.identifier
 		}
-		if len(l.values) > 0 {
-			values := make(map[string]string, len(e.Values)+len(l.values)) // the former ones may be in use elsewhere
-			maps.Copy(values, e.Values)
-			maps.Copy(values, l.values)
-			e.Values = values
-		}
+		e.Values = merged(e.Values, l.values)
 	case planner.Delete:
 		m.dropInside(e.Address)
 		m.dropRosters(e.Address)
@@ -112,7 +108,7 @@ func (m *memory) carryOut(l line, e *entry) {
 		if len(e.Members) == 0 || len(e.Files) > 0 { // else it is not known where the others stood
 			e.Files = slices.Concat(e.Files, l.files)
 		}
-		e.Members = slices.Concat(e.Members, l.members)
+		e.Members, e.Values = slices.Concat(e.Members, l.members), merged(e.Values, l.values)
 		if former := formerOf(e.Address); former != nil {
 			for _, id := range l.members {
 				m.leave(id, former)
@@ -120,9 +116,25 @@ func (m *memory) carryOut(l line, e *entry) {
 		}
 	case planner.RemoveMembers:
 		e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(id string) bool { return slices.Contains(l.members, id) })
+		e.Values = maps.Clone(e.Values)
+		maps.DeleteFunc(e.Values, func(key, _ string) bool {
+			_, id, _ := strings.Cut(key, " ")
+			return slices.Contains(l.members, id)
+		})
 	case planner.NotPossible:
 	}
 	e.Record = normalRecord(e.Record)
+}
+
+// merged are values with newer ones; the former may be in use elsewhere.
+func merged(values, newer map[string]string) map[string]string {
+	if len(newer) == 0 {
+		return values
+	}
+	all := make(map[string]string, len(values)+len(newer))
+	maps.Copy(all, values)
+	maps.Copy(all, newer)
+	return all
 }
 
 // empty reports whether an entry says nothing.

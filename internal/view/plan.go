@@ -229,7 +229,9 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 		p.str(": add ")
 	case planner.RemoveMembers:
 		p.str(": remove ")
-	case planner.NotPossible, planner.Create, planner.Update, planner.Adopt, planner.Delete:
+	case planner.Update:
+		p.str(": change ")
+	case planner.NotPossible, planner.Create, planner.Adopt, planner.Delete:
 		p.reason(s)
 		p.str(": ")
 	}
@@ -244,7 +246,7 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 		} else {
 			p.str(", ")
 		}
-		p.safe(memberName(m))
+		p.safe(memberName(s, m))
 	}
 	if len(batch.few) > 0 {
 		p.nl()

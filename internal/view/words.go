@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -39,16 +40,13 @@ func memberField(s *planner.Step) string {
 	return s.Kind.Membership.Path()
 }
 
-// memberName is what a member is called.
-func memberName(m *planner.Member) string {
-	switch {
-	case m.Address != "":
-		return string(m.Address)
-	case m.Text != "":
-		return m.Text
-	default:
-		return m.ID
+// memberName is what a member is called, and what the membership says of it.
+func memberName(s *planner.Step, m *planner.Member) string {
+	name := cmp.Or(string(m.Address), m.Text, m.ID)
+	if s.Kind != nil && s.Kind.Membership != nil {
+		name += m.Note(s.Kind.Membership)
 	}
+	return name
 }
 
 // sigil is the character and colour that stand for an action.
@@ -79,6 +77,9 @@ func attempted(s *planner.Step) string {
 	case planner.Create:
 		return "create " + Safe(string(s.Address))
 	case planner.Update:
+		if s.Members != nil {
+			return "change " + diag.Count(memberCount(s), memberNoun(s)) + " of " + Safe(base(s))
+		}
 		return "update " + Safe(string(s.Address))
 	case planner.Adopt:
 		return "adopt " + Safe(string(s.Address))
@@ -106,7 +107,9 @@ func carriedOut(r *executor.StepResult) string {
 			text += " as " + Safe(r.Outcome.Identifier)
 		}
 	case planner.Update:
-		text = "updated " + text
+		if text = "updated " + text; s.Members != nil {
+			text = "changed " + diag.Count(memberCount(s), memberNoun(s)) + " of " + Safe(base(s))
+		}
 	case planner.Adopt:
 		text = "adopted " + text
 	case planner.Delete:

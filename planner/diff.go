@@ -139,8 +139,12 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 			if complete && have == want {
 				return c, true, false
 			}
+			settled := applied && f.prior.Values[ShownKey(v.Field.Name)] == Shown(have) // nobody changed what the service made of it
+			if settled && complete && resource.Digest(want) == prior {
+				return c, true, false
+			}
 			c = s.change(v, FromManifest)
-			if applied && resource.Digest(have) != prior {
+			if applied && !settled && resource.Digest(have) != prior {
 				c.Origin = FromDrift
 			}
 			c.Before, c.After = s.sides(v, have, want, c.After)
@@ -160,6 +164,15 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
+
+// ShownKey is under what a record has, beside the value of a field that was applied
+// last, what the service then showed of it, where that is another one. As long as
+// both are as they were, there is nothing to change: the service makes of what is
+// sent what it will, and would do so again.
+func ShownKey(field string) string { return field + " shown" }
+
+// Shown is what a record has under that.
+func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
 
 func (s *Survey) change(v *resource.Value, from Origin) Change {
 	c := Change{Path: v.Field.Name, Origin: from}

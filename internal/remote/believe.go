@@ -9,6 +9,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -20,8 +21,8 @@ import (
 const leftOut = "the service leaves out, without saying so, things of another project and people who are guests or not in the project"
 
 // contradictions are the fields that the answer shows otherwise than they were
-// sent. values become what is shown, since that is what the service holds; but a
-// rich text, which the service rewrites, stays what was sent.
+// sent. values become what is shown, since that is what the service holds; but what
+// the service rewrites stays what was sent, see [Service.remember].
 func (s *Service) contradictions(step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) diag.List {
 	var l diag.List
 	row = step.Kind.Local(row, step.Zone)
@@ -44,6 +45,12 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		}
 		have, known := v.Field.Observed(row)
 		telling = telling || known
+		if text, isText := shown.(string); isText && v.Field.Rich() {
+			if lost := markup.Lost(v.HTML(), text); len(lost) > 0 {
+				warn(v, "the service left "+strings.Join(lost, ", ")+" out of the "+v.Field.Name, "it is not sent again until the manifest changes")
+				continue
+			}
+		}
 		if !known || want == have {
 			continue
 		}
@@ -53,9 +60,12 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		}
 		if names := dropped(v, have, resolve); len(names) > 0 {
 			summary = "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name
+		} else if v.Field.Type == resource.RefSet {
+			n := len(strings.Split(have, ",")) - len(v.Refs)
+			summary, hint = "the service shows "+strconv.Itoa(n)+" more among the "+v.Field.Name+" than were sent", "some editions show those who were taken out, too"
 		}
 		warn(v, summary, hint)
-		if !v.Field.Rich() {
+		if !rewritten(v.Field, want, have) {
 			values[v.Field] = have
 		}
 	}

@@ -3,9 +3,11 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,7 +47,8 @@ type service struct {
 	now     func() time.Time // nil = as late as it is
 	virtual bool             // within a bubble, where there are no connections
 
-	fault func(*http.Request) sandbox.Fault // of the present run; nil = none
+	fault    func(*http.Request) sandbox.Fault   // of the present run; nil = none
+	replying func(*http.Request, map[string]any) // changes a record that is answered; nil = nothing does
 }
 
 func newService(t *testing.T, api resource.API) *service {
@@ -88,13 +91,41 @@ func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Clie
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		s.ServeHTTP(w, req)
+		if s.replying == nil {
+			s.ServeHTTP(w, req)
+			return
+		}
+		answer := httptest.NewRecorder()
+		s.ServeHTTP(answer, req)
+		s.reword(w, req, answer)
 	}))
 	client := s.connect(t, config, server.URL)
 	return client, func() {
 		client.CloseIdle()
 		server.Close()
 	}
+}
+
+// reword hands an answer on with its records changed.
+func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httptest.ResponseRecorder) {
+	body := answer.Body.Bytes()
+	var row map[string]any
+	if json.Unmarshal(body, &row) == nil {
+		s.replying(req, row)
+		list, _ := row["results"].([]any)
+		for _, e := range list {
+			if inner, ok := e.(map[string]any); ok {
+				s.replying(req, inner)
+			}
+		}
+		if changed, err := json.Marshal(row); err == nil {
+			body = changed
+		}
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
 }
 
 func (s *service) connect(t *testing.T, config apiclient.Config, url string) *apiclient.Client {

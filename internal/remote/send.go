@@ -1,9 +1,12 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +30,9 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		var e *apiclient.Error
 		switch refused := errors.As(err, &e); {
 		case err == nil:
-			out := s.created(step, res.Row, ids)
+			row := s.shown(ctx, step, params, res.Row)
+			out := s.created(step, row, ids)
+			s.remember(step, row, out.Values, ids)
 			if u != nil {
 				s.alone(ctx, step, params, &out)
 			}
@@ -54,11 +59,65 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
+	row := s.shown(ctx, step, params, res.Row)
 	values := s.wanted(step, ids)
-	warnings := s.contradictions(step, res.Row, values, ids)
+	warnings := s.contradictions(step, row, values, ids)
+	applied := digests(values)
+	s.remember(step, row, applied, ids)
 	return executor.Outcome{
-		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(values), Warnings: warnings,
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: applied, Warnings: warnings,
 	}, nil
+}
+
+// shown is the record that a write made, read again where the answer leaves out a list that was sent.
+func (s *Service) shown(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
+	op, ok := step.Kind.Op(resource.Get, s.plan.API)
+	id := cmp.Or(row.ID(), params[step.Kind.Param])
+	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
+		_, there := row.Shown(v.Field)
+		return v.Field.Type == resource.RefSet && !there
+	}) {
+		return row
+	}
+	at := maps.Clone(params)
+	at[step.Kind.Param] = id
+	if res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at}); err == nil && res.Row.ID() == id {
+		return res.Row
+	}
+	return row
+}
+
+// remember adds to what was applied what the service made of it, where that is something else.
+func (s *Service) remember(step *planner.Step, row resource.Row, applied map[string]string, ids executor.IDs) {
+	resolve := s.resolve(step.Object, ids)
+	for i := range step.Object.Values {
+		v := &step.Object.Values[i]
+		key := planner.ShownKey(v.Field.Name)
+		if !slices.Contains(step.Values, v) {
+			if before, ok := s.plan.Known[step.Address].Values[key]; ok {
+				applied[key] = before
+			}
+			continue
+		}
+		want, complete := v.Wanted(resolve)
+		if have, known := v.Field.Observed(row); complete && known && have != want && rewritten(v.Field, want, have) {
+			applied[key] = planner.Shown(have)
+		}
+	}
+}
+
+// rewritten reports whether what the service shows of a field is what it made of the
+// text that was sent, and not that it left something out, which it may take another time.
+func rewritten(f *resource.Field, want, have string) bool {
+	switch f.Type {
+	case resource.Ref:
+		return false
+	case resource.RefSet:
+		shown := strings.Split(have, ",")
+		return !slices.ContainsFunc(strings.Split(want, ","), func(id string) bool { return id != "" && !slices.Contains(shown, id) })
+	default:
+		return true
+	}
 }
 
 // send makes the request of a create or update in the dialect that the service speaks.

@@ -86,6 +86,9 @@ func (s *Service) take(ctx context.Context, step *planner.Step, row resource.Row
 	for _, v := range differing {
 		if applied, ok := updated.Values[v.Field.Name]; ok {
 			out.Values[v.Field.Name] = applied
+			if shown, ok := updated.Values[planner.ShownKey(v.Field.Name)]; ok {
+				out.Values[planner.ShownKey(v.Field.Name)] = shown
+			}
 		}
 	}
 	out.Warnings = updated.Warnings

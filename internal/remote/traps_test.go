@@ -311,6 +311,52 @@ func TestTraps(t *testing.T) {
 			}
 			t.s.settled(t.T, text)
 		}},
+		"an answer that shows no members is asked for, and those who were taken out are no change": {resource.Full, func(t attempt) {
+			const module = "version: 1\nprojects: [{key: web, identifier: WEB, modules: [{name: M, members: [%s]}]}]\n"
+			had := map[string]any{}
+			t.s.replying = func(req *http.Request, row map[string]any) { // as the running server does
+				if members, ok := row["members"].([]any); ok && strings.Contains(req.URL.Path, "/modules/") {
+					for _, m := range members {
+						had[m.(string)] = true //nolint:forcetypeassert // it is a text
+					}
+					if row["members"] = slices.Collect(maps.Keys(had)); req.Method != http.MethodGet {
+						delete(row, "members")
+						if req.Method == http.MethodPatch {
+							delete(row, "id")
+						}
+					}
+				}
+			}
+			t.s.apply(t.T, applying{manifest: fmt.Sprintf(module, "ada@example.com, bob@example.com")})
+			less := fmt.Sprintf(module, "bob@example.com")
+			if r := t.s.apply(t.T, applying{manifest: less}); r.writes != 1 || len(r.warnings()) != 1 {
+				t.Error(r.writes, r.warnings())
+			}
+			t.s.settled(t.T, less)
+		}},
+		"what the service leaves out of a text is named once, and not sent again": {resource.Full, func(t attempt) {
+			const item = header + "      - {key: a, name: A, description_html: %q}\n"
+			text := fmt.Sprintf(item, `<table><tbody><tr><th hidecontent="true">a</th></tr></tbody></table><iframe src="https://example.com"></iframe>`)
+			r := t.s.apply(t.T, applying{manifest: text})
+			if w := r.warnings(); len(w) != 1 || !strings.Contains(w[0].Summary, "<iframe>") {
+				t.Error(w)
+			}
+			t.s.settled(t.T, text)
+			for _, row := range t.s.Rows("work_item") { // somebody changes it: that is told, and overwritten
+				if row["name"] == "A" {
+					t.s.somebody(t.T, http.MethodPatch, "projects/"+sandbox.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
+				}
+			}
+			again := t.s.apply(t.T, applying{manifest: text})
+			if again.writes != 1 || len(again.plan.Drift) != 1 {
+				t.Error(again.writes, again.plan.Drift)
+			}
+			t.s.settled(t.T, text)
+			changed := t.s.apply(t.T, applying{manifest: fmt.Sprintf(item, "<p>b</p>")})
+			if changed.writes != 1 || len(changed.plan.Drift) != 0 {
+				t.Error(changed.writes, changed.plan.Drift)
+			}
+		}},
 		"a link that somebody else added meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: Item A, links: [{url: \"https://example.com/a\"}]}\n"
 			link := writes()["create link"]
@@ -358,8 +404,14 @@ func TestTraps(t *testing.T) {
 				items[i] = fmt.Sprintf("      - {key: d%d, name: D%d, %s}\n", i, i, items[i])
 			}
 			text := header + strings.Join(items, "")
-			if r := t.s.apply(t.T, applying{manifest: text}); len(r.failed()) > 0 || len(r.warnings()) > 0 {
+			r := t.s.apply(t.T, applying{manifest: text})
+			if len(r.failed()) > 0 || len(r.warnings()) != 2 {
 				t.Errorf("%q %v", r.failed(), r.warnings())
+			}
+			for _, w := range r.warnings() {
+				if w.Summary != "the service left <script> out of the description_html" {
+					t.Error(w)
+				}
 			}
 			t.s.settled(t.T, text)
 		}},

@@ -133,6 +133,9 @@ func merged(values, newer map[string]string) map[string]string {
 	}
 	all := make(map[string]string, len(values)+len(newer))
 	maps.Copy(all, values)
+	for field := range newer {
+		delete(all, planner.ShownKey(field))
+	}
 	maps.Copy(all, newer)
 	return all
 }

@@ -67,6 +67,51 @@ func (r *reader) resolve() {
 		}
 	})
 	s.warn()
+	r.contradictions()
+}
+
+// contradictions reports relations that go both ways and can only go one, such as
+// two items that block each other.
+func (r *reader) contradictions() {
+	type relation struct {
+		kind     string
+		from, to *resource.Object
+	}
+	said := map[relation]diag.Position{}
+	for i := range r.items {
+		it := &r.items[i]
+		if it.into >= 0 || !it.kind.refs {
+			continue
+		}
+		for n := range it.object.Values {
+			v := &it.object.Values[n]
+			via, ok := resource.Via(it.kind.Name, v.Field.Name)
+			if !ok || via.Membership.Inverse == "" || via.Membership.Inverse == via.Name {
+				continue
+			}
+			for m := range v.Refs {
+				from, to := it.object, v.Refs[m].Target
+				if to == nil || to == from {
+					continue
+				}
+				if via.Membership.Inverse < via.Name { // both sides are one relation
+					from, to = to, from
+				}
+				kind := min(via.Name, via.Membership.Inverse)
+				if _, again := said[relation{kind, from, to}]; again {
+					continue
+				}
+				said[relation{kind, from, to}] = v.Refs[m].Position
+				if other, both := said[relation{kind, to, from}]; both {
+					r.found.add(finding{Diagnostic: diag.Diagnostic{
+						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: r.valuePath(int32(i), v.Field, m), Address: string(it.object.Address),
+						Summary: quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions", Hint: "take one of them out",
+						Related: []diag.Related{{Position: other, Note: "the other way round at"}},
+					}})
+				}
+			}
+		}
+	}
 }
 
 // call notes that an item bears a name.

@@ -15,8 +15,16 @@ func (b *builder) members(r *roster) {
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
 		return e.member != none && (b.root(e.member) != none || b.facts[e.member].standing == hidden) || b.isIn(r, e)
 	})
+	var out []entry
+	entries = slices.DeleteFunc(entries, func(e entry) bool {
+		if e.other != "" {
+			out = append(out, e)
+		}
+		return e.other != ""
+	})
 	if len(entries) == 0 {
 		b.attributes(r, 0)
+		b.ruledOut(r, out, 0)
 		return
 	}
 	size := r.kind.Membership.Batch
@@ -81,6 +89,7 @@ func (b *builder) members(r *roster) {
 		entries, all = entries[k:], all[k:]
 	}
 	b.attributes(r, n-1)
+	b.ruledOut(r, out, n-1)
 }
 
 func (b *builder) member(r *roster, e entry) Member {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -18,6 +19,7 @@ type departure struct {
 	ids       []string
 	lost      []string // whom planform added, and who is wanted no more and not in it any more
 	position  diag.Position
+	lacking   bool                           // this edition cannot take them out
 	names     map[serviceID]resource.Address // of what the state or the manifest knows
 }
 
@@ -284,6 +286,11 @@ func (l *leaver) look(d *departure) bool {
 	}
 	d.lost = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
+	if len(d.ids) > 0 {
+		can, known := l.removable(d)
+		d.lacking = !can
+		return known
+	}
 	return true
 }
 
@@ -318,6 +325,12 @@ func (b *builder) leave() {
 			b.steps[rank] = append(b.steps[rank], step)
 			if !ok {
 				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+diag.A(resource.Must(d.kind.Membership.Container).Noun())
+				continue
+			}
+			if d.lacking {
+				step.Action, step.Operation = NotPossible, nil
+				step.Lacking = "way to take out " + diag.Plural(strings.ReplaceAll(d.kind.Membership.Field, "_", " ")+" relation")
+				step.Reason = "this edition of the service has no " + step.Lacking
 				continue
 			}
 			b.plan.Summary.RemoveMembers += len(ids)

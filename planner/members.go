@@ -22,6 +22,7 @@ type roster struct {
 	why       string                  // nobody can be added: the container is not there
 	read      bool                    // the service has said who is in it
 	have      []string                // IDs of members that are there, sorted
+	path      string                  // of the read that tells
 	rows      map[string]resource.Row // of those, where the membership has an attribute
 }
 
@@ -29,6 +30,7 @@ type roster struct {
 type entry struct {
 	ref    *resource.Reference // where it is written
 	member int32               // its fact; none = the manifest does not list it
+	other  string              // field under which the two stand to each other already, where that rules this one out
 	said   bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
 }
 
@@ -61,6 +63,7 @@ func (s *Survey) gatherRosters() {
 	for _, r := range s.rosters {
 		s.readRoster(r)
 		s.readOwn(r)
+		s.related(r)
 	}
 }
 
@@ -193,8 +196,8 @@ func (s *Survey) readRoster(r *roster) {
 	}
 	params := s.params(within)
 	params[resource.Must(r.kind.Membership.Container).Param] = r.container.ID
-	path, _ := op.Expand(params)
-	a, answered := s.ask(Read{Operation: op, Path: path})
+	r.path, _ = op.Expand(params)
+	a, answered := s.ask(Read{Operation: op, Path: r.path})
 	switch {
 	case !answered:
 	case a.Lacking:

@@ -160,6 +160,8 @@ func (s *service) answer(r planner.Read) planner.Answer {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
 		}
+	case resource.RemoveMembers:
+		return planner.Answer{Lacking: s.lacks["remove "+k.Name]}
 	case resource.ListMembers:
 		container := params[resource.Must(k.Membership.Container).Param]
 		if s.find(container) == nil {

@@ -83,6 +83,7 @@ type Survey struct {
 	blind      int                                       // leftovers that are deleted without a look at what others put into them
 	blindUse   int                                       // likewise at who else uses them
 	gone       map[resource.Address]bool                 // leftovers that are not on the service any more
+	probes     map[*resource.Kind]Read                   // of routes that take members out
 	costly     map[*resource.Kind]int                    // things that are not read again, by kind, see findCostly
 	// Made when first needed:
 	spoken  map[serviceID]string // names by ID

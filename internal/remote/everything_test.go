@@ -66,6 +66,13 @@ func (l *life) around(places map[string]thing, to *resource.Kind) {
 	for _, key := range []string{"first", "second"} {
 		l.put(places, to, l.plain(to, key))
 	}
+	for i := range to.Fields {
+		for _, key := range named(&to.Fields[i]) {
+			if to.Fields[i].Group != "" && to.Fields[i].Ref == to.Name {
+				l.put(places, to, l.plain(to, key))
+			}
+		}
+	}
 }
 
 // thing is the one thing of a kind.
@@ -129,6 +136,9 @@ func rename(v any) {
 				named := slices.Clone(inner)
 				for i, key := range named {
 					named[i] = strings.NewReplacer("around", "around-now", "first", "first-now", "second", "second-now").Replace(key)
+					if strings.Contains(key, "/one-") || strings.Contains(key, "/two-") {
+						named[i] += "-now"
+					}
 				}
 				v[name] = named
 			}

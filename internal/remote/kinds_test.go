@@ -176,13 +176,24 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	return f.Example + " 2", f.Pattern == ""
 }
 
+// named are the keys of the things that a field names. Of two things that are
+// related there is one relation, so each of those fields has its own.
+func named(f *resource.Field) []string {
+	if f.Group != "" {
+		return []string{"one-" + f.Name, "two-" + f.Name}
+	}
+	return []string{"first", "second"}
+}
+
 // names are what a field can name: things of the manifest, else those that the sandbox has.
 func (l *life) names(f *resource.Field) []string {
 	k := resource.Must(f.Ref)
 	if k.Section != "" {
-		names := []string{"first", "second"}
-		if f.Anywhere {
-			names = []string{"around/first", "around/second"}
+		names := named(f)
+		for i := range names {
+			if f.Anywhere {
+				names[i] = "around/" + names[i]
+			}
 		}
 		return names
 	}
@@ -356,7 +367,7 @@ func (l *life) text(o thing) string {
 		if !ok || to.Section == "" {
 			continue
 		}
-		for _, key := range []string{"first", "second"} {
+		for _, key := range named(&l.k.Fields[i]) {
 			l.put(places, to, l.plain(to, key))
 		}
 	}

@@ -48,6 +48,7 @@ type service struct {
 	virtual bool             // within a bubble, where there are no connections
 
 	fault    func(*http.Request) sandbox.Fault   // of the present run; nil = none
+	always   func(*http.Request) sandbox.Fault   // while there is none; nil = none
 	replying func(*http.Request, map[string]any) // changes a record that is answered; nil = nothing does
 }
 
@@ -65,6 +66,9 @@ func newServiceOf(t *testing.T, api resource.API, o sandbox.Options) *service {
 	s := &service{api: api, dir: t.TempDir()}
 	o.Fault = func(req *http.Request) sandbox.Fault {
 		if s.fault == nil {
+			if s.always != nil {
+				return s.always(req)
+			}
 			return sandbox.Fault{}
 		}
 		return s.fault(req)

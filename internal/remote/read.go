@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -121,8 +122,13 @@ func read(ctx context.Context, client *apiclient.Client, r planner.Read, query u
 	if !r.Probe {
 		return client.Read(ctx, r.Operation, r.Path, query)
 	}
-	_, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: url.Values{"per_page": {"1"}}})
-	if forbidden(err) {
+	op, query := *r.Operation, url.Values{"per_page": {"1"}}
+	if op.Writes() { // to read what can only be written is refused, if the route is there at all
+		op.Method, op.Verb, query = http.MethodGet, resource.Get, nil
+	}
+	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})
+	var e *apiclient.Error
+	if forbidden(err) || errors.As(err, &e) && r.Operation.Writes() && !errors.Is(err, apiclient.ErrRouteAbsent) {
 		return nil, nil
 	}
 	return nil, err

@@ -1,0 +1,71 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// related finds members of a relation that stand in another one to the thing
+// already: the service keeps one of two things, and passes over a second in silence.
+func (s *Survey) related(r *roster) {
+	if r.kind.Membership.Inverse == "" || !r.read {
+		return
+	}
+	for i := range r.entries {
+		e := &r.entries[i]
+		id := s.memberID(r, *e)
+		if id == "" || s.isIn(r, *e) {
+			continue
+		}
+		for _, other := range resource.Memberships() {
+			if m := other.Membership; other == r.kind || m.Inverse == "" || m.Container != r.kind.Membership.Container {
+				continue
+			}
+			op, _ := other.Op(resource.ListMembers, s.in.API)
+			a, answered := s.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
+			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == id }) {
+				e.other = other.Membership.Field
+			}
+		}
+	}
+}
+
+// ruledOut says of which members the service would not take a relation.
+func (b *builder) ruledOut(r *roster, entries []entry, n int) {
+	for _, e := range entries {
+		n++
+		step := &b.made.take(1)[0]
+		*step = Step{
+			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
+			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
+			Reason:  "the two stand to each other as " + e.other + " already, and the service keeps one relation of two " + diag.Plural(resource.Must(r.kind.Membership.Member).Noun()),
+		}
+		rank := resource.Rank(r.kind.Name)
+		b.steps[rank] = append(b.steps[rank], step)
+	}
+}
+
+// removable reports whether this edition can take members out of a container, as far
+// as asking tells: a route of its own may be missing where the others are there.
+func (s *Survey) removable(d *departure) (can, known bool) {
+	op, ok := d.kind.Op(resource.RemoveMembers, s.in.API)
+	if !ok || op.Method == "DELETE" {
+		return ok, true
+	}
+	read, asked := s.probes[d.kind]
+	if !asked {
+		path, missing := op.Expand(d.params)
+		if missing != "" {
+			return true, true
+		}
+		read = Read{Operation: op, Path: path, Probe: true}
+		if s.probes == nil {
+			s.probes = map[*resource.Kind]Read{}
+		}
+		s.probes[d.kind] = read
+	}
+	a, answered := s.ask(read)
+	return !a.Lacking, answered
+}

@@ -28,15 +28,14 @@ var (
 	campaignSize = flag.Int("campaign", 4, "reach this many kills and as many cuts with each kind of round")
 	campaignAPI  = flag.String("campaign-api", "all", "kinds of rounds: full, documented, nothing, several of them (full,nothing), or all")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
+	campaignLate = flag.Duration("campaign-late", 250*time.Millisecond, "carry out what was given up as much as so long afterwards")
 )
 
 const (
 	campaignChildren = 100 // more of them until a manifest is applied is a round that does not end
 
-	// The service is through with what was given up after campaignLate, and
-	// planform relies on campaignPatience. The difference is for a busy machine.
-	campaignLate     = 250 * time.Millisecond
-	campaignPatience = 4 * campaignLate
+	// campaignLong is a lateness for which runs have to wait.
+	campaignLong = 2 * time.Second
 
 	killed     = -1 // in place of an exit code, as os.ProcessState has it
 	notStarted = -2 // the time was up before that
@@ -46,7 +45,10 @@ const (
 // it applies a manifest, cuts its connections, lets requests be handled when it
 // has given them up, and counts what came of it. The service refuses nothing
 // that is there already. In some rounds of a campaign of 20 or more it also
-// limits the rate of requests, and goes away for a moment. The kinds of rounds:
+// limits the rate of requests, and goes away for a moment. With a -campaign-late
+// of more than two seconds more writes are late, kills come while a run waits for
+// them too, and the service refuses a second thing with the same external ID, as
+// the real one does: planform relies on it. The kinds of rounds:
 //
 //   - full and documented import work items with links, parents and a cycle into a
 //     project that is there, each with the operations of its name;
@@ -58,6 +60,7 @@ const (
 //
 //	go test ./internal/cli -run Doubled -campaign 500 -timeout 2h -v
 //	go test ./internal/cli -run Doubled -campaign 50 -campaign-api nothing -seed 7 -v
+//	go test ./internal/cli -run Doubled -campaign 60 -campaign-late 30s -timeout 1h -v
 func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -100,8 +103,17 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	}
 }
 
-// campaignLanes is how many rounds of a kind run at once.
-func campaignLanes() int { return 1 + min(3, *campaignSize/50) }
+// campaignLanes is how many rounds of a kind run at once: the more, the longer they wait.
+func campaignLanes() int {
+	if *campaignLate > campaignLong {
+		return 1 + min(9, *campaignSize/10)
+	}
+	return 1 + min(3, *campaignSize/50)
+}
+
+// campaignPatience is how late planform expects what was given up. The difference
+// to how late it is is for a busy machine.
+func campaignPatience() time.Duration { return *campaignLate + *campaignLate/10 + 750*time.Millisecond }
 
 // findings is what the service has otherwise than the manifests say.
 type findings struct{ doubled, lost, wrong int }
@@ -134,9 +146,9 @@ func (s *tally) add(o *tally) {
 
 func (s *tally) String() string {
 	cuts, after, before, late := s.cuts.Load(), s.cutAfter.Load(), s.cutBefore.Load(), s.late.Load()
-	return fmt.Sprintf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of writes that happened later, %d of reads), "+
-		"late %d, outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit, which refused %d requests), runs that ended with 3: %d, that found no service: %d",
-		s.kills, s.midway, cuts, after, before, late, cuts-after-before-late, late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.refused, s.unsettled, s.strands)
+	return fmt.Sprintf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of writes that happened up to %s later, %d of reads), "+
+		"outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit, which refused %d requests), runs that ended with 3: %d, that found no service: %d",
+		s.kills, s.midway, cuts, after, before, late, *campaignLate, cuts-after-before-late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.refused, s.unsettled, s.strands)
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
@@ -172,13 +184,18 @@ func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service
 	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
 		o.Answers = sandbox.Contract
 	}
+	if c.api == resource.Full && *campaignLate > campaignLong {
+		o.Unique = sandbox.UniqueAlways
+	}
 	outages := 0
 	if *campaignSize >= 20 {
 		if c.rng.IntN(4) == 0 {
 			c.limited++
 			o.Rate, o.Window = 200+c.rng.IntN(600), time.Duration(1000+c.rng.IntN(1000))*time.Millisecond
 		}
-		outages = max(0, c.rng.IntN(6)-2)
+		if outages = c.rng.IntN(6) - 2; *campaignLate > campaignLong {
+			outages = 0 // in an outage, what is late is lost
+		}
 	}
 	c.weather = &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), outages: outages}
 	o.Fault = c.weather.fault
@@ -238,7 +255,11 @@ func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...stri
 		case doomed && c.rng.IntN(2) == 0:
 			nth = 1 + c.rng.IntN(100)
 		case doomed:
-			time.AfterFunc(time.Duration(5+c.rng.IntN(396))*time.Millisecond, kill) // of no effect on a later run
+			after := time.Duration(5+c.rng.IntN(396)) * time.Millisecond
+			if *campaignLate > campaignLong && c.rng.IntN(3) == 0 {
+				after = time.Duration(c.rng.Int64N(int64(campaignPatience()))) // while it waits
+			}
+			time.AfterFunc(after, kill) // of no effect on a later run
 		}
 		likely *= 0.97
 		c.weather.set(bad, doomed || patient, nth, kill)
@@ -296,7 +317,7 @@ func (c *campaign) restsAt(t *testing.T, s *service, code int, flags ...string) 
 func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ...string) (code int, errs string) {
 	t.Helper()
 	args := append([]string{
-		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--settle-timeout", campaignPatience.String(),
+		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--settle-timeout", campaignPatience().String(),
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir
@@ -375,6 +396,10 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 	if w.outages > 0 && !w.away && w.rng.IntN(100) == 0 {
 		w.goAway()
 	}
+	late := 0.016
+	if *campaignLate > campaignLong {
+		late = 0.024
+	}
 	switch {
 	case read && dice < 0.005:
 		f.Before.Cut = true
@@ -385,10 +410,10 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 	case dice < 0.012:
 		f.After.Cut = true
 		w.c.cutAfter.Add(1)
-	case dice < 0.016:
+	case dice < late:
 		w.beLate(&f)
 		return f
-	case w.terrible && dice < 0.02:
+	case w.terrible && dice < late+0.004:
 		f.Before.Cut = true
 		w.c.cutBefore.Add(1)
 	default:
@@ -401,7 +426,7 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 // beLate lets a request be handled when its client has gone: soon, or when the
 // next run looks already.
 func (w *weather) beLate(f *sandbox.Fault) {
-	longest := campaignLate
+	longest := *campaignLate
 	if w.rng.IntN(2) == 0 {
 		longest /= 8
 	}

@@ -27,7 +27,7 @@ type tests struct{ *testing.M }
 func (m tests) Run() int {
 	flag.Parse()
 	if lanes := campaignLanes(); lanes > 1 {
-		if err := flag.Set("test.parallel", strconv.Itoa(2*lanes)); err != nil {
+		if err := flag.Set("test.parallel", strconv.Itoa(3*lanes)); err != nil {
 			panic(err)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Survey) mayBeSent(n naming) bool {
 	case there:
 		_, _, differs := s.compare(n.v, f, s.resolve(n.by))
 		return differs
-	case pending, unknown, lacking, broken:
+	case pending, unknown, lacking, broken, missing, hidden:
 	}
 	return false
 }
@@ -93,7 +93,7 @@ func (s *Survey) insidersOf(at entrance) *insiders {
 		for _, row := range a.Rows {
 			in.ids[at.via.Membership.MemberID(row)] = true
 		}
-	case pending, unknown, lacking, broken:
+	case pending, unknown, lacking, broken, missing, hidden:
 	}
 	return in
 }

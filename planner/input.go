@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
@@ -49,7 +50,8 @@ type Record struct {
 	ID         string            // the service's ID; "" while an intent is open; for a membership the container's, where it was kept
 	Identifier string            // readable identifier, such as WEB-7
 	Values     map[string]string // by field: digest of the canonical value last applied
-	Members    []string          // for a membership: IDs that were added, sorted
+	Members    []string          // for a membership: IDs of the members, sorted
+	Found      []string          // those of Members that planform did not add, such as what an export saw; pruning leaves them in
 	// Made is set where planform made the thing. What it only found, or was told of,
 	// it never deletes; nor what a state file from before this was kept knows.
 	Made bool
@@ -62,6 +64,9 @@ type Record struct {
 	// Open is set where a request was sent, or may have been, and its outcome is not known.
 	Open *Intent
 }
+
+// added reports whether planform put a member in.
+func (r *Record) added(id string) bool { return !slices.Contains(r.Found, id) }
 
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {

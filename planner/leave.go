@@ -105,7 +105,7 @@ func (s *Survey) countDepartures() int {
 			continue
 		}
 		for _, id := range r.Members {
-			if _, told, dropped := l.leaves(d, id); dropped && !told {
+			if _, told, dropped := l.leaves(d, id); dropped && !told && r.added(id) {
 				n++
 			}
 		}
@@ -177,8 +177,9 @@ func (l *leaver) recorded(address resource.Address) {
 		return
 	}
 	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}
-	for _, id := range l.in.Prior[address].Members {
-		if at, told, dropped := l.leaves(d, id); told || dropped && l.in.Prune {
+	record := l.in.Prior[address]
+	for _, id := range record.Members {
+		if at, told, dropped := l.leaves(d, id); told || dropped && l.in.Prune && record.added(id) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}

@@ -210,11 +210,12 @@ type recordJSON struct {
 	Files      []string          `json:"files,omitempty"`
 	Values     map[string]string `json:"values,omitempty"`
 	Members    []string          `json:"members,omitempty"`
+	Found      []string          `json:"found,omitempty"`
 	Open       string            `json:"open,omitempty"`
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Files: r.Files, Values: r.Values, Members: r.Members}
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Files: r.Files, Values: r.Values, Members: r.Members, Found: r.Found}
 	if r.Open != nil {
 		j.Open = r.Open.Action.String()
 	}

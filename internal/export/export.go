@@ -107,6 +107,7 @@ func (e *Export) compose() error {
 	e.tellLost()
 	for _, r := range e.rosters {
 		slices.Sort(r.Members)
+		slices.Sort(r.Found)
 		e.Records = append(e.Records, *r)
 	}
 	slices.SortFunc(e.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })

@@ -84,7 +84,7 @@ func (e *Export) joins(m *resource.Membership, t *thing, id string) {
 		r = &planner.Record{Address: at, ID: container.row.ID()}
 		e.rosters[at] = r
 	}
-	r.Members = append(r.Members, member)
+	r.Members, r.Found = append(r.Members, member), append(r.Found, member)
 	if value := t.said[id]; value != "" && m.Attribute != nil {
 		if r.Values == nil {
 			r.Values = map[string]string{}

@@ -68,6 +68,7 @@ func appendEntry(b []byte, e *entry) []byte {
 	b = appendList(b, `,"files":[`, e.Files)
 	b = appendValues(b, e.Values)
 	b = appendList(b, `,"members":[`, e.Members)
+	b = appendList(b, `,"found":[`, e.Found)
 	if e.applied != 0 {
 		b = appendTime(append(b, `,"applied_at":`...), e.applied)
 	}
@@ -158,6 +159,7 @@ type objectJSON struct {
 	Files      []string          `json:"files"`
 	Values     map[string]string `json:"values"`
 	Members    []string          `json:"members"`
+	Found      []string          `json:"found"`
 	AppliedAt  string            `json:"applied_at"`
 	Open       *openJSON         `json:"open"`
 }
@@ -199,7 +201,7 @@ func (o *objectJSON) entry() (entry, error) {
 	}
 	e = entry{applied: applied, Record: planner.Record{
 		Address: o.Address, ID: o.ID, Identifier: o.Identifier, Made: o.Made, Protect: o.Protect,
-		Files: o.Files, Values: o.Values, Members: o.Members, Open: open,
+		Files: o.Files, Values: o.Values, Members: o.Members, Found: o.Found, Open: open,
 	}}
 	e.Record = normalRecord(e.Record)
 	return e, nil
@@ -211,6 +213,9 @@ func normalRecord(r planner.Record) planner.Record {
 		r.Values = nil
 	}
 	r.Members, r.Files = normalList(r.Members), normalList(r.Files)
+	if len(r.Found) > 0 { // a member that left is not one that was found
+		r.Found = normalList(slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return !slices.Contains(r.Members, id) }))
+	}
 	return r
 }
 

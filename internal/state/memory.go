@@ -109,6 +109,7 @@ func (m *memory) carryOut(l line, e *entry) {
 			e.Files = slices.Concat(e.Files, l.files)
 		}
 		e.Members, e.Values = slices.Concat(e.Members, l.members), merged(e.Values, l.values)
+		e.Found = slices.DeleteFunc(slices.Clone(e.Found), func(id string) bool { return slices.Contains(l.members, id) })
 		if former := formerOf(e.Address); former != nil {
 			for _, id := range l.members {
 				m.leave(id, former)
@@ -149,7 +150,7 @@ func (e *entry) empty() bool {
 func (e *entry) same(o *entry) bool {
 	openSame := e.Open == o.Open || e.Open != nil && o.Open != nil && *e.Open == *o.Open
 	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.Made == o.Made && e.Protect == o.Protect && e.applied == o.applied &&
-		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Files, o.Files)
+		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Found, o.Found) && slices.Equal(e.Files, o.Files)
 }
 
 func (m *memory) set(e entry) {

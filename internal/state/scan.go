@@ -75,6 +75,7 @@ func (s *scanner) entry() entry {
 		s.want("}")
 	}
 	e.Members = s.list(`,"members":[`)
+	e.Found = s.list(`,"found":[`)
 	if s.skip(`,"applied_at":`) {
 		var err error
 		if e.applied, err = parseTime(s.string()); err != nil {

@@ -216,9 +216,10 @@ func Join(known, seen planner.Record) planner.Record {
 	} else {
 		maps.Copy(values, seen.Values)
 	}
+	found := slices.DeleteFunc(slices.Clone(seen.Found), func(id string) bool { return slices.Contains(known.Members, id) })
 	return planner.Record{
 		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
-		Members: slices.Concat(known.Members, seen.Members), Made: known.Made, Protect: known.Protect,
+		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), Made: known.Made, Protect: known.Protect,
 		Files: slices.Concat(known.Files, seen.Files), Open: known.Open,
 	}
 }

@@ -16,6 +16,7 @@ const module = "github.com/planform/planform/"
 // allowed is the architecture: what each package may import of the others.
 func allowed() map[string][]string {
 	return map[string][]string{
+		"internal/baseurl":      {},
 		"internal/diag":         {},
 		"internal/markup":       {},
 		"internal/resource":     {"internal/diag", "internal/markup"},
@@ -24,8 +25,8 @@ func allowed() map[string][]string {
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/markup", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
-		"apiclient":             {"internal/resource"},
-		"internal/state":        {"executor", "internal/resource", "planner"},
+		"apiclient":             {"internal/baseurl", "internal/resource"},
+		"internal/state":        {"executor", "internal/baseurl", "internal/resource", "planner"},
 		"internal/remote":       {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/resource", "manifest", "planner", "schema"},

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -73,6 +74,7 @@ type Client struct {
 
 	learned learned
 	sent    atomic.Int64
+	user    atomic.Pointer[string] // whom the credential belongs to, where it is known
 
 	running context.Context // done when the client is stopped
 	stop    context.CancelCauseFunc
@@ -92,9 +94,6 @@ func New(cfg Config) (*Client, error) {
 	base, err := parseBase(cfg.BaseURL, cfg.InsecureHTTP)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.Workspace == "" {
-		return nil, errors.New("no workspace: set PLANE_WORKSPACE_SLUG or give --workspace")
 	}
 	if strings.ContainsAny(cfg.Workspace, "/?#%\\ \t\r\n") || cfg.Workspace == "." || cfg.Workspace == ".." {
 		return nil, fmt.Errorf("workspace %q is not a slug; it is the part of the web address that follows the host", cfg.Workspace)
@@ -167,6 +166,17 @@ func (c *Client) HideIn(row resource.Row) resource.Row {
 	return shown
 }
 
+// Name says whom the credential belongs to, for the messages of refusals.
+func (c *Client) Name(user string) { c.user.Store(&user) }
+
+// owner is whom the credential belongs to, as messages have it.
+func (c *Client) owner() string {
+	if name := c.user.Load(); name != nil && *name != "" {
+		return *name
+	}
+	return "the credential's owner"
+}
+
 // Sent is how many requests were sent so far, each attempt counted.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 
@@ -182,7 +192,7 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	if text == "" {
 		return nil, errors.New("no base URL: set PLANE_BASE_URL or give --base-url")
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		// The parser's error quotes the text, which may hold a password.
 		return nil, errors.New("the base URL is not a URL; it looks like https://plane.example.com")
@@ -201,15 +211,7 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("base URL %q would send the credential unencrypted to another machine; use https, or give --insecure-http", text)
 	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	path := strings.TrimRight(u.EscapedPath(), "/")
-	// Operations bring /api/v1 themselves; it is often given all the same.
-	path = strings.TrimRight(strings.TrimSuffix(path, "/api/v1"), "/")
-	if u.Path, err = url.PathUnescape(path); err != nil {
-		return nil, fmt.Errorf("base URL %q: %w", text, err)
-	}
-	u.RawPath = path
-	return u, nil
+	return baseurl.Normalize(u), nil
 }
 
 func loopback(host string) bool {

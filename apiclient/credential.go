@@ -23,14 +23,14 @@ type Credential struct {
 	secret func() string
 }
 
-// APIKey is the credential for the X-API-Key header. White space at the end, such as a file's line end, is dropped.
+// APIKey is the credential for the X-API-Key header. White space around it, such as a file's line end, is dropped.
 func APIKey(key string) Credential { return credential(key, false) }
 
 // Bearer is the credential for the Authorization header: an OAuth access token, without the word Bearer.
 func Bearer(token string) Credential { return credential(token, true) }
 
 func credential(secret string, bearer bool) Credential {
-	secret = strings.TrimRight(secret, "\r\n")
+	secret = strings.TrimSpace(secret)
 	if secret == "" {
 		return Credential{}
 	}

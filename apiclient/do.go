@@ -209,7 +209,7 @@ func (c *Client) buffer() *bytes.Buffer {
 func (c *Client) failure(call *call, fate Fate, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Fate: fate, Err: err, bearer: c.credential.bearer,
+		Fate: fate, Err: err, bearer: c.credential.bearer, owner: c.owner(),
 	}
 }
 

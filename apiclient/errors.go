@@ -1,10 +1,12 @@
 package apiclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,8 +81,9 @@ type Error struct {
 	// Err is what went wrong where it was not a refusal: the connection, the context, the answer's form.
 	Err error
 
-	html   bool // the answer was a web page
-	bearer bool // the credential was a bearer token
+	html   bool   // the answer was a web page
+	bearer bool   // the credential was a bearer token
+	owner  string // whom the credential belongs to
 }
 
 // What the service says with 403 to a credential that it does not know, and to anything else that it keeps to itself.
@@ -214,14 +217,7 @@ func (e *Error) hint() string {
 	case e.Credential():
 		return "the API key is not valid: it may be mistyped, expired or revoked"
 	case e.Permission():
-		var hints []string
-		if e.Scope != "" {
-			hints = append(hints, "it needs the scope "+e.Scope)
-		}
-		if e.Message == "" || strings.HasPrefix(e.Message, noPermission) {
-			hints = append(hints, "the service answers 403 also for an unknown project or workspace and for a wrong-case identifier")
-		}
-		return strings.Join(hints, "; ")
+		return e.permissionHint()
 	case e.RouteAbsent():
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.html && e.Err == nil && e.Status < 500:
@@ -235,6 +231,26 @@ func (e *Error) hint() string {
 	default:
 		return ""
 	}
+}
+
+// permissionHint says what a 403 may mean. Only access tokens have scopes; a key
+// may do what its owner may.
+func (e *Error) permissionHint() string {
+	scope := ""
+	if e.bearer && e.Scope != "" {
+		scope = "the access token needs the scope " + e.Scope
+	}
+	if e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
+		return scope // the service's own words say more
+	}
+	who, place := cmp.Or(e.owner, "the user"), "workspace"
+	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {
+		place = "project"
+	}
+	if scope != "" {
+		scope += "; or "
+	}
+	return scope + who + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
 }
 
 // shortPath leaves out what is the same in all paths, and the rest of one that no ID makes so long.

@@ -319,7 +319,6 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"dots", func(c *apiclient.Config) { c.BaseURL = "https://plane.example.com/a/../b" }, "\"..\""},
 		{"http to another machine", func(c *apiclient.Config) { c.BaseURL = "http://plane.example.com" }, "--insecure-http"},
 		{"http to something that looks local", func(c *apiclient.Config) { c.BaseURL = "http://localhost.example.com" }, "--insecure-http"},
-		{"no workspace", func(c *apiclient.Config) { c.Workspace = "" }, "PLANE_WORKSPACE_SLUG"},
 		{"a workspace with a slash", func(c *apiclient.Config) { c.Workspace = "a/b" }, "slug"},
 		{"no credential", func(c *apiclient.Config) { c.Credential = apiclient.Credential{} }, "PLANE_API_KEY"},
 		{"an empty key", func(c *apiclient.Config) { c.Credential = apiclient.APIKey("\n") }, "PLANE_API_KEY"},

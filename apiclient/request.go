@@ -86,7 +86,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	case resource.List, resource.ListArchived, resource.ListMembers, resource.AddMembers:
 		call.limit = maxMany
 	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers,
-		resource.Self, resource.Archive, resource.Unarchive:
+		resource.Self, resource.Summary, resource.UpdateMember, resource.Archive, resource.Unarchive:
 	}
 	return call, nil
 }

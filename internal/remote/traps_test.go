@@ -444,7 +444,7 @@ func TestTraps(t *testing.T) {
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
 			_, _, err := remote.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, remote.Grace{})
-			if err == nil || !strings.Contains(err.Error(), "also for an unknown project") {
+			if err == nil || !strings.Contains(err.Error(), "or there is no such project") {
 				t.Errorf("%v", err)
 			}
 		}},

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/planform/planform/internal/baseurl"
 )
 
 // paths are the names of the files that belong to one state.
@@ -103,9 +105,8 @@ func ServerURL(raw string) string {
 }
 
 // normalURL is the form in which addresses of servers are stored and compared:
-// scheme, host, port unless it is the scheme's own, and path. What could be a
-// credential (user, query, fragment) is left out, and an error does not repeat
-// the text for the same reason.
+// that of [baseurl.Normalize], and for an embedded server its scheme. An error does
+// not repeat the text, which may hold a credential.
 func normalURL(raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Scheme == "" {
@@ -118,12 +119,8 @@ func normalURL(raw string) (string, error) {
 		}
 		return scheme + ":", nil // an embedded server
 	}
-	host := strings.ToLower(u.Host)
-	switch {
-	case scheme == "https" && u.Port() == "443", scheme == "http" && u.Port() == "80", u.Port() == "":
-		host = strings.TrimSuffix(strings.TrimSuffix(host, u.Port()), ":")
-	}
-	return scheme + "://" + host + strings.TrimRight(u.EscapedPath(), "/"), nil
+	u = baseurl.Normalize(u)
+	return u.Scheme + "://" + u.Host + u.EscapedPath(), nil
 }
 
 // resolve follows symbolic links to the file that is to be replaced, which need

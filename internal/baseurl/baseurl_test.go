@@ -1,0 +1,35 @@
+package baseurl_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/planform/planform/internal/baseurl"
+)
+
+func TestOneAddressHasOneForm(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"https://plane.example.com":                       "https://plane.example.com",
+		"https://plane.example.com/":                      "https://plane.example.com",
+		"https://plane.example.com:443/":                  "https://plane.example.com",
+		"https://plane.example.com:/":                     "https://plane.example.com",
+		"http://plane.example.com:80":                     "http://plane.example.com",
+		"http://plane.example.com:443":                    "http://plane.example.com:443",
+		"HTTPS://Plane.Example.COM":                       "https://plane.example.com",
+		"https://plane.example.com/api/v1":                "https://plane.example.com",
+		"https://plane.example.com/api/v1/":               "https://plane.example.com",
+		"https://plane.example.com/plane//api/v1//":       "https://plane.example.com/plane",
+		"https://plane.example.com/a%2Fb/":                "https://plane.example.com/a%2Fb",
+		"https://[::1]:443/":                              "https://[::1]",
+		"https://ada:secret@plane.example.com/?key=1#top": "https://plane.example.com",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := baseurl.Normalize(u).String(); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}

@@ -45,6 +45,6 @@ func createAttachment(c *call, t *tx) reply {
 			"x-amz-credential", "", "x-amz-date", "", "policy", "", "x-amz-signature", "")),
 		"asset_id", id,
 		"attachment", shown{c.kinds.attachment.order, r},
-		"asset_url", "/api/assets/v2/workspaces/"+Workspace+"/projects/"+c.vars["project"]+"/issues/"+c.vars["item"]+"/attachments/"+id+"/",
+		"asset_url", "/api/assets/v2/workspaces/"+c.opts.Workspace+"/projects/"+c.vars["project"]+"/issues/"+c.vars["item"]+"/attachments/"+id+"/",
 	)}
 }

@@ -75,7 +75,7 @@ func (c *call) authorize(t *tx) *reply {
 	if c.route.who == anyone {
 		return nil
 	}
-	if c.vars["workspace"] != Workspace || !c.may(t) {
+	if c.vars["workspace"] != c.opts.Workspace || !c.may(t) {
 		return new(forbidden())
 	}
 	return nil

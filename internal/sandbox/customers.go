@@ -103,14 +103,16 @@ func requestsOf(h handler) handler {
 func listRequests(res *resource) handler {
 	return requestsOf(func(c *call, t *tx) reply {
 		customer, workspace := c.query.Get("customer"), c.query.Get("workspace")
-		if c.contract() && (customer != "" && customer != c.vars["customer"] || !thisWorkspace(workspace)) {
+		if c.contract() && (customer != "" && customer != c.vars["customer"] || !c.thisWorkspace(workspace)) {
 			return pageOf(c, []shown{})
 		}
 		return res.list(c, t)
 	})
 }
 
-func thisWorkspace(id string) bool { return id == "" || id == WorkspaceID || id == Workspace }
+func (c *call) thisWorkspace(id string) bool {
+	return id == "" || id == WorkspaceID || id == c.opts.Workspace
+}
 
 func (s *Server) properties() *resource {
 	k := s.kinds.property
@@ -127,7 +129,7 @@ func (s *Server) properties() *resource {
 
 func listProperties(res *resource) handler {
 	return func(c *call, t *tx) reply {
-		if c.contract() && !thisWorkspace(c.query.Get("workspace")) {
+		if c.contract() && !c.thisWorkspace(c.query.Get("workspace")) {
 			return pageOf(c, []shown{})
 		}
 		return res.list(c, t)

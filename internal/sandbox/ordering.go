@@ -99,7 +99,7 @@ func search(c *call, t *tx) reply {
 		}
 		p, _ := t.get(c.kinds.project, text(s.row, "project"))
 		found = append(found, object("name", s.row["name"], "id", s.row["id"], "sequence_id", s.row["sequence_id"],
-			"project__identifier", p.row["identifier"], "project_id", p.row["id"], "workspace__slug", Workspace))
+			"project__identifier", p.row["identifier"], "project_id", p.row["id"], "workspace__slug", c.opts.Workspace))
 	}
 	return reply{http.StatusOK, object("issues", found)}
 }

@@ -41,17 +41,18 @@ const (
 // Options is what a server is opened with. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
-	Path    string                    // database file, made if it is not there; "" is a temporary one, removed by Close
-	Prefix  string                    // base path in front of /api/v1, e.g. "/plane"
-	Answers Answers                   // default Observed
-	Edition Edition                   // default Full
-	PerPage int                       // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
-	Unique  Uniqueness                // default UniqueAlways
-	Rate    int                       // requests per Window and key, sliding; 0 is no limit
-	Window  time.Duration             // default 60 s
-	Now     func() time.Time          // default time.Now
-	Fault   func(*http.Request) Fault // asked once for each request; may be nil
-	Empty   bool                      // a new database has only the workspace and its members
+	Path      string                    // database file, made if it is not there; "" is a temporary one, removed by Close
+	Prefix    string                    // base path in front of /api/v1, e.g. "/plane"
+	Workspace string                    // slug, default [Workspace]; another one holds nothing but its members
+	Answers   Answers                   // default Observed
+	Edition   Edition                   // default Full
+	PerPage   int                       // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
+	Unique    Uniqueness                // default UniqueAlways
+	Rate      int                       // requests per Window and key, sliding; 0 is no limit
+	Window    time.Duration             // default 60 s
+	Now       func() time.Time          // default time.Now
+	Fault     func(*http.Request) Fault // asked once for each request; may be nil
+	Empty     bool                      // a new database has only the workspace and its members
 }
 
 // Server is an open sandbox.
@@ -82,6 +83,9 @@ func Open(opts Options) (*Server, error) {
 	}
 	if opts.PerPage <= 0 {
 		opts.PerPage = maxPerPage
+	}
+	if opts.Workspace == "" {
+		opts.Workspace = Workspace
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

@@ -125,12 +125,12 @@ func (s *Server) seed(t *tx) error {
 		return nil
 	}
 	t.setIndex("1", "seeded")
-	t.insert(s.kinds.workspace, nil, row{"name": "Acme", "slug": Workspace, "id": WorkspaceID})
+	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": WorkspaceID})
 	s.addUser(t, UserAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, UserBob, "Bob", "Member", "bob@example.com", KeyBob, roleMember)
 	s.addUser(t, UserEve, "Eve", "Guest", "eve@example.com", KeyEve, roleGuest)
 	t.setIndex(UserAda, "token", Token)
-	if s.opts.Empty {
+	if s.opts.Empty || s.opts.Workspace != Workspace {
 		return nil
 	}
 	g := &gardener{s: s, t: t}
@@ -168,7 +168,7 @@ func (g *gardener) plant(what handler, id string, vars map[string]string, body r
 	if g.err != nil {
 		return
 	}
-	vars["workspace"] = Workspace
+	vars["workspace"] = g.s.opts.Workspace
 	c := &call{Server: g.s, vars: vars, in: body, body: body, user: UserAda, now: g.s.opts.Now(), nextID: id}
 	if r := what(c, g.t); r.status >= http.StatusMultipleChoices {
 		g.err = fmt.Errorf("seed %s: %d %s", id, r.status, appendJSON(nil, r.body))

@@ -15,6 +15,16 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
+// BusyError says that another process has the sandbox's database open.
+type BusyError struct{ Path string }
+
+func (e *BusyError) Error() string { return "another planform is using the sandbox " + e.Path }
+
+// Hint is the next step.
+func (e *BusyError) Hint() string {
+	return "if it is planform sandbox, talk to that: export the PLANE_BASE_URL that it printed, and leave out --sandbox; otherwise wait for it to end"
+}
+
 // lockWait is how long Open waits for another process that holds the file.
 const lockWait = 2 * time.Second
 
@@ -68,7 +78,7 @@ func openStore(path string) (*store, error) {
 	if err != nil {
 		_ = s.removeTemp() // the error that is returned matters more
 		if errors.Is(err, berrors.ErrTimeout) {
-			return nil, fmt.Errorf("another planform is using the sandbox %s: %w", path, err)
+			return nil, &BusyError{Path: path}
 		}
 		return nil, fmt.Errorf("open the sandbox %s: %w", path, err)
 	}

@@ -284,7 +284,11 @@ func (b *builder) count() {
 		case Update:
 			sum.Update++
 		case Adopt:
-			sum.Adopt++
+			if s.Changed() {
+				sum.Update++ // what is overwritten is not hidden behind "adopt"
+			} else {
+				sum.Adopt++
+			}
 		case Delete:
 			sum.Delete++
 		case NotPossible:

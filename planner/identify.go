@@ -148,7 +148,7 @@ func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
 	}
 	if t.list == nil {
 		f.standing = broken
-		s.hint(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", "give its id, or use --api auto")
+		s.hint(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
 		return
 	}
 	l, st := s.list(t, f.parent)
@@ -303,7 +303,7 @@ func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
 			f.standing = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
 			f.standing = broken
-			s.hint(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), "give its id, or use --api auto")
+			s.hint(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
 		}
 		return
 	}

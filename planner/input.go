@@ -14,6 +14,7 @@ type Input struct {
 	BaseURL   string // for the plan's reader only
 	API       resource.API
 	Now       time.Time          // to tell what is over; zero = nothing is
+	APIFound  bool               // the API is what the service offers, not what somebody chose
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
 	Prior     Prior
 	Observed  Observed
@@ -98,4 +99,12 @@ type Answer struct {
 	Several bool
 	// Lacking: this edition of the service has no such route.
 	Lacking bool
+}
+
+// namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.
+func (in *Input) namesNeed(hint string) string {
+	if in.APIFound {
+		return hint + ": the wider API, which looks up names, is not there or not open to this credential"
+	}
+	return hint + ", or use --api auto"
 }

@@ -102,7 +102,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		s.lack(name)
 	case broken:
 		if t.list == nil {
-			s.unresolved(name, r, what+" cannot be looked up with the documented operations", "give its ID, or use --api auto")
+			s.unresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
 		}
 	case missing:
 		s.unfind(name, l.why)

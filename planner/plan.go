@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
@@ -81,7 +82,7 @@ type Name struct {
 
 // Summary counts the steps.
 type Summary struct {
-	Create, Update, Adopt, Delete int
+	Create, Update, Adopt, Delete int // what is adopted and changed counts as an update
 	AddMembers, RemoveMembers     int // members, not requests
 	Unchanged                     int // things that are as the manifest wants them
 	Kept                          int // fields that are left as somebody changed them
@@ -181,6 +182,11 @@ type Change struct {
 	At     string // FromDrift: when, as RFC 3339
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
+}
+
+// Changed reports whether an adopt also changes something that people see.
+func (s *Step) Changed() bool {
+	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
 }
 
 // Changes lists what the step makes different, by field.

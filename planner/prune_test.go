@@ -192,13 +192,13 @@ func TestPrune(t *testing.T) {
 		"the documented operations delete nothing": {
 			api: documented, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/c", c)},
-			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item; planform state rm forgets it"},
+			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item: delete it in Plane, then run planform state rm work_item/web/c"},
 		},
 		"nor does the service delete everything": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			have:  func(s *service) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
-			steps: []string{"not_possible page/handbook: it would be deleted, but the wider API cannot delete a page; planform state rm forgets it"},
+			steps: []string{"not_possible page/handbook: it would be deleted, but the wider API cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
 		},
 		"a request that is sent twice deletes nothing more": {
 			api: full, have: items, want: project, options: pruning,

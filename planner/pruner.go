@@ -154,7 +154,7 @@ func (p *pruner) decide(l *leftover) {
 		l.refuse(p.holds[l.record.Address])
 		return
 	case l.delete == nil:
-		l.refuse("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.traits.kind.Noun()) + "; planform state rm forgets it")
+		l.refuse("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.traits.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
 		return
 	}
 	if l.record.ID == "" && !p.recover(l) {

@@ -35,12 +35,18 @@ func NewTarget(pattern string) Target {
 		case rest[0] == '?':
 			b.WriteString("[^/]")
 		default:
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
+			next := strings.IndexAny(rest, "*?")
+			if next < 0 {
+				next = len(rest)
+			}
+			b.WriteString(regexp.QuoteMeta(rest[:next]))
+			rest = rest[next:]
+			continue
 		}
 		rest = rest[1:]
 	}
 	b.WriteString("$")
-	return Target{pattern, regexp.MustCompile("(?s)" + b.String())}
+	return Target{pattern, regexp.MustCompile("(?s)" + strings.ToValidUTF8(b.String(), "\uFFFD"))}
 }
 
 // Match reports whether an address is one of those that are meant.

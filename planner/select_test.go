@@ -142,3 +142,17 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		},
 	})
 }
+
+func TestATargetTakesAnyText(t *testing.T) {
+	t.Parallel()
+	for pattern, address := range map[string]resource.Address{
+		"page/größe":      "page/größe",
+		"page/*öße":       "page/größe",
+		"page/\xff":       "page/\xff",
+		"page/[a]+(b)\\Q": "page/[a]+(b)\\Q",
+	} {
+		if !(planner.Targets{planner.NewTarget(pattern)}).Match(address) {
+			t.Errorf("%q does not match %q", pattern, address)
+		}
+	}
+}

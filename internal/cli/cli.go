@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,9 +30,11 @@ func System() Process {
 
 // Main runs the command line and returns the exit code.
 func Main(p Process) (code int) {
+	app := newApp(p)
+	line := arrange(app, p.Args)
 	defer func() {
 		if bug := recover(); bug != nil { // the runtime's exit code for it would say that changes are pending
-			code = finish(p, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
+			code = finish(p, line.json, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
 		}
 	}()
 	// What packages of Go log past the view can hold the credential (GODEBUG=http2debug=1), or what a server sends unasked.
@@ -44,8 +45,21 @@ func Main(p Process) (code int) {
 		// keeps the peak near that of decoding alone.
 		debug.SetGCPercent(65)
 	}
-	err := newApp(p).RunContext(context.Background(), p.Args)
-	return finish(p, err)
+	if line.help {
+		return finish(p, line.json, showHelp(p, app, line.command, line.name))
+	}
+	return finish(p, line.json, app.RunContext(context.Background(), line.args))
+}
+
+func showHelp(p Process, app *cli.App, cmd *cli.Command, name string) error {
+	text := ""
+	if cmd == nil {
+		text = appHelp(app)
+	} else {
+		text = commandHelp(cmd, name)
+	}
+	_, err := fmt.Fprint(p.Streams.Out, text)
+	return err
 }
 
 // newApp builds the command tree.
@@ -54,60 +68,55 @@ func newApp(p Process) *cli.App {
 		Name:      "planform",
 		Usage:     "makes a Plane workspace match YAML manifests",
 		UsageText: "planform COMMAND [FLAGS]",
-		Description: `planform reads manifests, checks them, reads what the service holds, shows the
-difference and makes only the requests that close it. Running it again makes none.
+		Description: `planform reads manifests, checks them, reads the workspace, shows the difference
+and makes only the requests that close it. Run it again and it makes none.
 
 Try it without an account:
 
-   planform apply -f examples/workspace.yaml --sandbox
-
-` + exitCodes,
-		Version:        version().String(),
+   planform apply -f examples/workspace.yaml --sandbox`,
 		HideVersion:    true,
+		HideHelp:       true,
 		Writer:         p.Streams.Out,
 		ErrWriter:      p.Streams.Err,
 		ExitErrHandler: func(*cli.Context, error) {}, // the exit code is decided in one place
 		OnUsageError:   usage,
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
 		Commands: []*cli.Command{
 			validateCommand(p), planCommand(p), applyCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
 		},
 		DisableSliceFlagSeparator: true, // a comma is part of a file's name
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownCommand(c)
-			}
-			return cli.ShowAppHelp(c)
-		},
+	}
+	app.Action = func(c *cli.Context) error {
+		switch {
+		case c.Bool("version"):
+			_, err := fmt.Fprintln(p.Streams.Out, version())
+			return err
+		case c.Args().Present():
+			return unknownCommand(c)
+		}
+		return showHelp(p, app, nil, app.Name)
 	}
 	for _, cmd := range app.Commands {
-		prepare(cmd)
+		prepare(p, cmd, app.Name+" "+cmd.Name)
 	}
 	return app
 }
 
 // prepare gives a command and its subcommands the rules that all share.
-func prepare(cmd *cli.Command) {
+func prepare(p Process, cmd *cli.Command, name string) {
 	cmd.OnUsageError = usage
-	cmd.HideHelpCommand = true
+	cmd.HideHelp = true
 	for _, sub := range cmd.Subcommands {
-		prepare(sub)
+		prepare(p, sub, name+" "+sub.Name)
 	}
-	if len(cmd.Subcommands) > 0 {
+	if len(cmd.Subcommands) == 0 {
 		return
 	}
-	before := cmd.Before
-	cmd.Before = func(c *cli.Context) error {
-		// The flag parser ends at the first argument and would take a later flag
-		// for an argument without a word.
-		for _, a := range c.Args().Slice() {
-			if len(a) > 1 && strings.HasPrefix(a, "-") {
-				return usageError{text: "the flag " + a + " stands after an argument", hint: "put the flags in front: " + c.Command.HelpName + " " + a + " …"}
-			}
+	cmd.Action = func(c *cli.Context) error {
+		if word := c.Args().First(); word != "" {
+			return usageError{text: "unknown command " + name + " " + word, hint: diag.OneOf(word, names(cmd.Subcommands))}
 		}
-		if before != nil {
-			return before(c)
-		}
-		return nil
+		return showHelp(p, nil, cmd, name)
 	}
 }
 
@@ -118,28 +127,15 @@ func noArguments(c *cli.Context) error {
 	}
 	hint := c.Command.HelpName + " --help shows the flags"
 	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "file") }) {
-		hint = "name manifests with -f; " + hint
+		hint = "every manifest needs its own -f, or name their folder: -f FILE -f FILE, -f DIR"
 	}
 	return usageError{text: "unexpected argument " + c.Args().First(), hint: hint}
 }
 
-func usage(_ *cli.Context, err error, _ bool) error {
-	text, flag, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
-	if unknown {
-		return usageError{text: text + "unknown flag --" + strings.TrimLeft(flag, "-"), hint: "--help shows the flags"}
-	}
-	return usageError{text: err.Error(), hint: "--help shows the flags"}
-}
-
 func unknownCommand(c *cli.Context) error {
-	hint := cmp.Or(diag.DidYouMean(c.Args().First(), names(c.App.Commands)), "planform --help lists the commands")
-	return usageError{text: "unknown command " + c.Args().First(), hint: hint}
-}
-
-// unknownSub is for what stands where a command has subcommands.
-func unknownSub(c *cli.Context, text string) error {
 	word := c.Args().First()
-	return usageError{text: text + " " + word, hint: diag.OneOf(word, names(c.Command.Subcommands))}
+	hint := cmp.Or(otherWord(word), diag.DidYouMean(word, names(c.App.Commands)), "planform --help lists the commands")
+	return usageError{text: "unknown command " + word, hint: hint}
 }
 
 func names(commands []*cli.Command) []string {

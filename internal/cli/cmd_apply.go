@@ -13,26 +13,29 @@ import (
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/remote"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )
 
 func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "apply", Usage: "makes the service match the manifests",
+		Name: "apply", Usage: "makes the workspace match the manifests",
 		UsageText: "planform apply -f FILE [FLAGS]",
-		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes ahead.
-A run that ended early is simply started again: nothing is made twice.
+		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
+ahead. If a run ends early, run it again: nothing is created twice.
 
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run
    planform apply -f manifests/ -f extra.yaml --yes --parallelism 8
-   planform apply -f workspace.yaml --prune --yes         deletes what it made and the manifest no longer has`,
+
+   # delete what planform created and the manifest no longer has
+   planform apply -f workspace.yaml --prune --yes`,
 		Flags: concat(planFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; without a terminal, nothing is deleted unless it is given"},
-			&cli.IntFlag{Name: "max-deletes", Usage: "delete so many things at most; without it, apply refuses to delete more than 50 or than a quarter of what it made", DefaultText: "50, or a quarter"},
-			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of requests under way at once"},
-			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait for another planform to release the state"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
+			&cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"},
+			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"},
+			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
 		}, stateFlags(), connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			o := applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
@@ -64,7 +67,7 @@ type applyOptions struct {
 
 // runApply is the whole way from a manifest to the service.
 func runApply(ctx context.Context, p Process, o applyOptions, out output) error {
-	wanted, err := load(ctx, p, o.planOptions, out)
+	wanted, err := load(ctx, p, &o.planOptions, out)
 	if err != nil {
 		return err
 	}
@@ -93,12 +96,13 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
+	where := conn.where(wanted, file.Path())
 	if !out.json {
-		if err := out.view.Plan(plan); err != nil {
+		if err := out.view.Plan(plan, where); err != nil {
 			return err
 		}
 	}
-	if agreed, err := o.agreed(ctx, p, plan, out); err != nil || !agreed {
+	if agreed, err := o.agreed(ctx, p, plan, where, out); err != nil || !agreed {
 		return err
 	}
 	release() // from here on a signal does not end what is under way
@@ -140,16 +144,16 @@ func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r ex
 }
 
 // agreed asks whether to go ahead, where there is anybody to ask and anything to do.
-func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan, out output) (bool, error) {
+func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan, where view.Where, out output) (bool, error) {
 	if err := o.guard(p, plan); err != nil {
 		return false, err
 	}
 	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
 		return true, nil
 	}
-	question := fmt.Sprintf("Make these changes in the workspace %s?", plan.Workspace)
+	question := fmt.Sprintf("Make these changes in %s?", where)
 	if n := plan.Summary.Delete; n > 0 {
-		question = fmt.Sprintf("Make these changes in the workspace %s, and delete %s?", plan.Workspace, diag.Count(n, "object"))
+		question = fmt.Sprintf("Make these changes in %s, and delete %s?", where, diag.Count(n, "object"))
 	}
 	type answer struct {
 		yes bool
@@ -208,7 +212,7 @@ func verdict(plan *planner.Plan, r executor.Result, o applyOptions) error {
 			return errSteps
 		}
 	}
-	if plan.Summary.Blocked > 0 {
+	if o.impossible(plan) {
 		return errSteps
 	}
 	if o.detailed && !plan.Empty() {

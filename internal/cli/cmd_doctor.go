@@ -17,11 +17,11 @@ import (
 
 func doctorCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "looks whether everything that a run depends on is well; reads, writes nothing",
+		Name: "doctor", Usage: "checks connection, credential, workspace, state and manifests; read-only",
 		UsageText: "planform doctor [-f FILE] [FLAGS]",
-		Description: `Asks the service a few questions and says what is well and what is not, and what to do
-about it: address and certificate, credential, workspace, what this edition offers,
-request limit, clock, state file, and with -f what the manifests need of it.
+		Description: `Makes about 20 small read requests and reports on base URL and certificate,
+credential, workspace, edition, rate limit, clock, state file and, with -f, on what
+the manifests need. Each problem comes with a suggested fix.
 
    planform doctor
    planform doctor -f workspace.yaml --output json
@@ -39,7 +39,7 @@ request limit, clock, state file, and with -f what the manifests need of it.
 			if err != nil {
 				return err
 			}
-			service.impatient = true
+			service.impatient, service.anywhere = true, true
 			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
 		},
 	}
@@ -54,7 +54,7 @@ type doctorOptions struct {
 
 func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) error {
 	in := doctor.Input{
-		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.workspace,
+		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.slug(),
 		Credential: o.service.credentialSource(), API: resource.Full,
 	}
 	if o.service.api == "documented" {
@@ -64,13 +64,18 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 	if len(o.files) > 0 {
 		wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
 		out.view.Diagnostics(findings)
-		in.Manifests, in.Wanted, in.Workspace = o.files, wanted.Objects, wanted.Workspace
+		workspace, err := destination(wanted, o.service.workspace, o.service.fallback)
+		if err != nil {
+			return err
+		}
+		in.Manifests, in.Wanted, in.Workspace = o.files, wanted.Objects, workspace
 		for i := range findings {
 			if findings[i].Severity == diag.Error {
 				in.Errors++
 			}
 		}
 		dir = wanted.Dir
+		o.service.dir = dir
 	}
 	conn, err := connect(ctx, o.service, in.Workspace, out)
 	var wrong usageError

@@ -17,25 +17,24 @@ import (
 
 func exportCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "writes what the service holds as manifests",
+		Name: "export", Usage: "writes an existing workspace as manifests",
 		UsageText: "planform export --to DIR [FLAGS]",
-		Description: `Writes a manifest for each project, one for what is in no project, the wiki pages as
-Markdown files, and a state file that knows it all: planform plan -f DIR shows no changes.
-Without the state file things are found again, and nothing is made twice.
+		Description: `Writes one manifest per project, one for everything outside projects, the wiki pages
+as Markdown files, and a state file: planform plan -f DIR then shows no changes.
 
    planform export --workspace acme --to acme
-   planform export --workspace acme --project WEB,API --to acme --with links,comments
+   planform export --workspace acme --project WEB,API --to acme --with links
    planform export --sandbox --to acme && planform plan -f acme --sandbox
 
-Links, comments and relations take one request for each work item, and are read only if
---with names them.`,
+Links, comments and relations take one request per work item. They are exported
+only with --with.`,
 		Flags: concat([]cli.Flag{
-			&cli.StringFlag{Name: "to", Aliases: []string{"o"}, Usage: "`DIR` to write to; it must hold no manifests yet"},
-			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, with commas between or repeated; all by default"},
-			&cli.StringSliceFlag{Name: "only", Usage: "`SECTIONS` to export, such as work_items,pages; all by default"},
-			&cli.StringSliceFlag{Name: "with", Usage: "`SECTIONS` to export that take one request for each work item: " + strings.Join(export.Costly(), ", ")},
-			&cli.BoolFlag{Name: "force", Usage: "replace files that are there"},
-		}, connectionFlags(), unaliased(outputFlags())),
+			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to; it must not contain manifests yet"},
+			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, separated by commas (default: all)"},
+			&cli.StringSliceFlag{Name: "only", Usage: "`SECTIONS` to export, such as work_items,pages (default: all)"},
+			&cli.StringSliceFlag{Name: "with", Usage: "also export these `SECTIONS`, which take one request per work item: " + strings.Join(export.Costly(), ", ")},
+			&cli.BoolFlag{Name: "force", Usage: "replace existing files"},
+		}, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -47,7 +46,7 @@ Links, comments and relations take one request for each work item, and are read 
 			o := exportOptions{dir: c.String("to"), projects: words(c, "project"), only: words(c, "only"), with: words(c, "with"), force: c.Bool("force")}
 			switch {
 			case o.dir == "":
-				return usageError{text: "it is not said where to write", hint: "planform export --to DIR"}
+				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
 			case c.String("api") == "documented":
 				return usageError{text: errUnlisted.Error(), hint: "use --api full or --api auto"}
 			}
@@ -58,16 +57,6 @@ Links, comments and relations take one request for each work item, and are read 
 			return runExport(c.Context, o, out)
 		},
 	}
-}
-
-// unaliased takes the short names away, which mean something else to the command.
-func unaliased(flags []cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		if s, ok := f.(*cli.StringFlag); ok {
-			s.Aliases = nil
-		}
-	}
-	return flags
 }
 
 // exportOptions say what to export, and where to.
@@ -84,7 +73,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, o.service.workspace, out)
+	conn, err := connect(ctx, o.service, o.service.slug(), out)
 	if err != nil {
 		return err
 	}
@@ -130,7 +119,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	if found.Denied {
-		return hinted{errDenied, "what is missing is named above; give a credential that may read it, or say with --only what is wanted"}
+		return hinted{errDenied, "what is missing is listed above: use a credential that may read it, or choose sections with --only"}
 	}
 	return nil
 }
@@ -142,7 +131,7 @@ func (o exportOptions) vacant(names ...string) error {
 	}
 	err := export.Vacant(o.dir, names...)
 	if occupied, ok := errors.AsType[*export.OccupiedError](err); ok {
-		return hinted{occupied, "name another folder, or replace what is there with --force"}
+		return hinted{occupied, "use another folder, or replace the files with --force"}
 	}
 	return err
 }
@@ -160,12 +149,12 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 	progress := out.view.Reading()
 	defer conn.watch.follow(progress, false)()
 	observed := planner.Observed{}
-	api, err := conn.chooseAPI(ctx, o.service.api, observed)
+	api, err := conn.access(ctx, o.service.api, observed)
 	if err != nil {
 		return nil, err
 	}
 	if api != resource.Full {
-		return nil, hinted{errUnlisted, "the service has no list of projects, or the credential may not read it: ask for one that may"}
+		return nil, hinted{errUnlisted, "export needs the list of projects: use a credential that may read it"}
 	}
 	return export.Read(ctx, conn.client, export.Options{
 		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.name), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,

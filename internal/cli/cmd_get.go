@@ -18,10 +18,10 @@ import (
 
 func getCommand(p Process) *cli.Command {
 	cmd := &cli.Command{
-		Name: "get", Usage: "reads things from the service",
+		Name: "get", Usage: "shows objects of the service",
 		UsageText: "planform get KIND [FLAGS] [ID]",
-		Description: `Shows what the service holds, every page of a list, as a table or with --output json as
-the array or object itself.
+		Description: `Shows objects of the service, lists with all their pages, as a table or with
+--output json as the service's array or object.
 
    planform get work-item --expand state,labels WEB-7
    planform get links --work-item WEB-7
@@ -29,12 +29,6 @@ the array or object itself.
 	}
 	for _, op := range reads() {
 		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, op))
-	}
-	cmd.Action = func(c *cli.Context) error {
-		if c.Args().Present() {
-			return unknownSub(c, "there is nothing to get by the name")
-		}
-		return cli.ShowSubcommandHelp(c)
 	}
 	return cmd
 }
@@ -73,7 +67,7 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 		}
 	}
 	if slices.Contains(op.Query, "expand") {
-		flags = append(flags, &cli.StringFlag{Name: "expand", Usage: "`FIELDS` to show whole, such as state,labels"})
+		flags = append(flags, &cli.StringFlag{Name: "expand", Usage: "`FIELDS` to expand, such as state,labels"})
 		usage = append(usage, "[--expand FIELDS]")
 	}
 	if positional != "" {
@@ -104,7 +98,7 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 func readable(param string) string {
 	switch param {
 	case "work_item_id":
-		return ", or its identifier such as WEB-7, which tells the project too"
+		return ", or its identifier such as WEB-7, which makes --project unnecessary"
 	case "project_id":
 		return ", or its identifier such as WEB"
 	default:
@@ -156,7 +150,7 @@ func needed(param, positional string) string {
 func runGet(ctx context.Context, o getOptions, out output) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, o.service.workspace, out)
+	conn, err := connect(ctx, o.service, o.service.slug(), out)
 	if err != nil {
 		return err
 	}
@@ -188,7 +182,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 		if m := kind.Membership; m != nil {
 			kind = resource.Must(m.Member)
 		}
-		return out.view.Table(table(kind, rows))
+		return out.view.Table(table(kind, rows, conn.people(ctx, kind, rows, params)))
 	}
 	res, err := conn.client.Do(ctx, req)
 	if err != nil {
@@ -243,9 +237,34 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	return nil, hinted{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
 }
 
-// table shows the fields of the kind that any of the records has, the readable ones first.
-func table(kind *resource.Kind, rows []resource.Row) (columns []string, cells [][]string) {
+// people are the names of the workspace's members by ID, where records of the kind
+// name any. A table is as good without: that they cannot be read is no error.
+func (c *connection) people(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
+	members := resource.Must("member")
+	list, ok := members.Op(resource.List, resource.Full)
+	if !ok || len(rows) == 0 || !slices.ContainsFunc(kind.Fields, func(f resource.Field) bool { return f.Ref == members.Name }) {
+		return nil
+	}
+	found, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	if err != nil {
+		return nil
+	}
+	names := make(map[string]string, len(found))
+	for _, r := range found {
+		names[r.ID()] = text(map[string]any(r))
+	}
+	return names
+}
+
+// table shows the fields of the kind that any of the records has, the readable
+// ones first. What only happened, and has no name of its own, begins with its time.
+func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (columns []string, cells [][]string) {
+	const time = "created_at"
 	columns = []string{"id"}
+	timed := len(kind.Natural) == 0 && slices.ContainsFunc(rows, func(r resource.Row) bool { return r[time] != nil })
+	if timed {
+		columns = append(columns, "time")
+	}
 	var fields []*resource.Field
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
@@ -263,11 +282,17 @@ func table(kind *resource.Kind, rows []resource.Row) (columns []string, cells []
 	}
 	for _, r := range rows {
 		cell := []string{r.ID()}
+		if timed {
+			cell = append(cell, text(r[time]))
+		}
 		if identified {
 			cell = append(cell, text(r[kind.Identifier.Wire]))
 		}
 		for _, f := range fields {
 			v, _ := r.Shown(f)
+			if id, ok := v.(string); ok && f.Ref == "member" && people[id] != "" {
+				v = people[id]
+			}
 			cell = append(cell, text(v))
 		}
 		cells = append(cells, cell)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,21 +15,26 @@ import (
 	"github.com/planform/planform/internal/remote"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
 
 func planCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "plan", Usage: "shows what apply would do; reads, writes nothing",
+		Name: "plan", Usage: "shows what apply would do; read-only",
 		UsageText: "planform plan -f FILE [FLAGS]",
-		Description: `Reads the manifests, the state and what the service holds, and shows the difference.
+		Description: `Reads the manifests, the state file and the workspace, and shows the difference.
 
    planform plan -f workspace.yaml
    planform plan -f workspace.yaml --output json > plan.json
-   planform plan -f workspace.yaml --detailed-exitcode    exits with 2 if changes are pending
-   planform plan -f workspace.yaml --prune                also what would be deleted
-   planform plan -f workspace.yaml --target 'work_item/web/*'`,
+   planform plan -f workspace.yaml --target 'work_item/web/*'
+
+   # exit code 2 if changes are pending, 3 if something is not possible
+   planform plan -f workspace.yaml --detailed-exitcode
+
+   # also what --prune would delete
+   planform plan -f workspace.yaml --prune`,
 		Flags: concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			o, out, err := newPlanOptions(c, p)
@@ -44,17 +50,18 @@ func planCommand(p Process) *cli.Command {
 func planFlags() []cli.Flag {
 	return []cli.Flag{
 		manifestFlag(),
-		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending"},
-		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of reading again what it knows"},
-		&cli.BoolFlag{Name: "refresh-all", Usage: "read again also what takes one request for each thing, such as the links of each work item, however many there are"},
-		&cli.StringSliceFlag{Name: "target", Usage: "plan only what matches an `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what that needs; can be repeated"},
-		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; what is missing is reported"},
-		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do about a field that somebody changed on the service since the last apply: overwrite, keep or fail"},
-		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest, in which work items get their numbers in the order of the file, or any, which is faster where the service has no rate limit"},
-		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply made and the manifest does not have any more"},
-		&cli.DurationFlag{Name: "settle-timeout", Value: remote.DefaultGrace, Usage: "`TIME` for which the service may go on with a request that got no answer: what it should have created is looked for so long before it is sent again"},
+		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if all that is missing is what this edition of the service lacks"},
+		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of re-reading what it knows"},
+		&cli.BoolFlag{Name: "refresh-all", Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what they need; can be repeated"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report what is missing"},
+		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do with fields that somebody changed on the service since the last apply: overwrite, keep or fail"},
+		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"},
+		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply created and the manifest no longer has"},
+		&cli.DurationFlag{Name: "settle-timeout", Value: remote.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
 		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
-		&cli.BoolFlag{Name: "adopt-by-name", Usage: "take work items that bear the name of one in the manifest for it"},
+		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
 }
 
@@ -63,9 +70,11 @@ type planOptions struct {
 	files    []string
 	state    string
 	detailed bool
-	input    planner.Input // as far as flags say it
-	grace    time.Duration
-	service  connectionOptions
+	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
+	allowUnsupported bool
+	input            planner.Input // as far as flags say it
+	grace            time.Duration
+	service          connectionOptions
 }
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err error) {
@@ -78,6 +87,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 	if out, err = newOutput(c, p); err != nil {
 		return o, out, err
 	}
+	o.allowUnsupported = c.Bool("allow-unsupported")
 	o.state, o.detailed, o.grace = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
 	if c.IsSet("patience") {
 		o.grace = c.Duration("patience")
@@ -102,6 +112,9 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 		return o, out, err
 	}
 	for _, pattern := range c.StringSlice("target") {
+		if !utf8.ValidString(pattern) {
+			return o, out, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
+		}
 		o.input.Targets = append(o.input.Targets, planner.NewTarget(pattern))
 	}
 	o.service, err = newConnectionOptions(c, p)
@@ -132,7 +145,7 @@ func kinds(names []string) (map[string]bool, error) {
 					things = append(things, k.Name)
 				}
 			}
-			return nil, usageError{text: "--no-create: there is no kind " + name, hint: diag.OneOf(name, things)}
+			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, things)}
 		}
 		all[name] = true
 	}
@@ -140,7 +153,7 @@ func kinds(names []string) (map[string]bool, error) {
 }
 
 func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
-	wanted, err := load(ctx, p, o, out)
+	wanted, err := load(ctx, p, &o, out)
 	if err != nil {
 		return err
 	}
@@ -163,23 +176,49 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	if err := out.view.Plan(plan); err != nil {
+	if err := out.view.Plan(plan, conn.where(wanted, known.Path)); err != nil {
 		return err
 	}
-	if o.detailed && !plan.Empty() {
+	return o.pending(plan)
+}
+
+// pending is the error for what a plan leaves to do, if the caller asked to be told by the exit code.
+func (o planOptions) pending(plan *planner.Plan) error {
+	switch {
+	case !o.detailed:
+		return nil
+	case o.impossible(plan):
+		return errSteps
+	case !plan.Empty():
 		return errPending
 	}
 	return nil
 }
 
+// impossible reports whether something that is wanted is not possible. What only
+// this edition lacks does not count if that is allowed.
+func (o planOptions) impossible(plan *planner.Plan) bool {
+	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
+		return s.Action == planner.NotPossible && (s.Lacking == "" || !o.allowUnsupported)
+	})
+}
+
+// where says where a plan goes.
+func (c *connection) where(wanted *manifest.Manifest, state string) view.Where {
+	return view.Where{Service: c.name, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state}
+}
+
 // load reads and checks the manifests; nothing is sent while they have errors.
-func load(ctx context.Context, p Process, o planOptions, out output) (*manifest.Manifest, error) {
+func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest.Manifest, error) {
 	wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errShown
 	}
-	return wanted, nil
+	o.service.dir = wanted.Dir
+	var err error
+	wanted.Workspace, err = destination(wanted, o.service.workspace, o.service.fallback)
+	return wanted, err
 }
 
 // statePath is where the state of this service and workspace is kept.
@@ -194,7 +233,11 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace remote.Grace, out output) (*planner.Plan, diag.List, error) {
 	defer c.watch.read(out)()
 	var err error
-	if in.API, err = c.chooseAPI(ctx, api, in.Observed); err != nil {
+	if in.API, err = c.access(ctx, api, in.Observed); err != nil {
+		return nil, nil, err
+	}
+	in.APIFound = api == "auto"
+	if err := c.outsider(in.Observed, in.Desired); err != nil {
 		return nil, nil, err
 	}
 	return remote.Plan(ctx, c.client, in, grace)

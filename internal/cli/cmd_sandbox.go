@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,20 +12,22 @@ import (
 
 func sandboxCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "sandbox", Usage: "serves a service on this machine, to try things on",
+		Name: "sandbox", Usage: "serves a local look-alike of the service",
 		UsageText: "planform sandbox [--listen 127.0.0.1:PORT] [FLAGS]",
-		Description: `Serves a small workspace "` + sandbox.Workspace + `" on the loopback interface until it is interrupted. Its data is
-kept in .planform/sandbox.db, the same that --sandbox uses.
+		Description: `Serves a small workspace "` + sandbox.Workspace + `" on the loopback interface until it is interrupted
+(Ctrl-C; in the background of a script, kill PID). Its data is kept in
+.planform/sandbox.db, the same that --sandbox uses.
 
    planform sandbox --listen 127.0.0.1:8080
-   PLANE_BASE_URL=http://127.0.0.1:8080 PLANE_API_KEY=` + sandbox.Key + ` planform plan -f workspace.yaml`,
+   export PLANE_BASE_URL=http://127.0.0.1:8080 PLANE_API_KEY=` + sandbox.Key + `
+   planform plan -f workspace.yaml`,
 		Flags: concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free one"},
-			&cli.StringFlag{Name: "data", Value: sandboxFile(), Usage: "`FILE` that holds the data"},
-			&cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a running service was seen to) or contract (as it is documented)"},
-			&cli.StringFlag{Name: "edition", Value: "full", Usage: "offer the routes of `WHICH` edition: full or community"},
-			&cli.IntFlag{Name: "requests-per-minute", Usage: "refuse requests beyond `NUMBER` a minute for each key; 0 = none"},
-			&cli.BoolFlag{Name: "empty", Usage: "begin with an empty workspace"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free port"},
+			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
+			&cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"},
+			&cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full or community"},
+			&cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"},
+			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 		}, outputFlags()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

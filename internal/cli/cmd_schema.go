@@ -10,8 +10,8 @@ func schemaCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "prints the JSON Schema of manifests, for editors",
 		UsageText: "planform schema > planform.schema.json",
-		Description: `Editors with a YAML language server show help and mistakes while you type, if the
-manifest begins with the line
+		Description: `With a YAML language server, editors offer completion and show errors while you
+type if the manifest begins with this line:
 
    # yaml-language-server: $schema=./planform.schema.json`,
 		Action: func(c *cli.Context) error {

@@ -22,33 +22,29 @@ import (
 
 func stateCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "state", Usage: "shows and corrects what planform knows of the service",
+		Name: "state", Usage: "shows and corrects the state file",
 		UsageText: "planform state list|show|resolve|import|mv|rm [FLAGS] [ADDRESS]",
-		Description: `The state file says which thing of the service is which of the manifest's. These commands
-change that file only, never the service.
+		Description: `The state file records which object of the service belongs to which object of the
+manifest. These commands change only that file, never the service.
 
    planform state list -f workspace.yaml
-   planform state resolve -f workspace.yaml --id 8a234ec6-… page/handbook    it is there, and this is its ID
-   planform state resolve -f workspace.yaml --absent page/handbook           it is not there`,
+
+   # the outcome of a request is unknown: say what you found on the service
+   planform state resolve -f workspace.yaml --id ID page/handbook
+   planform state resolve -f workspace.yaml --absent page/handbook`,
 		Subcommands: []*cli.Command{
-			stateSub(p, "list", "lists the addresses, with IDs", "[PREFIX]", nil, stateList),
-			stateSub(p, "show", "shows all that is known of one thing", "ADDRESS", nil, stateShow),
-			stateSub(p, "resolve", "says what became of a request whose outcome is not known", "ADDRESS", []cli.Flag{
-				&cli.StringFlag{Name: "id", Usage: "the thing is on the service, with this `ID`"},
-				&cli.BoolFlag{Name: "absent", Usage: "the thing is not on the service"},
+			stateSub(p, "list", "lists addresses and IDs", "[PREFIX]", nil, stateList),
+			stateSub(p, "show", "shows what is recorded of one object", "ADDRESS", nil, stateShow),
+			stateSub(p, "resolve", "records the outcome of a request whose response was lost", "ADDRESS", []cli.Flag{
+				&cli.StringFlag{Name: "id", Usage: "the object exists on the service, with this `ID`"},
+				&cli.BoolFlag{Name: "absent", Usage: "the object does not exist on the service"},
 			}, stateResolve),
-			stateSub(p, "import", "binds an address to a thing that exists on the service", "ADDRESS", []cli.Flag{
-				&cli.StringFlag{Name: "id", Usage: "`ID` of the thing"},
-				&cli.StringFlag{Name: "identifier", Usage: "its readable `IDENTIFIER`, such as WEB-7"},
+			stateSub(p, "import", "binds an address to an existing object of the service", "ADDRESS", []cli.Flag{
+				&cli.StringFlag{Name: "id", Usage: "`ID` of the object (required)"},
+				&cli.StringFlag{Name: "identifier", Usage: "its `IDENTIFIER`, such as WEB-7, in addition to --id"},
 			}, stateImport),
-			stateSub(p, "mv", "gives a thing another address, after its key was changed", "FROM TO", nil, stateMove),
-			stateSub(p, "rm", "forgets a thing; it stays on the service", "ADDRESS", nil, stateRemove),
-		},
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return unknownSub(c, "there is no state command")
-			}
-			return cli.ShowSubcommandHelp(c)
+			stateSub(p, "mv", "changes the address of an object, after its key was changed", "FROM TO", nil, stateMove),
+			stateSub(p, "rm", "forgets an object; it stays on the service", "ADDRESS", nil, stateRemove),
 		},
 	}
 }
@@ -68,10 +64,10 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
 		Flags: concat(flags, []cli.Flag{
 			manifestFlag(),
-			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait for another planform to release the state"},
-			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "the state of the sandbox"},
+			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
+			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
 			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
-			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace (or PLANE_WORKSPACE_SLUG, or the manifest's)"},
+			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
 		}, stateFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			out, err := newOutput(c, p)
@@ -94,7 +90,7 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error) {
 	o := stateOptions{args: c.Args().Slice(), id: c.String("id"), identifier: c.String("identifier"), absent: c.Bool("absent")}
 	if o.id != "" && !resource.IsID(o.id) {
-		return o, usageError{text: "--id " + o.id + " is not an ID of the service", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
+		return o, usageError{text: "--id " + o.id + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
 	}
 	o.id = resource.NormalID(o.id)
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
@@ -104,7 +100,15 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 			out.view.Diagnostics(findings)
 			return o, errShown
 		}
-		dir, workspace = m.Dir, m.Workspace
+		environment := p.Getenv("PLANE_WORKSPACE_SLUG")
+		if c.Bool("sandbox") {
+			environment = "" // which is not meant for it
+		}
+		var err error
+		if workspace, err = destination(m, workspace, environment); err != nil {
+			return o, err
+		}
+		dir = m.Dir
 	}
 	if c.Bool("sandbox") {
 		baseURL = sandboxURL
@@ -119,7 +123,7 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		workspace = p.Getenv("PLANE_WORKSPACE_SLUG")
 	}
 	if baseURL == "" || workspace == "" {
-		return o, usageError{text: "it is not clear whose state is meant", hint: "give --sandbox, or --base-url and --workspace, or set PLANE_BASE_URL and PLANE_WORKSPACE_SLUG"}
+		return o, usageError{text: "cannot tell which state file to use", hint: "give -f FILE and --base-url (or PLANE_BASE_URL), or --sandbox, or --state FILE with both"}
 	}
 	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, Command: "planform state " + c.Command.Name}
 	o.open.LockTimeout = c.Duration("lock-timeout")
@@ -152,7 +156,7 @@ func known(prior planner.Prior, a resource.Address) (planner.Record, error) {
 		all = append(all, string(other))
 	}
 	slices.Sort(all)
-	return planner.Record{}, hinted{fmt.Errorf("the state knows no %s", a), diag.DidYouMean(string(a), all)}
+	return planner.Record{}, hinted{fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all)}
 }
 
 func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
@@ -239,7 +243,7 @@ func edit(ctx context.Context, o stateOptions, change func(*state.File) error) e
 
 func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) error {
 	if (o.id == "") == !o.absent {
-		return usageError{text: "say what you found on the service", hint: "--id ID if the thing is there, --absent if it is not"}
+		return usageError{text: "--id ID or --absent is required", hint: "--id ID if the object exists on the service, --absent if it does not"}
 	}
 	return edit(ctx, o, func(f *state.File) error {
 		r, err := known(f.Prior(), o.address(0))
@@ -247,7 +251,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 			return err
 		}
 		if r.Open == nil {
-			return hinted{errors.New("nothing is open of " + o.args[0]), "planform state import binds an address to an ID"}
+			return hinted{errors.New("no request of " + o.args[0] + " is without an outcome"), "planform state import binds an address to an ID"}
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
@@ -266,7 +270,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 func stateImport(ctx context.Context, _ Process, o stateOptions, out output) error {
 	a := o.address(0)
 	if o.id == "" {
-		return usageError{text: "it is not said which thing of the service " + string(a) + " is", hint: "--id ID; planform get work-item WEB-7 shows that of a work item"}
+		return usageError{text: "--id is required", hint: "planform get work-item WEB-7 shows the ID of a work item"}
 	}
 	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
 		return hinted{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
@@ -278,7 +282,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		case "": // what became of a create is said with it
 			r.Open = nil
 		default:
-			return hinted{fmt.Errorf("%s is bound to %s already", a, r.ID), "planform state rm forgets it"}
+			return hinted{fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it"}
 		}
 		r.Address, r.ID, r.Identifier = a, o.id, cmp.Or(o.identifier, r.Identifier)
 		f.Put(r)
@@ -298,7 +302,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 			return err
 		}
 		if _, taken := prior[to]; taken {
-			return hinted{fmt.Errorf("the state knows a %s already", to), "planform state rm forgets it"}
+			return hinted{fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it"}
 		}
 		f.Forget(to) // members of something that is forgotten are not those of what takes its address
 		var moved []planner.Record

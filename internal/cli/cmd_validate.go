@@ -12,13 +12,13 @@ import (
 
 func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "validate", Usage: "checks manifests without talking to a service",
+		Name: "validate", Usage: "checks manifests, offline",
 		UsageText: "planform validate -f FILE [-f FILE…]",
-		Description: `Reports every error with its place, and what was probably meant.
+		Description: `Reports all errors (up to 100) with their location and a suggested fix.
 
    planform validate -f workspace.yaml
    planform validate -f manifests/ --output json
-   generate | planform validate -f -`,
+   ./generate | planform validate -f -`,
 		Flags: concat([]cli.Flag{manifestFlag()}, outputFlags()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

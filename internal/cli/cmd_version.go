@@ -10,7 +10,7 @@ import (
 
 func versionCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "prints the version of planform",
+		Name: "version", Usage: "prints the version",
 		UsageText: "planform version [--output json]",
 		Flags:     outputFlags(),
 		Action: func(c *cli.Context) error {

@@ -1,35 +1,68 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/remote"
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
-	"github.com/planform/planform/planner"
+	"github.com/planform/planform/manifest"
 )
 
 // sandboxURL stands for the sandbox in plans and state files: its port changes from run to run.
 const sandboxURL = "sandbox:"
 
-// sandboxFile is where the sandbox keeps its data, below the current folder.
-func sandboxFile() string { return filepath.Join(".planform", "sandbox.db") }
+// sandboxFile is where the sandbox keeps the data of a workspace: in the nearest
+// folder from dir upwards that has it already. Otherwise it is made in the current
+// folder if dir is in that, else in dir. So it is the same for one manifest,
+// wherever planform is started. A folder that anybody may write to is not searched.
+func sandboxFile(dir, workspace string) string {
+	name := filepath.Join(".planform", "sandbox.db")
+	if workspace != "" && workspace != sandbox.Workspace {
+		name = filepath.Join(".planform", "sandbox_"+workspace+".db")
+	}
+	const writableByAnybody = 0o002
+	for at := realPath(dir); ; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && info.Mode().Perm()&writableByAnybody != 0 || filepath.Dir(at) == at {
+			break
+		}
+		if _, err := os.Stat(filepath.Join(at, name)); err == nil {
+			return shorten(filepath.Join(at, name))
+		}
+	}
+	if rel, err := filepath.Rel(realPath("."), realPath(dir)); err == nil && filepath.IsLocal(rel) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// shorten gives a path from the current folder where it lies below that.
+func shorten(path string) string {
+	if rel, err := filepath.Rel(realPath("."), path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
 
 // connectionOptions say which service to talk to, and how.
 type connectionOptions struct {
 	sandbox      bool
 	baseURL      string
-	workspace    string
+	workspace    string // of the flag
+	fallback     string // of the environment, for where nothing else names one
+	dir          string // of the first manifest
+	anywhere     bool   // the service may be looked at without a workspace
 	apiKeyFile   string
 	api          string
 	perMinute    float64
@@ -50,10 +83,10 @@ func newConnectionOptions(c *cli.Context, p Process) (connectionOptions, error) 
 		return o, usageError{text: fmt.Sprintf("--api %q is none of auto, documented, full", o.api)}
 	}
 	if o.timeout <= 0 {
-		return o, usageError{text: "--timeout must be more than nothing"}
+		return o, usageError{text: "--timeout must be positive"}
 	}
 	if rate := c.String("rate"); rate != "" {
-		perMinute, err := apiclient.ParseRate(rate)
+		perMinute, err := parseRate(rate)
 		if err != nil {
 			return o, usageError{text: err.Error(), hint: "such as --rate 50/m"}
 		}
@@ -61,26 +94,55 @@ func newConnectionOptions(c *cli.Context, p Process) (connectionOptions, error) 
 	}
 	if o.sandbox { // what the environment says of a real service is not meant for the sandbox
 		if o.baseURL != "" || o.apiKeyFile != "" {
-			return o, usageError{text: "--sandbox and a real service exclude each other", hint: "leave out --base-url and --api-key-file"}
+			return o, usageError{text: "--sandbox cannot be combined with a real service", hint: "leave out --base-url and --api-key-file"}
 		}
 		return o, nil
 	}
 	if o.baseURL == "" {
 		o.baseURL = p.Getenv("PLANE_BASE_URL")
 	}
-	if o.workspace == "" {
-		o.workspace = p.Getenv("PLANE_WORKSPACE_SLUG")
-	}
+	o.fallback = p.Getenv("PLANE_WORKSPACE_SLUG")
 	return o, nil
+}
+
+// slug is the workspace of a command without manifests.
+func (o connectionOptions) slug() string { return cmp.Or(o.workspace, o.fallback) }
+
+// destination is the workspace that manifests are for: the flag's, the
+// manifest's, or that of the environment, which never overrules a manifest.
+func destination(m *manifest.Manifest, flag, environment string) (string, error) {
+	if flag != "" || environment == "" || m.Workspace == environment {
+		return m.Workspace, nil
+	}
+	if m.Workspace == "" {
+		return environment, nil
+	}
+	return "", usageError{
+		text: fmt.Sprintf("PLANE_WORKSPACE_SLUG is %s, and the manifest is for the workspace %s (%s)", environment, m.Workspace, m.WorkspacePosition),
+		hint: fmt.Sprintf("unset PLANE_WORKSPACE_SLUG, or give --workspace %s or --workspace %s", m.Workspace, environment),
+	}
+}
+
+// parseRate reads a rate; a number alone is meant per minute.
+func parseRate(text string) (float64, error) {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		text += "/m"
+	}
+	return apiclient.ParseRate(text)
 }
 
 // connection is a service that can be talked to.
 type connection struct {
-	client    *apiclient.Client
-	name      string // base URL as plans and state files give it
-	workspace string
-	watch     *watch // what the client tells
-	close     func() error
+	client     *apiclient.Client
+	name       string // base URL as plans and state files give it
+	workspace  string
+	sandbox    string // file of the sandbox; "" = it is a real service
+	credential string // where the credential comes from
+	watch      *watch // what the client tells
+	close      func() error
+
+	preflight *doctor.Preflight
+	user      string // whom the credential belongs to; "" = not known
 }
 
 // connect opens the client, and the sandbox if it is asked for.
@@ -93,16 +155,24 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	if o.impatient {
 		config.Retries, config.MaxElapsed = -1, time.Second
 	}
-	conn := &connection{name: o.baseURL, workspace: workspace, watch: watch, close: func() error { return nil }}
+	conn := &connection{name: o.baseURL, workspace: workspace, credential: o.credentialSource(), watch: watch, close: func() error { return nil }}
 	if o.sandbox {
 		answers := sandbox.Observed
 		if o.api == "documented" {
 			answers = sandbox.Contract
 		}
-		if err := state.Inside(".", sandboxFile()); err != nil {
+		if workspace == "" {
+			config.Workspace, conn.workspace = sandbox.Workspace, sandbox.Workspace
+		}
+		if strings.ContainsFunc(conn.workspace, func(r rune) bool { return !isSlug(r) }) {
+			return nil, usageError{text: fmt.Sprintf("the workspace %q is not a slug", conn.workspace), hint: "a slug has letters, digits, - and _"}
+		}
+		conn.sandbox = sandboxFile(cmp.Or(o.dir, "."), conn.workspace)
+		folder := filepath.Dir(filepath.Dir(conn.sandbox))
+		if err := state.Inside(folder, filepath.Join(".planform", filepath.Base(conn.sandbox))); err != nil {
 			return nil, err
 		}
-		server, err := sandbox.Open(sandbox.Options{Path: sandboxFile(), Answers: answers})
+		server, err := sandbox.Open(sandbox.Options{Path: conn.sandbox, Workspace: conn.workspace, Answers: answers})
 		if err != nil {
 			return nil, err
 		}
@@ -113,9 +183,6 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 			return nil, err
 		}
 		config.Credential = apiclient.APIKey(sandbox.Key)
-		if workspace == "" {
-			config.Workspace, conn.workspace = sandbox.Workspace, sandbox.Workspace
-		}
 	} else if err := o.real(&config); err != nil {
 		return nil, err
 	} else if o.apiKeyFile != "" && openToOthers(o.apiKeyFile) {
@@ -127,16 +194,23 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		return nil, err
 	}
 	conn.client = client
+	if !o.sandbox {
+		conn.name = client.BaseURL()
+	}
 	return conn, nil
+}
+
+func isSlug(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
 // real completes the configuration for a real service.
 func (o connectionOptions) real(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
-		return usageError{text: "no service is named", hint: "set PLANE_BASE_URL or give --base-url; --sandbox tries things out without one"}
-	case config.Workspace == "":
-		return usageError{text: "no workspace is named", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
+		return usageError{text: "no base URL", hint: "set PLANE_BASE_URL or give --base-url; --sandbox needs none"}
+	case config.Workspace == "" && !o.anywhere:
+		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
 	}
 	credential, err := o.credential()
 	if err != nil {
@@ -201,17 +275,5 @@ func (o connectionOptions) credentialSource() string {
 		return "API key from PLANE_API_KEY"
 	default:
 		return "access token from PLANE_ACCESS_TOKEN"
-	}
-}
-
-// chooseAPI decides which operations are used; the answer of the read that finds out is put into observed.
-func (c *connection) chooseAPI(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
-	switch which {
-	case "documented":
-		return resource.Documented, nil
-	case "full":
-		return resource.Full, nil
-	default:
-		return remote.Detect(ctx, c.client, c.workspace, observed)
 	}
 }

@@ -52,9 +52,9 @@ func commandsPage() string {
 	shared := []struct {
 		title string
 		rows  []string
-	}{{"Flags of the service", flagRows(connectionFlags())}, {"Flags of the output", flagRows(outputFlags())}}
+	}{{"Service flags", flagRows(connectionFlags())}, {"Output flags", flagRows(outputFlags())}}
 	var b strings.Builder
-	b.WriteString(generated + "# Commands\n\nFlags that many commands share stand at the end.\n")
+	b.WriteString(generated + "# Commands\n\nFlags that many commands share are listed at the end. Flags may stand before or after arguments.\n")
 	var write func(cmd *cli.Command, path, heading string)
 	write = func(cmd *cli.Command, path, heading string) {
 		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)
@@ -114,7 +114,7 @@ func flagRows(flags []cli.Flag) []string {
 	var rows []string
 	for _, f := range flags {
 		d, ok := f.(cli.DocGenerationFlag)
-		if v, hides := f.(cli.VisibleFlag); !ok || hides && !v.IsVisible() {
+		if !ok || hidden(f) {
 			continue
 		}
 		var names []string
@@ -122,9 +122,7 @@ func flagRows(flags []cli.Flag) []string {
 			names = append(names, "`"+strings.Repeat("-", min(2, len(n)))+n+"`")
 		}
 		text := strings.ReplaceAll(d.GetUsage(), "|", "\\|")
-		if def := d.GetDefaultText(); def != "" && def != "false" && d.TakesValue() {
-			text += " (default: " + strings.Trim(def, `"`) + ")"
-		}
+		text += defaultText(d)
 		rows = append(rows, fmt.Sprintf("| %s | %s |\n", strings.Join(names, ", "), text))
 	}
 	return rows
@@ -135,23 +133,23 @@ func manifestPage() string {
 	b.WriteString(generated + `# The manifest
 
 A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
-Only fields that are written are managed.
+Only fields that you write are managed.
 
 | at the top | holds | notes |
 |---|---|---|
 ` + "| `version` | 1 | Required, once in each file. |" + `
-` + "| `workspace` | slug | Where the manifest goes. It may be left out: `--workspace` and `PLANE_WORKSPACE_SLUG` name it too. |" + `
-` + "| `x-...` | anything | Passed over: a place for what YAML anchors mark. |" + `
+` + "| `workspace` | slug | Where the manifest goes. `--workspace` overrides it; `PLANE_WORKSPACE_SLUG` applies where it is absent. |" + `
+` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
 | a list below | objects | At least one object in all, unless ` + "`--prune`" + ` is given. |
 
-Every object also takes:
+Every object also accepts:
 
 | property | holds | notes |
 |---|---|---|
 ` + "| `key` | text | Its name inside the manifests. The default comes from its name. |" + `
 ` + "| `id` | UUID | ID on the service, of an object that exists. |" + `
-` + "| `previously` | key, or list of keys | Keys that it had before, for renames. What the state knows under them, and everything in it, is taken over. |" + `
-` + "| `protect` | true or false | With `true` it is never deleted, also after it was removed from the manifest, until `protect: false` was applied. Absent: as it was said last. |" + `
+` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
+` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
 `)
 	var write func(k *resource.Kind, heading string)
@@ -214,7 +212,7 @@ func holds(f *resource.Field) string {
 func notes(k *resource.Kind, f *resource.Field) string {
 	text := f.Doc
 	if f.Required && f.Initial == "" {
-		text += " Needed to create one."
+		text += " Required to create one."
 	}
 	if f.MaxLength > 0 {
 		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
@@ -223,7 +221,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 		text += " Cannot be changed afterwards."
 	}
 	if _, via := resource.Via(k.Name, f.Name); !f.Documented && !via {
-		text += " Sent with the wider API only."
+		text += " Wider API only."
 	}
 	if f.Clear != resource.ClearNever && !f.NoWire {
 		text += " `null` empties it."
@@ -233,7 +231,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 
 func operationsPage() string {
 	var b strings.Builder
-	b.WriteString(generated + "# Operations of the service\n\n`--api documented` keeps to the numbered ones; `--api full` uses all.\n\n" +
+	b.WriteString(generated + "# Operations of the service\n\n`--api documented` uses only the numbered ones; `--api full` uses all.\n\n" +
 		"| # | method and path | success | scope | used for |\n|---|---|---|---|---|\n")
 	for _, o := range resource.Operations() {
 		number := "wider"

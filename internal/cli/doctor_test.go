@@ -20,8 +20,8 @@ func TestTheDoctorShowsBothEditionsAndWritesNothing(t *testing.T) {
 	}{
 		"the full edition has all":                       {sandbox.Options{}, nil, 0, "", "All is well"},
 		"the community edition lacks some":               {sandbox.Options{Edition: sandbox.Community}, nil, 0, "customer", "lacks customers"},
-		"a manifest can want what the edition lacks":     {sandbox.Options{Edition: sandbox.Community}, []string{"-f", "m.yaml"}, 1, "customer", "it wants customers in 2 places, first at "},
-		"a manifest can want only what the edition has":  {sandbox.Options{}, []string{"-f", "m.yaml"}, 0, "", "2 things, without errors"},
+		"a manifest can want what the edition lacks":     {sandbox.Options{Edition: sandbox.Community}, []string{"-f", "m.yaml"}, 1, "customer", "it uses customers in 2 places, first at "},
+		"a manifest can want only what the edition has":  {sandbox.Options{}, []string{"-f", "m.yaml"}, 0, "", "2 objects, no errors"},
 		"a service can answer as it is documented":       {sandbox.Options{Answers: sandbox.Contract}, []string{"--api", "documented"}, 0, "", "only the documented operations"},
 		"a limit that is used up is a warning":           {sandbox.Options{Rate: 1}, nil, 0, "", "no requests are left"},
 		"a wrong key ends with the code for credentials": {sandbox.Options{}, []string{"--api-key-file", "key"}, 4, "", "is not accepted"},

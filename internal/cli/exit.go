@@ -3,9 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
@@ -24,8 +25,9 @@ const (
 )
 
 const exitCodes = `Exit codes: 0 done, or nothing to do; 1 failed; 2 changes are pending (only with
---detailed-exitcode); 3 some steps failed; 4 credentials or permission; 5 the state
-is locked; 64 wrong usage; 130 interrupted.`
+--detailed-exitcode); 3 some steps failed, or something that the manifest wants
+is not possible; 4 wrong credential, no permission, or no such workspace; 5 the
+state is locked; 64 wrong usage; 130 interrupted.`
 
 // usageError is a command line that cannot be carried out as it is.
 type usageError struct{ text, hint string }
@@ -58,10 +60,7 @@ type unwell struct {
 }
 
 func (e unwell) Error() string {
-	if e.problems == 1 {
-		return "there is a problem, which the report names"
-	}
-	return fmt.Sprintf("there are %d problems, which the report names", e.problems)
+	return diag.Count(e.problems, "problem") + " found, see above"
 }
 
 func (e unwell) Is(target error) bool { return e.denied && target == errCredentials }
@@ -79,9 +78,9 @@ var (
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
 	// errUnlisted: the wider API is needed and not there.
-	errUnlisted = errors.New("the documented operations cannot list what a workspace holds")
+	errUnlisted = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: what was exported is not all, for want of permission.
-	errDenied = errors.New("the export is not complete: the credential may not read all of it")
+	errDenied = errors.New("the export is incomplete: the credential may not read everything")
 	// errInterrupted: a signal ended the run. If that is not [shown], nothing was changed.
 	errInterrupted = errors.New("interrupted")
 	// errShown: the findings have been shown.
@@ -89,7 +88,7 @@ var (
 )
 
 // finish shows an error that nothing has shown yet and gives the exit code.
-func finish(p Process, err error) int {
+func finish(p Process, json bool, err error) int {
 	code := exitCode(err)
 	switch {
 	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errShown):
@@ -98,7 +97,7 @@ func finish(p Process, err error) int {
 	if _, ok := errors.AsType[shown](err); ok {
 		return code
 	}
-	v := view.New(view.NewOptions(p.Streams, false, false, p.Getenv))
+	v := view.New(view.NewOptions(p.Streams, "auto", json, p.Getenv))
 	if code == exitInterrupted {
 		v.Notef("interrupted; nothing was changed")
 		return code
@@ -113,6 +112,7 @@ func exitCode(err error) int {
 	var word *export.WordError
 	var locked *state.LockedError
 	var refused *apiclient.Error
+	var problem *doctor.ProblemError
 	switch {
 	case err == nil:
 		return exitDone
@@ -124,7 +124,7 @@ func exitCode(err error) int {
 		return exitPending
 	case errors.As(err, &locked):
 		return exitLocked
-	case errors.Is(err, errCredentials), errors.Is(err, errDenied):
+	case errors.Is(err, errCredentials), errors.Is(err, errDenied), errors.As(err, &problem) && problem.Denied:
 		return exitCredentials
 	case errors.As(err, &refused) && (refused.Credential() || refused.Permission()):
 		return exitCredentials

@@ -22,7 +22,7 @@ func (o applyOptions) guard(p Process, plan *planner.Plan) error {
 	case o.limited && n > o.maxDeletes:
 		return hinted{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", diag.Count(n, "object"), o.maxDeletes), o.howMany(n)}
 	case !o.limited && (n > mostDeletes || mostShare*n > plan.Made):
-		return hinted{fmt.Errorf("the plan deletes %s of %d that planform made; nothing was done", diag.Count(n, "object"), plan.Made), o.howMany(n)}
+		return hinted{fmt.Errorf("the plan deletes %s of %d that planform created; nothing was done", diag.Count(n, "object"), plan.Made), o.howMany(n)}
 	case !o.yes && (!p.Streams.InTTY || !p.Streams.ErrTTY):
 		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", diag.Count(n, "object")), hint: "--yes deletes without asking"}
 	}
@@ -30,5 +30,5 @@ func (o applyOptions) guard(p Process, plan *planner.Plan) error {
 }
 
 func (o applyOptions) howMany(n int) string {
-	return fmt.Sprintf("if that is what you want, say so: --max-deletes %d", n)
+	return fmt.Sprintf("if this is intended, give --max-deletes %d", n)
 }

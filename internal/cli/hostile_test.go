@@ -18,8 +18,12 @@ import (
 // scriptedService gives the same answer to every request.
 func scriptedService(t *testing.T, answer string) *service {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/users/me/") {
+			_, _ = io.WriteString(w, `{"id":"`+sandbox.UserAda+`"}`)
+			return
+		}
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)

@@ -57,7 +57,7 @@ func TestAnImportKeepsItsNumbers(t *testing.T) {
 	if wrong > 0 {
 		t.Errorf("%d of %d have another number", wrong, n)
 	}
-	if r := s.must(t, "plan", "-f", file); !strings.HasPrefix(r.out, "No changes") {
+	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes.") {
 		t.Errorf("the next plan is\n%.1000s", r.out)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
@@ -30,8 +29,15 @@ func newOutput(c *cli.Context, p Process) (output, error) {
 	default:
 		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
 	}
-	opts := view.NewOptions(p.Streams, c.Bool("no-color"), o.json, p.Getenv)
-	if perMinute, err := apiclient.ParseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
+	color := c.String("color")
+	switch {
+	case color != "auto" && color != "always" && color != "never":
+		return o, usageError{text: fmt.Sprintf("--color %q is none of auto, always, never", color)}
+	case c.Bool("no-color"):
+		color = "never"
+	}
+	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
+	if perMinute, err := parseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
 		opts.PerMinute = max(1, int(perMinute))
 	}
 	o.view = view.New(opts)

@@ -104,7 +104,7 @@ func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
 	if _, writes := s.sent(before); writes != 0 {
 		t.Errorf("%d write requests after another run took the state", writes)
 	}
-	if r := s.must(t, "apply", "-f", manifest); !strings.HasPrefix(r.out, "No changes") {
+	if r := s.must(t, "apply", "-f", manifest); !strings.Contains(r.out, "No changes.") {
 		t.Errorf("the state of the other run is not what it was:\n%s", r.out)
 	}
 }

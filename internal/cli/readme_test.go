@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,22 +9,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// block is the first fenced block of the README behind a text.
-func block(t *testing.T, behind string) string {
-	t.Helper()
+// blockBehind is the first fenced block of the README behind a text.
+func blockBehind(behind string) (string, error) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	_, rest, _ := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), behind)
 	fenced := regexp.MustCompile("(?s)\n```[a-z]*\n(.*?)```\n").FindStringSubmatch(rest)
 	if fenced == nil {
-		t.Fatalf("the README has no block behind %q", behind)
+		return "", fmt.Errorf("the README has no block behind %q", behind)
 	}
-	return fenced[1]
+	return fenced[1], nil
 }
 
 func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
@@ -33,32 +35,36 @@ func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(t, "docs/handbook.md", "# How we work\n")
-	file := s.write(t, "workspace.yaml", block(t, "## A manifest, explained\n"))
+	text, err := blockBehind("## The manifest\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := s.write(t, "workspace.yaml", text)
 	s.must(t, "apply", "-f", file)
-	if r := s.must(t, "plan", "-f", file); !strings.HasPrefix(r.out, "No changes.") {
+	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes.") {
 		t.Error(r.out)
 	}
 }
 
-// Lines that the README leaves out stand as …, and everything else is printed so and in that order.
-func TestTheReadmeShowsWhatIsPrinted(t *testing.T) {
-	t.Parallel()
-	s := newService(t, sandbox.Options{})
-	if err := os.CopyFS(s.dir, examples()); err != nil {
-		t.Fatal(err)
+// readme holds what the last command printed to the block of the README behind a
+// text. Lines that the README leaves out stand as …, and everything else is printed
+// so and in that order: readme TEXT.
+func readme(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: readme TEXT")
 	}
-	for _, behind := range []string{"## See it work\n", "\nThe same command once more:\n"} {
-		printed := strings.Split(s.must(t, "apply", "-f", filepath.Join(s.dir, "workspace.yaml")).out, "\n")
-		for line := range strings.Lines(block(t, behind)) {
-			line = strings.TrimSuffix(line, "\n")
-			if strings.TrimSpace(line) == "…" {
-				continue
-			}
-			at := slices.Index(printed, line)
-			if at < 0 {
-				t.Fatalf("not printed, or not there: %s", line)
-			}
-			printed = printed[at+1:]
+	shown, err := blockBehind(args[0])
+	ts.Check(err)
+	printed := strings.Split(ts.ReadFile("stdout"), "\n")
+	for line := range strings.Lines(shown) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.TrimSpace(line) == "…" {
+			continue
 		}
+		at := slices.Index(printed, line)
+		if at < 0 {
+			ts.Fatalf("not printed, or not there: %s", line)
+		}
+		printed = printed[at+1:]
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -92,6 +93,8 @@ func (w *watch) tell(e apiclient.Event) {
 		why := e.Err
 		if failed, ok := errors.AsType[*apiclient.Error](why); ok && failed.Status == 0 {
 			why = failed.Err // no answer came, whatever the request was
+			w.to.Waiting(e.Wait, "another try: "+doctor.NoAnswer(why))
+			break
 		}
 		w.to.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:

@@ -43,13 +43,7 @@ type Input struct {
 
 // Examine looks at everything.
 func Examine(ctx context.Context, in Input) Report {
-	if in.Now == nil {
-		in.Now = time.Now
-	}
-	e := &examination{
-		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
-		params: map[string]string{"workspace_slug": in.Workspace}, found: map[string]finding{}, remaining: -1,
-	}
+	e := newExamination(in)
 	if in.Client == nil {
 		e.unasked()
 	} else {
@@ -66,6 +60,20 @@ func Examine(ctx context.Context, in Input) Report {
 	return *e.Report
 }
 
+func newExamination(in Input) *examination {
+	if in.Now == nil {
+		in.Now = time.Now
+	}
+	e := &examination{
+		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
+		params: map[string]string{}, found: map[string]finding{}, remaining: -1,
+	}
+	if in.Workspace != "" {
+		e.params["workspace_slug"] = in.Workspace
+	}
+	return e
+}
+
 // examination is a report that is being made.
 type examination struct {
 	*Report
@@ -80,6 +88,10 @@ type examination struct {
 	drift     time.Duration    // how far the service's clock is ahead
 	dated     bool             // the service shows its clock
 	spent     bool             // nothing more can be asked now
+	patient   bool             // the client waits until it can
+	failure   error            // of the first question
+	anonymous bool             // the service has no route that tells whom the credential belongs to
+	outside   []Check          // projects of the manifest of which the user is not a member
 }
 
 // finding is what became of reading a list, or what a project has one of.
@@ -98,7 +110,7 @@ func (e *examination) unasked() {
 	e.add("credential", OK, e.in.Credential+", not confirmed", "")
 }
 
-// ask makes one read and keeps what the answer says about the service.
+// ask makes one read, of one row where it is a list.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
 	if op.Verb == resource.List {
@@ -106,7 +118,12 @@ func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclie
 		query.Set("limit", "1")
 	}
 	path, _ := op.Expand(e.params)
-	resp, err := e.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
+	return e.send(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
+}
+
+// send makes a request and keeps what the answer says about the service.
+func (e *examination) send(ctx context.Context, req apiclient.Request) (*apiclient.Response, error) {
+	resp, err := e.in.Client.Do(ctx, req)
 	failed, ok := errors.AsType[*apiclient.Error](err)
 	switch {
 	case ok:
@@ -144,7 +161,17 @@ func (e *examination) service(ctx context.Context) {
 	if len(ops) == 0 {
 		return
 	}
+	if _, missing := ops[0].Expand(e.params); missing != "" {
+		e.noWorkspace()
+		return
+	}
 	if !e.first(ctx, ops[0]) {
+		e.limit()
+		e.clock()
+		return
+	}
+	if e.Workspace == "" {
+		e.noWorkspace()
 		e.limit()
 		e.clock()
 		return
@@ -152,6 +179,13 @@ func (e *examination) service(ctx context.Context) {
 	for _, op := range ops[1:] {
 		e.list(ctx, op)
 	}
+	if e.nowhere() {
+		e.notThere()
+		e.limit()
+		e.clock()
+		return
+	}
+	e.visible(ctx)
 	e.workspace()
 	e.dialect(ctx)
 	e.edition()
@@ -188,6 +222,7 @@ func (e *examination) questions() []*resource.Operation {
 // first asks the first question, whose answer tells most, and reports whether it makes sense to go on.
 func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 	resp, err := e.keep(ctx, op)
+	e.failure = err
 	what, do, reached := reach(e.BaseURL, err)
 	if err == nil && op.Verb == resource.Self && resp.Row.ID() == "" {
 		what, do, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to", elsewhere(e.BaseURL), false
@@ -212,23 +247,23 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 	}
 	taken := e.in.Credential
 	if failed == nil || failed.Permission() {
-		taken += ", which the service takes"
+		taken += ", accepted by the service"
 	}
 	e.add("credential", OK, taken, "")
 	if e.limited != nil {
 		return false
 	}
 	if op.Verb == resource.Self {
-		e.user(resp, failed)
+		e.self(resp, failed)
 	}
 	return true
 }
 
-// user tells who the credential belongs to.
-func (e *examination) user(resp *apiclient.Response, failed *apiclient.Error) {
+// self tells who the credential belongs to.
+func (e *examination) self(resp *apiclient.Response, failed *apiclient.Error) {
 	if failed != nil {
-		what := "the service does not say whom the credential belongs to: " + words(failed)
-		if failed.RouteAbsent() {
+		what := "the service does not tell whose credential this is: " + words(failed)
+		if e.anonymous = failed.RouteAbsent(); e.anonymous {
 			e.add("user", OK, what, "")
 		} else {
 			e.add("user", Warning, what, "")
@@ -259,15 +294,10 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 	case op.Verb == resource.Get && errors.Is(err, apiclient.ErrNotFound):
 		f.err = nil // the project has none
 	case err == nil && op.Verb == resource.List:
-		rows := resp.Rows
-		if list, ok := resp.Row["results"].([]any); ok && len(list) > 0 {
-			row, _ := list[0].(map[string]any)
-			rows = []resource.Row{row}
-		} else if resp.Row != nil && !ok {
+		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")
-		}
-		if len(rows) > 0 {
-			f.row = rows[0]
+		} else if all := rows(resp); len(all) > 0 {
+			f.row = all[0]
 			e.params[resource.Must(op.Kind).Param] = f.row.ID()
 		}
 	}
@@ -277,7 +307,7 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 
 // list asks for a list, if its parent is known and the limit allows it.
 func (e *examination) list(ctx context.Context, op *resource.Operation) {
-	if _, missing := op.Expand(e.params); missing == "" && !e.spent && ctx.Err() == nil {
+	if _, missing := op.Expand(e.params); missing == "" && (e.patient || !e.spent) && ctx.Err() == nil {
 		_, _ = e.keep(ctx, op) // the error is in what is kept
 	}
 }

@@ -61,6 +61,9 @@ func serve(t *testing.T, start func(http.Handler) *httptest.Server, h http.Handl
 
 func plain(h http.Handler) *httptest.Server { return httptest.NewServer(h) }
 
+// none is the workspace of a trial without one.
+const none = "-"
+
 // trial is one thing to look at.
 type trial struct {
 	options    sandbox.Options                       // of a sandbox
@@ -105,7 +108,11 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 		BaseURL: base, Workspace: sandbox.Workspace, Credential: "API key from PLANE_API_KEY", API: resource.Full,
 		StatePath: filepath.Join(dir, "x.state.json"), Errors: tr.faulty, Now: noon,
 	}
-	if tr.workspace != "" {
+	switch tr.workspace {
+	case "":
+	case none:
+		in.Workspace, in.StatePath = "", ""
+	default:
 		in.Workspace = tr.workspace
 	}
 	if tr.source != "" {
@@ -278,26 +285,37 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				t.Fatal(err)
 			}
 		}},
-		"full edition":                            {},
-		"full edition with documented answers":    {options: sandbox.Options{Answers: sandbox.Contract}},
-		"documented operations":                   {options: sandbox.Options{Answers: sandbox.Contract}, documented: true},
-		"documented operations of community":      {options: sandbox.Options{Edition: sandbox.Community}, documented: true},
-		"community edition":                       {options: sandbox.Options{Edition: sandbox.Community}},
-		"community edition and a manifest":        {options: sandbox.Options{Edition: sandbox.Community}, manifest: needs},
-		"full edition and a manifest":             {manifest: needs},
-		"a manifest with errors":                  {manifest: "pages: [{nme: X}]\n", faulty: 1},
-		"empty workspace":                         {options: sandbox.Options{Empty: true}},
-		"guest":                                   {credential: apiclient.APIKey(sandbox.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
-		"wrong key":                               {credential: apiclient.APIKey(secret)},
-		"token not taken":                         {options: sandbox.Options{Edition: sandbox.Community}, credential: apiclient.Bearer(secret), source: "access token from PLANE_ACCESS_TOKEN"},
-		"unknown workspace":                       {workspace: "Acme"},
-		"unknown workspace and a manifest":        {workspace: "Acme", manifest: "projects:\n  - {identifier: WEB, work_items: [{name: A, state: Todo}]}\ncustomers: [{name: Globex}]\n"},
-		"unknown workspace of community":          {workspace: "nowhere", options: sandbox.Options{Edition: sandbox.Community}},
-		"below a path":                            {options: sandbox.Options{Prefix: "/plane"}, base: under("/plane/")},
-		"web page":                                {handler: always(200, page, "<html><title>Log in</title></html>")},
-		"web page below a path":                   {handler: always(404, page, "<html><title>Not here</title></html>"), base: under("/plane")},
-		"not JSON":                                {handler: always(200, "text/plain", "hello")},
-		"another service":                         {handler: always(404, js, `{"message":"no such thing"}`)},
+		"full edition":                         {},
+		"full edition with documented answers": {options: sandbox.Options{Answers: sandbox.Contract}},
+		"documented operations":                {options: sandbox.Options{Answers: sandbox.Contract}, documented: true},
+		"documented operations of community":   {options: sandbox.Options{Edition: sandbox.Community}, documented: true},
+		"community edition":                    {options: sandbox.Options{Edition: sandbox.Community}},
+		"community edition and a manifest":     {options: sandbox.Options{Edition: sandbox.Community}, manifest: needs},
+		"full edition and a manifest":          {manifest: needs},
+		"a manifest with errors":               {manifest: "pages: [{nme: X}]\n", faulty: 1},
+		"empty workspace":                      {options: sandbox.Options{Empty: true}},
+		"guest":                                {credential: apiclient.APIKey(sandbox.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
+		"wrong key":                            {credential: apiclient.APIKey(secret)},
+		"token not taken":                      {options: sandbox.Options{Edition: sandbox.Community}, credential: apiclient.Bearer(secret), source: "access token from PLANE_ACCESS_TOKEN"},
+		"unknown workspace":                    {workspace: "Acme"},
+		"unknown workspace and a manifest":     {workspace: "Acme", manifest: "projects:\n  - {identifier: WEB, work_items: [{name: A, state: Todo}]}\ncustomers: [{name: Globex}]\n"},
+		"unknown workspace of community":       {workspace: "nowhere", options: sandbox.Options{Edition: sandbox.Community}},
+		"below a path":                         {options: sandbox.Options{Prefix: "/plane"}, base: under("/plane/")},
+		"address of a page in the browser":     {base: under("/acme/projects"), options: sandbox.Options{Edition: sandbox.Community}, manifest: "customers: [{name: Globex}]\n"},
+		"no workspace":                         {workspace: none},
+		"a place that nothing can be written to": {state: func(t *testing.T, path, _ string) {
+			t.Helper()
+			if err := os.Remove(filepath.Dir(path)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"web page":              {handler: always(200, page, "<html><title>Log in</title></html>")},
+		"web page below a path": {handler: always(404, page, "<html><title>Not here</title></html>"), base: under("/plane")},
+		"not JSON":              {handler: always(200, "text/plain", "hello")},
+		"another service":       {handler: always(404, js, `{"message":"no such thing"}`)},
 		"another service that answers everything": {handler: always(200, js, `{}`)},
 		"redirect to another host":                {handler: always(302, js, "", "Location", "https://login.example.com/")},
 		"https wanted":                            {handler: always(400, "text/plain", "Client sent an HTTP request to an HTTPS server.")},

@@ -3,9 +3,13 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -18,12 +22,16 @@ func (e *examination) state() {
 	if e.in.StatePath == "" {
 		return
 	}
+	if err := writable(filepath.Dir(e.in.StatePath)); err != nil {
+		e.add("state", Problem, e.in.StatePath+" cannot be written: "+err.Error(), "make the folder writable, or choose another place with --state")
+		return
+	}
 	known, err := state.Read(e.in.StatePath, state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace})
 	switch {
 	case err != nil:
 		e.add("state", Problem, err.Error(), "")
 	case !known.Exists:
-		e.add("state", OK, e.in.StatePath+" is not there yet: the first apply makes it", "")
+		e.add("state", OK, e.in.StatePath+" does not exist yet: the first apply creates it", "")
 	default:
 		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
 	}
@@ -31,9 +39,30 @@ func (e *examination) state() {
 		e.add("state", Warning, "other users can change what is in "+dir, "chmod go-w "+dir)
 	}
 	if holder, locked := state.LockedBy(e.in.StatePath); locked {
-		e.add("lock", Warning, "the state is locked by "+holder.String(), "let that run end, or wait for it with --lock-timeout")
+		e.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
 	} else if err == nil {
 		e.open(known)
+	}
+}
+
+// writable tells what keeps files from being written in a folder, which need not
+// be there yet. It looks only.
+func writable(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	case err == nil:
+		if err := mayWrite(dir); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
+		return writable(filepath.Dir(dir))
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s is not a folder", filepath.Dir(dir))
+	default:
+		return err
 	}
 }
 
@@ -54,8 +83,8 @@ func (e *examination) open(known *state.Snapshot) {
 	if more := len(open) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	e.add("journal", Warning, "what became of "+diag.Count(len(open), "request")+" is not known: "+shown,
-		"the next plan looks on the service; where that cannot tell, planform state resolve does")
+	e.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+shown,
+		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
 // need is that a manifest wants things of a kind.
@@ -70,28 +99,30 @@ func (e *examination) manifest() {
 	case len(e.in.Manifests) == 0:
 		return
 	case e.in.Errors > 0:
-		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "correct the manifest; planform validate shows the errors")
+		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "run planform validate to see the errors")
 		return
 	}
+	e.Checks = append(e.Checks, e.outside...)
+	e.Denied = e.Denied || len(e.outside) > 0
 	lacks, denied := e.needs()
-	if e.Denied && len(e.Offers) == 0 {
+	if e.Denied && len(e.Offers) == 0 || len(e.outside) > 0 {
 		denied = nil // that all is refused was told before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
 		n := lacks[kind]
-		e.add("manifest", Problem, fmt.Sprintf("it wants %s in %s, first at %s, and this edition lacks them", plural(kind), diag.Count(n.places, "place"), n.first),
-			"leave them out, or use another edition")
+		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind), diag.Count(n.places, "place"), n.first),
+			"remove them, use another edition, or give --allow-unsupported")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		n := denied[kind]
 		op, _ := resource.Must(kind).Op(resource.List, e.in.API)
-		e.deny("manifest", fmt.Sprintf("it wants %s in %s, first at %s, and the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
-			"give it the scope "+op.Scope+", or its user access to the project")
+		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
+			e.access(op.Scope))
 	}
-	if len(lacks)+len(denied) == 0 {
-		text := diag.Count(len(e.in.Wanted), "thing") + ", without errors"
+	if len(lacks)+len(denied)+len(e.outside) == 0 {
+		text := diag.Count(len(e.in.Wanted), "object") + ", no errors"
 		if len(e.Offers)+len(e.Lacks) > 0 {
-			text += " and of no kind that this edition lacks"
+			text += ", all supported by this edition"
 		}
 		e.add("manifest", OK, text, "")
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
@@ -62,9 +63,15 @@ func pause(e *apiclient.Error) string {
 func elsewhere(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
-		return "the API is looked for at " + strings.TrimRight(base, "/") + "/api/v1: check the host, and if Plane is below a path there, add it to the base URL"
+		return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: check the host, and if Plane is below a path there, add it to the base URL"
 	}
-	return "the API is looked for at " + strings.TrimRight(base, "/") + "/api/v1: check the base URL, perhaps it has a path too many"
+	return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: leave " + strings.TrimRight(u.Path, "/") + " out of the base URL, unless Plane is below that path"
+}
+
+// NoAnswer says in plain words why there was no answer.
+func NoAnswer(err error) string {
+	what, _ := connection("", err)
+	return what
 }
 
 // connection explains why there was no answer.
@@ -82,15 +89,23 @@ func connection(base string, err error) (what, do string) {
 	case dial != nil && dial.Op == "proxyconnect":
 		return "the proxy cannot be reached: " + err.Error(), "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "there is no host by the name " + dns.Name, "check how the base URL is spelled, and whether this machine resolves names (DNS, VPN)"
+		return "there is no host named " + dns.Name, "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)"
 	case errors.As(err, &dns):
 		return "the name " + dns.Name + " cannot be looked up: " + dns.Err, "check this machine's network and name server"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there", "start the service, or check host and port of the base URL"
+		return "connection refused: nothing listens there", "start the service, or check host and port of the base URL"
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "plain http is spoken there, not https", "begin the base URL with http:// (--insecure-http allows it for another machine), or name the port that speaks https"
-	case errors.Is(err, apiclient.ErrTimeout), dial != nil && dial.Timeout():
-		return err.Error(), "check the address, the network, firewall and proxy, or give it more time with --timeout"
+		return "the port speaks plain http, not https", "begin the base URL with http:// (for another machine also give --insecure-http), or use the port that speaks https"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		do = "check the service and what stands before it"
+		if strings.HasPrefix(base, "http:") {
+			do = "if the port speaks https, begin the base URL with https://"
+		}
+		return "the service closed the connection without an answer", do
+	case errors.Is(err, apiclient.ErrTimeout):
+		return strings.TrimSuffix(err.Error(), ": "+apiclient.ErrTimeout.Error()), "check the address, the network, firewall and proxy, or give it more time with --timeout"
+	case dial != nil && dial.Timeout():
+		return "no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout"
 	case dial != nil && dial.Op == "dial":
 		return "no connection: " + dial.Err.Error(), "check this machine's network, firewall and VPN"
 	case strings.HasPrefix(base, "http:"):
@@ -109,15 +124,15 @@ func certificate(err error) (what, do string, ok bool) {
 	)
 	switch {
 	case errors.As(err, &authority):
-		return "the certificate is signed by an authority that this machine does not know",
-			"install that authority's certificate on this machine, or name its file in SSL_CERT_FILE", true
+		return "the certificate is signed by a CA that this machine does not trust",
+			"install the CA's certificate on this machine, or name its file in SSL_CERT_FILE (Linux)", true
 	case errors.As(err, &hostname):
-		return "the certificate is for another name: " + hostname.Error(), "use a name that the certificate is for, or get one for this name", true
+		return "the certificate is for another host name: " + strings.TrimPrefix(hostname.Error(), "x509: "), "use a host name from the certificate, or get a certificate for this one", true
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("the certificate is not valid now, but from %s to %s", invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly)),
 			"renew it, or set this machine's clock", true
 	case errors.As(err, &invalid):
-		return "the certificate is not valid: " + invalid.Error(), "get another one for the service", true
+		return "the certificate is not valid: " + strings.TrimPrefix(invalid.Error(), "x509: "), "replace the service's certificate", true
 	default:
 		return "", "", false
 	}

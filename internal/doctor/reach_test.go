@@ -35,7 +35,7 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 	}{
 		"no such host": {
 			https, dial(&net.DNSError{Name: "plane.example.com", Err: "no such host", IsNotFound: true}),
-			"there is no host by the name plane.example.com", "check how the base URL is spelled, and whether this machine resolves names (DNS, VPN)",
+			"there is no host named plane.example.com", "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)",
 		},
 		"no name server": {
 			https, dial(&net.DNSError{Name: "plane.example.com", Err: "server misbehaving", IsTemporary: true}),
@@ -43,7 +43,7 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 		},
 		"refused": {
 			https, dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
-			"nothing listens there", "start the service, or check host and port of the base URL",
+			"connection refused: nothing listens there", "start the service, or check host and port of the base URL",
 		},
 		"no way there": {
 			https, dial(errors.New("network is unreachable")),
@@ -51,11 +51,11 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 		},
 		"no answer to the first packet": {
 			https, dial(late{}),
-			"dial tcp: i/o timeout", "check the address, the network, firewall and proxy, or give it more time with --timeout",
+			"no connection in time", "check the address, the network, firewall and proxy, or give it more time with --timeout",
 		},
 		"no answer": {
 			https, fmt.Errorf("no answer within 1m0s: %w", apiclient.ErrTimeout),
-			"no answer within 1m0s: no answer in time", "check the address, the network, firewall and proxy, or give it more time with --timeout",
+			"no answer within 1m0s", "check the address, the network, firewall and proxy, or give it more time with --timeout",
 		},
 		"no proxy": {
 			https, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errors.New("connection refused")},
@@ -64,14 +64,14 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 		"unknown authority": {
 			https,
 			x509.UnknownAuthorityError{Cert: cert},
-			"the certificate is signed by an authority that this machine does not know",
-			"install that authority's certificate on this machine, or name its file in SSL_CERT_FILE",
+			"the certificate is signed by a CA that this machine does not trust",
+			"install the CA's certificate on this machine, or name its file in SSL_CERT_FILE (Linux)",
 		},
 		"another name": {
 			https,
 			x509.HostnameError{Certificate: cert, Host: "plane.example.org"},
-			"the certificate is for another name: x509: certificate is valid for plane.example.com, not plane.example.org",
-			"use a name that the certificate is for, or get one for this name",
+			"the certificate is for another host name: certificate is valid for plane.example.com, not plane.example.org",
+			"use a host name from the certificate, or get a certificate for this one",
 		},
 		"expired": {
 			https,
@@ -81,10 +81,10 @@ func TestEveryReasonForNoAnswerHasItsOwnWords(t *testing.T) {
 		"not for servers": {
 			https,
 			x509.CertificateInvalidError{Cert: cert, Reason: x509.IncompatibleUsage},
-			"the certificate is not valid: x509: certificate specifies an incompatible key usage", "get another one for the service",
+			"the certificate is not valid: certificate specifies an incompatible key usage", "replace the service's certificate",
 		},
-		"cut, https":      {https, io.EOF, "the connection ended without an answer: EOF", "check the service and what stands before it"},
-		"cut, plain http": {http, io.EOF, "the connection ended without an answer: EOF", "if the port speaks https, begin the base URL with https://"},
+		"cut, https":      {https, io.EOF, "the service closed the connection without an answer", "check the service and what stands before it"},
+		"cut, plain http": {http, io.EOF, "the service closed the connection without an answer", "if the port speaks https, begin the base URL with https://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

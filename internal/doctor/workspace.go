@@ -21,26 +21,27 @@ func (e *examination) workspace() {
 			e.operations()
 			return
 		}
-		denied = denied || errors.Is(f.err, apiclient.ErrForbidden)
+		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !lacking(f.err)
 	}
 	if !denied {
 		do := ""
 		if e.in.API == resource.Documented {
-			do = "leave out --api documented, to ask more"
+			do = "the check needs more operations: leave out --api documented"
 		}
-		e.add("workspace", Warning, "nothing that was asked tells whether "+e.Workspace+" is there", do)
+		e.add("workspace", Warning, "cannot tell whether "+e.Workspace+" exists", do)
 		return
 	}
-	do := "check the slug: it is what follows the host in the web address"
+	do := "check the slug: it is the part of the web address after the host"
 	if lower := strings.ToLower(e.Workspace); lower != e.Workspace {
 		do += ", in lower case (" + lower + ")"
 	}
-	who := e.who
-	if who == "" {
-		who = "this user"
-	}
-	e.deny("workspace", "the service gives no access to "+e.Workspace+": there is no such workspace, or "+who+" is not a member of it",
-		do+"; or have an admin of the workspace invite "+who)
+	e.deny("workspace", "the service gives no access to "+e.Workspace+": there is no such workspace, or "+e.user()+" is not a member of it",
+		do+"; or have an admin of the workspace invite "+e.user())
+}
+
+// noWorkspace tells that there is no workspace to look at.
+func (e *examination) noWorkspace() {
+	e.add("workspace", Warning, "no workspace was given, so it was not checked", "give -f FILE, --workspace SLUG or PLANE_WORKSPACE_SLUG")
 }
 
 // project tells in which project was asked what a project holds.
@@ -50,23 +51,41 @@ func (e *examination) project() string {
 	case !asked || f.err != nil:
 		return ""
 	case f.row == nil:
-		return "; it has no project, so that what one holds was not asked"
+		return "; it has no projects, so project-level checks were skipped"
 	default:
-		return "; what a project holds was asked in " + identifier
+		return "; project-level checks used " + identifier
 	}
 }
 
+// scope is the scope that an operation needs, where the credential is of the sort that has scopes.
+func (e *examination) scope(op *resource.Operation) string {
+	if !e.token() {
+		return ""
+	}
+	return " (" + op.Scope + ")"
+}
+
+// access is the advice for what the credential may not read. Only access tokens have scopes.
+func (e *examination) access(scope string) string {
+	if e.token() {
+		return "give the token the scope " + scope + ", or make " + e.user() + " a member of the project"
+	}
+	return "make " + e.user() + " a member of the project, or give " + e.user() + " a higher role"
+}
+
+func (e *examination) token() bool { return strings.HasPrefix(e.in.Credential, "access token") }
+
 // operations tells which of the service's operations can be used.
 func (e *examination) operations() {
-	const limits = "manifests need IDs instead of names, and work items that exist cannot be changed"
+	const limits = "manifests need IDs instead of names, and existing work items cannot be changed"
 	f, asked := e.found["project"]
 	switch {
 	case e.in.API == resource.Documented:
-		e.add("operations", OK, "only the documented operations are used, as --api asks for: "+limits, "")
+		e.add("operations", OK, "only the documented operations are used (--api documented): "+limits, "")
 	case asked && f.err == nil:
-		e.add("operations", OK, "the wider API is there: names are looked up, and what exists can be changed", "")
+		e.add("operations", OK, "the wider API is available: names are looked up, and existing objects can be changed", "")
 	case asked:
-		e.add("operations", Warning, "the list of projects cannot be read, so that only the documented operations are used: "+limits, "")
+		e.add("operations", Warning, "the list of projects cannot be read, so only the documented operations are used: "+limits, "")
 	}
 }
 
@@ -85,7 +104,7 @@ func (e *examination) edition() {
 			e.Lacks = append(e.Lacks, k.Name)
 		case errors.Is(f.err, apiclient.ErrForbidden):
 			if op, ok := k.Op(resource.List, e.in.API); ok && !unreadable {
-				denied = append(denied, plural(k.Name)+" ("+op.Scope+")")
+				denied = append(denied, plural(k.Name)+e.scope(op))
 			}
 		case e.limited == nil || !errors.Is(f.err, apiclient.ErrRateLimited):
 			failed = append(failed, plural(k.Name)+": "+f.err.Error())
@@ -101,7 +120,7 @@ func (e *examination) edition() {
 	}
 	if len(denied) > 0 {
 		e.add("permission", Warning, "the credential may not read "+strings.Join(denied, ", "),
-			"if manifests have such things, give it the scopes in parentheses, or its user access to the project")
+			"if manifests use these: "+e.access("in parentheses"))
 	}
 	for _, text := range failed {
 		e.add("edition", Problem, text, "")
@@ -126,9 +145,9 @@ func (e *examination) dialect(ctx context.Context) {
 		_, newer := row[f.WireNewer]
 		switch {
 		case older && !newer:
-			e.add("dialect", OK, fmt.Sprintf("%s are in the documented form: their %s is called %q", plural(k.Name), f.Name, f.Wire), "")
+			e.add("dialect", OK, fmt.Sprintf("%s use the documented field names: %s is %q", plural(k.Name), f.Name, f.Wire), "")
 		case newer && !older:
-			e.add("dialect", OK, fmt.Sprintf("%s are in the newer form: their %s is called %q", plural(k.Name), f.Name, f.WireNewer), "")
+			e.add("dialect", OK, fmt.Sprintf("%s use the newer field names: %s is %q", plural(k.Name), f.Name, f.WireNewer), "")
 		}
 	}
 }
@@ -150,11 +169,11 @@ func (e *examination) slash(ctx context.Context) {
 	resp, err := e.ask(ctx, &bare)
 	switch {
 	case err == nil && resp.Redirected:
-		e.add("slash", OK, "a path without a slash at its end is redirected to the one with it; planform sends the same request there", "")
+		e.add("slash", OK, "paths without a trailing slash are redirected; planform sends the same request there", "")
 	case err == nil:
-		e.add("slash", OK, "a path is taken with and without a slash at its end", "")
+		e.add("slash", OK, "paths work with and without a trailing slash", "")
 	case e.limited == nil:
-		e.add("slash", Warning, "a path without a slash at its end fails: "+err.Error(), "expect the same of "+strings.Join(without, ", "))
+		e.add("slash", Warning, "paths without a trailing slash fail: "+err.Error(), "expect the same of "+strings.Join(without, ", "))
 	}
 }
 

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -64,7 +63,7 @@ func attribute(ctx context.Context, client *apiclient.Client, plan *planner.Plan
 }
 
 // Detect finds out whether the wider API is there, with one read that a plan
-// can use again: the answer is put into observed.
+// can use again: the answer is put into observed. That it may not be read is an error.
 func Detect(ctx context.Context, client *apiclient.Client, workspace string, observed planner.Observed) (resource.API, error) {
 	op, ok := resource.Must("project").Op(resource.List, resource.Full)
 	if !ok {
@@ -74,8 +73,6 @@ func Detect(ctx context.Context, client *apiclient.Client, workspace string, obs
 	read := planner.Read{Operation: op, Path: path}
 	a, err := ask(ctx, client, read)
 	switch {
-	case errors.Is(err, apiclient.ErrForbidden):
-		return resource.Documented, nil
 	case err != nil:
 		return resource.Documented, err
 	case a.Lacking || a.Missing:

@@ -286,7 +286,7 @@ func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
 	s := newService(t, resource.Full)
 	lacking := sandbox.Fault{Before: sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
 	r := s.apply(t, applying{manifest: wholeOf(s.api), fault: always(writes()["create page"], lacking)})
-	if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "wiki.pages:write") || r.Stopped != nil {
+	if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "has too low a role") || r.Stopped != nil {
 		t.Errorf("%q %v", failed, r.Stopped)
 	}
 }
@@ -333,7 +333,7 @@ func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
 		"the projects are listed":          {sandbox.Break{}, resource.Full, false},
 		"the route is not there":           {sandbox.Break{Status: 404, Body: `{"error":"Page not found."}`}, resource.Documented, false},
 		"there is no such workspace":       {sandbox.Break{Status: 404, Body: `{"error":"The requested resource does not exist."}`}, resource.Documented, false},
-		"the credential may not list them": {sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, false},
+		"the credential may not list them": {sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, true},
 		"the credential is not valid":      {sandbox.Break{Status: 403, Body: `{"detail":"Given API token is not valid"}`}, resource.Documented, true},
 		"the service is broken":            {sandbox.Break{Status: 503}, resource.Documented, true},
 		"a web page is there instead":      {sandbox.Break{Status: 404, Body: "<html></html>"}, resource.Documented, true},

@@ -241,3 +241,11 @@ func everything() *planner.Plan {
 	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "not-refreshed", Summary: "3 of the pages could not be read"})
 	return &b.Plan
 }
+
+// here is where the plans of the tests go.
+func here() view.Where {
+	return view.Where{
+		Service: "https://api.plane.so", Workspace: "acme", User: "ada (ada@example.com)",
+		Manifests: []string{"workspace.yaml"}, State: ".planform/api.plane.so_acme.state.json",
+	}
+}

@@ -40,7 +40,7 @@ func TestWhatGoesAndWhatIsKeptIsShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(leaving()); err != nil {
+			if err := s.Plan(leaving(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String())

@@ -5,13 +5,16 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Plan shows a plan on standard output. As text, its notices go to standard error.
-func (v *View) Plan(p *planner.Plan) error {
+// Plan shows a plan and where it goes on standard output. As text, its notices go to standard error.
+func (v *View) Plan(p *planner.Plan, where Where) error {
 	if v.o.JSON {
-		return v.print(stdout, func(out *printer) { out.jsonPlan(p) })
+		return v.print(stdout, func(out *printer) { out.jsonPlan(p, where) })
 	}
 	v.Diagnostics(p.Notices)
-	return v.print(stdout, func(out *printer) { out.textPlan(p, v.o.PerMinute) })
+	return v.print(stdout, func(out *printer) {
+		out.where(where)
+		out.textPlan(p, v.o.PerMinute)
+	})
 }
 
 func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
@@ -78,12 +81,15 @@ func (p *printer) absence(a *absence) {
 func (p *printer) noChanges(plan *planner.Plan) {
 	s := &plan.Summary
 	p.str("No changes.")
-	if s.Unchanged == 1 {
-		p.str(" 1 object is as the manifest wants it.")
-	} else {
-		p.str(" " + diag.Count(s.Unchanged, "object") + " are as the manifest wants them.")
+	switch s.Unchanged {
+	case 0:
+		p.str(" The manifest lists no objects")
+	case 1:
+		p.str(" The 1 object matches the manifest")
+	default:
+		p.str(" All " + diag.Count(s.Unchanged, "object") + " match the manifest")
 	}
-	p.str(" " + diag.Count(s.Reads, "read") + ".\n")
+	p.str(" (" + diag.Count(s.Reads, "read request") + ").\n")
 }
 
 func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
@@ -135,7 +141,7 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		p.membership(s, o, i)
 		return
 	}
-	sign, color := p.sigil(s.Action)
+	sign, color := p.stepSigil(s)
 	p.head(sign, color, string(s.Address))
 	switch s.Action {
 	case planner.Adopt:
@@ -194,26 +200,29 @@ func adopted(s *planner.Step) string {
 	if s.ID != "" {
 		text += " as " + Safe(s.ID)
 	}
-	found := Safe(s.Reason)
-	if o := s.Object; found == "" && o != nil {
-		switch {
-		case o.ID != "":
-			found = "found by id"
-		case o.Identifier != "":
-			found = "found by identifier"
-		default:
-			for _, f := range o.Kind.Natural {
-				if o.Text(f) != "" {
-					found = "found by " + f
-					break
-				}
-			}
-		}
-	}
-	if found != "" {
+	if found := Safe(foundBy(s)); found != "" {
 		text += ", " + found
 	}
 	return text + ")"
+}
+
+// foundBy says by what an adopted thing was found.
+func foundBy(s *planner.Step) string {
+	o := s.Object
+	switch {
+	case s.Reason != "" || o == nil:
+		return s.Reason
+	case o.ID != "":
+		return "found by id"
+	case o.Identifier != "":
+		return "found by identifier"
+	}
+	for _, f := range o.Kind.Natural {
+		if o.Text(f) != "" {
+			return "found by " + f
+		}
+	}
+	return ""
 }
 
 // membership shows all batches of one container's members as one.

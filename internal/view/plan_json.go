@@ -28,6 +28,7 @@ type jsonStep struct {
 	Needs    []string      `json:"needs"`
 	Position *jsonPosition `json:"position"`
 	Reason   *string       `json:"reason,omitempty"`
+	Adopted  *string       `json:"adopted,omitempty"` // by what it was found on the service
 }
 
 type jsonKept struct {
@@ -59,12 +60,16 @@ type jsonChange struct {
 	Possible *bool  `json:"possible,omitempty"`
 }
 
-func (p *printer) jsonPlan(plan *planner.Plan) {
+func (p *printer) jsonPlan(plan *planner.Plan, where Where) {
 	s := &plan.Summary
 	p.str("{\n")
 	p.member("format_version", formatVersion)
 	p.member("workspace", plan.Workspace)
 	p.member("base_url", plan.BaseURL)
+	p.member("user", known(where.User))
+	p.member("sandbox", where.Sandbox != "")
+	p.member("manifests", append([]string{}, where.Manifests...))
+	p.member("state", where.State)
 	p.member("summary", jsonPlanSummary{
 		Create: s.Create, Update: s.Update, Adopt: s.Adopt, Delete: s.Delete,
 		AddMembers: s.AddMembers, RemoveMembers: s.RemoveMembers,
@@ -103,6 +108,13 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 	}
 	if s.Action == planner.NotPossible || s.Action == planner.Delete && s.Reason != "" {
 		j.Reason = &s.Reason
+	}
+	if s.Action == planner.Adopt {
+		how := foundBy(s)
+		j.Adopted = &how
+		if s.Changed() {
+			j.Action = planner.Update.String()
+		}
 	}
 	if s.Members != nil {
 		j.Changes = []jsonChange{membersChange(s)}

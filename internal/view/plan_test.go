@@ -23,7 +23,7 @@ func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(everything()); err != nil {
+			if err := s.Plan(everything(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String()+"--- stderr\n"+s.err.String())
@@ -45,10 +45,13 @@ func TestTheExampleOfTheDesign(t *testing.T) {
 	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
 	b.Summary = planner.Summary{Create: 57, Update: 1, Adopt: 1, AddMembers: 41, Unchanged: 99, Requests: 60}
 	s := newScreen()
-	if err := s.Plan(&b.Plan); err != nil {
+	if err := s.Plan(&b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
-	want := `+ work_item/web/checkout
+	want := `Workspace acme at https://api.plane.so, as ada (ada@example.com)
+manifest workspace.yaml; state .planform/api.plane.so_acme.state.json
+
++ work_item/web/checkout
     name:      "Rebuild the checkout"
     parent:    work_item/web/shop
     links:     + https://example.com/design
@@ -65,8 +68,8 @@ Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 re
 func TestTheLastLineOfAPlan(t *testing.T) {
 	t.Parallel()
 	for want, sum := range map[string]planner.Summary{
-		"No changes. 57 objects are as the manifest wants them. 12 reads.":                              {Unchanged: 57, Reads: 12},
-		"No changes. 1 object is as the manifest wants it. 1 read.":                                     {Unchanged: 1, Reads: 1},
+		"No changes. All 57 objects match the manifest (12 read requests).":                             {Unchanged: 57, Reads: 12},
+		"No changes. The 1 object matches the manifest (1 read request).":                               {Unchanged: 1, Reads: 1},
 		"Plan: 1 to create. 1 request, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
 		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                    {Adopt: 1, Unchanged: 3},
 		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
@@ -75,10 +78,10 @@ func TestTheLastLineOfAPlan(t *testing.T) {
 		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
 	} {
 		s := newScreen()
-		if err := s.Plan(&planner.Plan{Summary: sum}); err != nil {
+		if err := s.Plan(&planner.Plan{Summary: sum}, here()); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.out.String(); got != want+"\n" {
+		if _, got, _ := strings.Cut(s.out.String(), "\n\n"); got != want+"\n" {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
@@ -102,7 +105,7 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(&b.Plan); err != nil {
+			if err := s.Plan(&b.Plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -120,7 +123,7 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 	t.Parallel()
 	a, b := newScreen(inJSON), newScreen(inJSON)
-	if err := errors.Join(a.Plan(everything()), b.Plan(everything())); err != nil {
+	if err := errors.Join(a.Plan(everything(), here()), b.Plan(everything(), here())); err != nil {
 		t.Fatal(err)
 	}
 	if a.out.String() != b.out.String() {
@@ -141,7 +144,7 @@ func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 		t.Errorf("got %+v", plan)
 	}
 	empty := newScreen(inJSON)
-	if err := empty.Plan(&planner.Plan{}); err != nil || !json.Valid(empty.out.Bytes()) {
+	if err := empty.Plan(&planner.Plan{}, here()); err != nil || !json.Valid(empty.out.Bytes()) {
 		t.Errorf("%v: %s", err, empty.out.String())
 	}
 	if a.err.Len() > 0 {
@@ -153,7 +156,7 @@ func TestAFullDiskIsToldToTheCaller(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {
 		s := newScreen(func(o *view.Options) { o.Out, o.JSON = brokenWriter{}, asJSON })
-		if err := s.Plan(everything()); !errors.Is(err, io.ErrShortWrite) {
+		if err := s.Plan(everything(), here()); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -180,7 +183,7 @@ func TestADifferenceKeepsWhatDiffersInSight(t *testing.T) {
 		b.act(planner.Update, object("work_item", "a", web), "", changed("description", before.String(), after.String()))
 		b.Summary.Update = 1
 		s := newScreen()
-		if err := s.Plan(&b.Plan); err != nil {
+		if err := s.Plan(&b.Plan, view.Where{}); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Count(s.out.String(), "\n"); lines > 25 || lines < 3 {
@@ -213,7 +216,7 @@ func benchmarkPlan(b *testing.B, set ...func(*view.Options)) {
 	v := newScreen(append(set, func(o *view.Options) { o.Out = io.Discard })...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := v.Plan(plan); err != nil {
+		if err := v.Plan(plan, here()); err != nil {
 			b.Fatal(err)
 		}
 	}

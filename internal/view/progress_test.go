@@ -201,7 +201,7 @@ func TestManyWritersDoNotTearEachOther(t *testing.T) {
 				p.Waiting(time.Duration(i)*time.Second, "the rate limit of the service")
 				v.Notef("note")
 				_, _ = v.Stderr().Write([]byte("log\n"))
-				if err := v.Plan(&planner.Plan{}); err != nil {
+				if err := v.Plan(&planner.Plan{}, view.Where{}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -216,7 +216,7 @@ func TestManyWritersDoNotTearEachOther(t *testing.T) {
 	for _, l := range term.lines {
 		count[l]++
 	}
-	want := map[string]int{"note": 400, "log": 400, "No changes. 0 objects are as the manifest wants them. 0 reads.": 400}
+	want := map[string]int{"note": 400, "log": 400, "No changes. The manifest lists no objects (0 read requests).": 400}
 	if diff := cmp.Diff(want, count); diff != "" {
 		t.Error(diff)
 	}

@@ -75,7 +75,7 @@ func (p *printer) accomplished(r *executor.Result) {
 		if s.Status != executor.Done {
 			continue
 		}
-		sign, color := p.sigil(s.Step.Action)
+		sign, color := p.stepSigil(s.Step)
 		if s.Step.Members == nil {
 			p.paint(color, sign)
 			p.str(" ")
@@ -290,7 +290,11 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 		case planner.Update:
 			updated++
 		case planner.Adopt:
-			adopted++
+			if s.Step.Changed() {
+				updated++
+			} else {
+				adopted++
+			}
 		case planner.AddMembers:
 			joined += membersDone(s)
 		case planner.RemoveMembers:

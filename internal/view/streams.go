@@ -47,15 +47,18 @@ type Options struct {
 }
 
 // NewOptions decides once how things are shown on the streams: colour and a
-// progress line on a terminal only, neither if TERM is dumb, no colour if
-// noColor (--no-color) or NO_COLOR asks for none. getenv reads the environment.
-func NewOptions(s Streams, noColor, json bool, getenv func(string) string) Options {
+// progress line on a terminal only, and neither if TERM is dumb. color is auto,
+// always or never; with auto, NO_COLOR asks for none, and FORCE_COLOR and
+// CLICOLOR_FORCE for colours without a terminal too. getenv reads the environment.
+func NewOptions(s Streams, color string, json bool, getenv func(string) string) Options {
 	dumb := getenv("TERM") == "dumb"
-	color := !noColor && getenv("NO_COLOR") == "" && !dumb
+	asked := func(name string) bool { v := getenv(name); return v != "" && v != "0" }
+	always := color == "always" || color == "auto" && getenv("NO_COLOR") == "" && (asked("FORCE_COLOR") || asked("CLICOLOR_FORCE"))
+	wanted := always || color == "auto" && getenv("NO_COLOR") == "" && !dumb
 	return Options{
 		Streams:  s,
-		ColorOut: color && s.OutTTY && !json,
-		ColorErr: color && s.ErrTTY && !json,
+		ColorOut: wanted && (s.OutTTY || always) && !json,
+		ColorErr: wanted && (s.ErrTTY || always) && !json,
 		Live:     s.ErrTTY && !dumb,
 		JSON:     json,
 	}

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -57,7 +58,8 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 	terminal := view.Streams{OutTTY: true, ErrTTY: true}
 	for name, tt := range map[string]struct {
 		streams           view.Streams
-		noColor, json     bool
+		color             string // "" = auto
+		json              bool
 		env               map[string]string
 		out, errors, live bool
 	}{
@@ -65,7 +67,11 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		"no terminal":                 {streams: view.Streams{}},
 		"only standard error is one":  {streams: view.Streams{ErrTTY: true}, errors: true, live: true},
 		"only standard output is one": {streams: view.Streams{OutTTY: true}, out: true},
-		"--no-color":                  {streams: terminal, noColor: true, live: true},
+		"--no-color":                  {streams: terminal, color: "never", live: true},
+		"--color always":              {color: "always", out: true, errors: true},
+		"FORCE_COLOR":                 {env: map[string]string{"FORCE_COLOR": "1"}, out: true, errors: true},
+		"NO_COLOR is stronger":        {env: map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}},
+		"a flag is stronger":          {color: "always", env: map[string]string{"NO_COLOR": "1"}, out: true, errors: true},
 		"NO_COLOR":                    {streams: terminal, env: map[string]string{"NO_COLOR": "1"}, live: true},
 		"an empty NO_COLOR is none":   {streams: terminal, env: map[string]string{"NO_COLOR": ""}, out: true, errors: true, live: true},
 		"a dumb terminal":             {streams: terminal, env: map[string]string{"TERM": "dumb"}},
@@ -73,7 +79,7 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := view.NewOptions(tt.streams, tt.noColor, tt.json, func(key string) string { return tt.env[key] })
+			o := view.NewOptions(tt.streams, cmp.Or(tt.color, "auto"), tt.json, func(key string) string { return tt.env[key] })
 			if o.ColorOut != tt.out || o.ColorErr != tt.errors || o.Live != tt.live {
 				t.Errorf("got %+v", o)
 			}

@@ -71,6 +71,14 @@ func (p *palette) sigil(a planner.Action) (string, style) {
 	}
 }
 
+// stepSigil is the sign of a step: what is adopted and changed is shown as a change.
+func (p *palette) stepSigil(s *planner.Step) (string, style) {
+	if s.Action == planner.Adopt && s.Changed() {
+		return p.sigil(planner.Update)
+	}
+	return p.sigil(s.Action)
+}
+
 // attempted says what a step was to do: "create work_item/web/shop".
 func attempted(s *planner.Step) string {
 	switch s.Action {
@@ -111,7 +119,11 @@ func carriedOut(r *executor.StepResult) string {
 			text = "changed " + diag.Count(memberCount(s), memberNoun(s)) + " of " + Safe(base(s))
 		}
 	case planner.Adopt:
-		text = "adopted " + text
+		if s.Changed() {
+			text = "updated " + text + " (adopted)"
+		} else {
+			text = "adopted " + text
+		}
 	case planner.Delete:
 		text = "deleted " + text
 	case planner.AddMembers:

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/doctor"
+	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// access makes sure of address, credential and workspace, before anything is
+// concluded from other answers, and decides which operations are used. The answer
+// that tells whether the wider API is there is put into observed.
+func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
+	in := doctor.Input{BaseURL: c.name, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Hide: c.client.Hide}
+	if which == "documented" {
+		in.API = resource.Documented
+	}
+	c.preflight = doctor.NewPreflight(in)
+	if err := c.preflight.Service(ctx); err != nil || which == "documented" {
+		return resource.Documented, err
+	}
+	c.user = c.preflight.User()
+	c.client.Name(c.user)
+	api, err := remote.Detect(ctx, c.client, c.workspace, observed)
+	switch {
+	case err == nil && api == resource.Full:
+		return api, nil
+	case err == nil, errors.Is(err, apiclient.ErrForbidden):
+		if err := c.preflight.Workspace(ctx, cause(err)); err != nil {
+			return resource.Documented, err
+		}
+		if which == "full" { // what cannot be read is told where it is wanted
+			return resource.Full, nil
+		}
+		return resource.Documented, nil
+	default:
+		return resource.Documented, err
+	}
+}
+
+// cause is why the list of projects could not be read; without an error, there is no such route.
+func cause(err error) error {
+	if err == nil {
+		return apiclient.ErrRouteAbsent
+	}
+	return err
+}
+
+// outsider tells of projects of the manifest that the service lists, and of which the user is not a member.
+func (c *connection) outsider(observed planner.Observed, wanted []*resource.Object) error {
+	for read, answer := range observed {
+		if o := read.Operation; o.Kind == "project" && o.Verb == resource.List && !strings.Contains(read.Fields, "id") {
+			return c.preflight.Outsider(answer.Rows, wanted)
+		}
+	}
+	return nil
+}

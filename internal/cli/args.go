@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// commandLine is a command line in the order that the library wants: flags first.
+type commandLine struct {
+	args    []string
+	command *cli.Command // nil = the program itself
+	name    string       // with those that it is below of
+	help    bool
+	json    bool // the result is wanted as JSON, and so are errors
+}
+
+// arrange brings flags in front of arguments, so that they may stand anywhere.
+func arrange(app *cli.App, args []string) commandLine {
+	line := commandLine{args: args[:min(1, len(args))], name: app.Name}
+	commands, rest := app.Commands, args[len(line.args):]
+	for len(rest) > 0 {
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(rest[0]) })
+		if i < 0 {
+			break
+		}
+		line.command, line.name = commands[i], line.name+" "+commands[i].Name
+		line.args = append(slices.Clip(line.args), rest[0])
+		commands, rest = commands[i].Subcommands, rest[1:]
+	}
+	if line.command == nil && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // no command: its flags are nobody's
+		rest = rest[:1]
+	}
+	known := app.Flags
+	if line.command != nil {
+		known = line.command.Flags
+	}
+	var flags, arguments []string
+	for len(rest) > 0 {
+		word := rest[0]
+		rest = rest[1:]
+		switch {
+		case word == "--":
+			arguments, rest = append(arguments, rest...), nil
+		case len(word) < 2 || word[0] != '-':
+			arguments = append(arguments, word)
+		case helpFlag(word):
+			line.help = true
+		default:
+			flags = append(flags, word)
+			name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			if takesValue(known, name) && !given && len(rest) > 0 {
+				value = rest[0]
+				flags, rest = append(flags, value), rest[1:]
+			}
+			line.json = line.json || (name == "output" || name == "o") && value == "json"
+		}
+	}
+	line.args = append(append(slices.Clip(line.args), flags...), "--")
+	line.args = append(line.args, arguments...)
+	return line
+}
+
+// takesValue reports whether a flag is followed by its value.
+func takesValue(flags []cli.Flag, name string) bool {
+	for _, f := range flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return d.TakesValue()
+		}
+	}
+	return false
+}
+
+// usage says what is wrong with the flags, and what was probably meant.
+func usage(c *cli.Context, err error, _ bool) error {
+	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return usageError{text: err.Error(), hint: c.Command.HelpName + " --help shows the flags"}
+	}
+	word = strings.TrimLeft(word, "-")
+	var flags []string
+	for _, f := range c.Command.Flags {
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				flags = append(flags, "--"+name)
+			}
+		}
+	}
+	dashes := strings.Repeat("-", min(2, max(1, len(word))))
+	return usageError{
+		text: "unknown flag " + dashes + word,
+		hint: cmp.Or(diag.DidYouMean("--"+word, flags), cmp.Or(c.Command.HelpName, "planform")+" --help shows the flags"),
+	}
+}
+
+// otherWords are commands of other programs, by what does the same here.
+func otherWord(word string) string {
+	switch word {
+	case "import":
+		return "planform apply creates what a manifest lists, planform export writes a manifest of what exists, planform state import binds an address to an ID"
+	case "diff":
+		return "planform plan shows the difference"
+	case "destroy", "delete", "prune":
+		return "planform apply --prune deletes what it created and the manifest no longer has"
+	case "init", "new":
+		return "planform export writes manifests of what exists; examples/workspace.yaml is a manifest to begin with"
+	case "check", "lint":
+		return "planform validate checks manifests"
+	}
+	return ""
+}

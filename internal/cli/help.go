@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpWidth is what every terminal has.
+const helpWidth = 80
+
+// helpFlag is every command's; it is found before the library sees the command line.
+func helpFlag(word string) bool { return word == "--help" || word == "-h" || word == "-help" }
+
+// appHelp is the help of the program.
+func appHelp(app *cli.App) string {
+	var b strings.Builder
+	b.WriteString(app.Name + ": " + app.Usage + "\n\nUsage:\n   " + app.UsageText + "\n\n" + app.Description + "\n\nCommands:\n")
+	writeCommands(&b, app.Commands)
+	b.WriteString("\n" + paragraphs(exitCodes) + "\n\nplanform COMMAND --help explains a command.\n")
+	return b.String()
+}
+
+// commandHelp is the help of a command.
+func commandHelp(cmd *cli.Command, name string) string {
+	var b strings.Builder
+	b.WriteString(name + ": " + cmd.Usage + "\n\nUsage:\n")
+	writeUsage(&b, cmd.UsageText)
+	if cmd.Description != "" {
+		b.WriteString("\n" + paragraphs(cmd.Description) + "\n")
+	}
+	if len(cmd.Subcommands) > 0 {
+		b.WriteString("\nCommands:\n")
+		writeCommands(&b, cmd.Subcommands)
+		b.WriteString("\n" + name + " COMMAND --help explains a command.\n")
+		return b.String()
+	}
+	for _, category := range []string{"", categoryService, categoryOutput} {
+		title := "\n" + category + " flags:\n"
+		if category == "" {
+			title = "\nFlags:\n"
+		}
+		for _, f := range cmd.Flags {
+			if c, ok := f.(cli.CategorizableFlag); !ok || c.GetCategory() != category || hidden(f) {
+				continue
+			}
+			b.WriteString(title)
+			title = ""
+			entry(&b, flagNames(f), 28, flagText(f))
+		}
+	}
+	return b.String()
+}
+
+func hidden(f cli.Flag) bool {
+	v, ok := f.(cli.VisibleFlag)
+	return ok && !v.IsVisible()
+}
+
+func writeCommands(b *strings.Builder, commands []*cli.Command) {
+	for _, c := range commands {
+		entry(b, c.Name, 22, c.Usage)
+	}
+}
+
+// writeUsage breaks a line of usage, the rest of it indented.
+func writeUsage(b *strings.Builder, text string) {
+	for i, line := range wrap(text, helpWidth-9) {
+		b.WriteString(strings.Repeat(" ", 3+6*min(i, 1)) + line + "\n")
+	}
+}
+
+// paragraphs breaks the lines of a text anew, but for those that are indented.
+func paragraphs(text string) string {
+	var out, open []string
+	end := func() {
+		if len(open) > 0 {
+			out, open = append(out, wrap(strings.Join(open, " "), helpWidth)...), nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || strings.HasPrefix(line, " ") {
+			end()
+			out = append(out, line)
+		} else {
+			open = append(open, line)
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// entry writes a name, and beside it what it means.
+func entry(b *strings.Builder, name string, column int, text string) {
+	b.WriteString("  " + name)
+	at := 2 + len(name)
+	for _, line := range wrap(text, helpWidth-column) {
+		if at+2 > column {
+			b.WriteString("\n")
+			at = 0
+		}
+		b.WriteString(strings.Repeat(" ", column-at) + line)
+		at = helpWidth
+	}
+	b.WriteString("\n")
+}
+
+// wrap breaks a text into lines between words.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
+
+// flagNames is how a flag is written, such as -f, --file FILE.
+func flagNames(f cli.Flag) string {
+	var names []string
+	for _, n := range f.Names() {
+		names = append(names, strings.Repeat("-", min(2, len(n)))+n)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return len(a) - len(b) })
+	text := strings.Join(names, ", ")
+	if d, ok := f.(cli.DocGenerationFlag); ok && d.TakesValue() {
+		text += " " + placeholder(d.GetUsage())
+	}
+	return text
+}
+
+// placeholder is the word in backquotes.
+func placeholder(usage string) string {
+	if _, rest, ok := strings.Cut(usage, "`"); ok {
+		if word, _, ok := strings.Cut(rest, "`"); ok {
+			return word
+		}
+	}
+	return "VALUE"
+}
+
+func flagText(f cli.Flag) string {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	return strings.ReplaceAll(d.GetUsage(), "`", "") + defaultText(d)
+}
+
+// defaultText is what a flag is if it is not given, where that says anything.
+func defaultText(d cli.DocGenerationFlag) string {
+	text := strings.Trim(d.GetDefaultText(), `"`)
+	if !d.TakesValue() || slices.Contains([]string{"", "false", "0", "0s"}, text) {
+		return ""
+	}
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return " (default: " + text + ")"
+}

@@ -186,7 +186,7 @@ func date(_ *tx, v any) (any, any) {
 func moment(_ *tx, v any) (any, any) {
 	s, _ := v.(string)
 	if t, ok := parseMoment(s); ok {
-		return t.UTC().Format("2006-01-02T15:04:05.999999Z"), nil
+		return shownMoment(t), nil
 	}
 	return nil, says("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].")
 }

@@ -211,3 +211,11 @@ func anyList(items []string) []any {
 const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+// shownMoment is how the service shows a moment that it was given: with microseconds, if there are any.
+func shownMoment(t time.Time) string {
+	if t.Nanosecond()/1000 == 0 {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return stamp(t)
+}

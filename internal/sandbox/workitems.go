@@ -287,7 +287,7 @@ func (c *call) spoof(r row) (kept row, bad bool) {
 		if !ok {
 			return kept, true
 		}
-		kept["created_at"] = when.UTC().Format("2006-01-02T15:04:05.999999Z")
+		kept["created_at"] = shownMoment(when)
 	}
 	return kept, false
 }

@@ -17,8 +17,13 @@
 // has ended, however: a service that numbers what it creates then numbers it in that
 // order. Everything else runs beside. A few of a sequence are announced ahead.
 //
-// What is to be deleted goes last, and only if all that was to be created is
-// there: it may be the same thing, moved to another place.
+// What is to be deleted goes last, and only if what may replace it is complete: it may
+// be the same thing, moved to another place. So nothing is deleted if a create did not
+// succeed; and nothing of a kind if a step did not that changes something of that kind
+// or in it, or brings a member in or into it: after a link that failed, no link, work
+// item or project. That holds for what existed before the run, too, since the next run
+// finds there what this one left incomplete. What the plan says is not possible keeps
+// nothing: it never will be.
 //
 // Of the steps that can start and whose intent is written, the first in the plan
 // starts first. So a step that becomes ready late can be overtaken, by what

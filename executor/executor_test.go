@@ -143,9 +143,26 @@ func TestSchedule(t *testing.T) {
 			steps: []step{{err: errRefused}, {needs: []int{0}}, {action: planner.Delete}, {action: planner.Delete, needs: []int{2}}, {takes: sec}},
 			want:  "failed blocked blocked blocked done", takes: sec, roots: map[int]int{1: 0, 2: 0, 3: 0},
 		},
-		"but what was only to be changed keeps nothing": {
-			steps: []step{{action: planner.Update, err: errRefused, takes: sec}, {action: planner.NotPossible}, {action: planner.Delete, takes: sec}},
-			want:  "failed not-started done", takes: 2 * sec,
+		"or is not complete": {
+			steps: []step{{action: planner.Update, err: errRefused, takes: sec}, {action: planner.Delete}, {action: planner.Delete, address: "label/web/old", takes: sec}},
+			want:  "failed blocked done", takes: 2 * sec, roots: map[int]int{1: 0},
+		},
+		"or what lives in it is not": {
+			steps: []step{
+				{action: planner.Update, address: "link/web/new/a", err: errLost},
+				{action: planner.Delete},
+				{action: planner.Delete, address: "project/old"},
+				{action: planner.Delete, address: "comment/web/old/c"},
+			},
+			want: "unknown blocked blocked done", roots: map[int]int{1: 0, 2: 0},
+		},
+		"or it is not in what it was to be in": {
+			steps: []step{{members: []int{}, err: errRefused}, {action: planner.Delete}, {action: planner.Delete, address: "cycle/web/old"}, {action: planner.Delete, address: "module/web/old"}},
+			want:  "failed blocked blocked done", roots: map[int]int{1: 0, 2: 0},
+		},
+		"but what is not possible keeps nothing": {
+			steps: []step{{action: planner.NotPossible}, {action: planner.Delete, takes: sec}},
+			want:  "not-started done", takes: sec,
 		},
 		"a panic fails one step": {
 			steps: []step{{panics: "index out of range"}, {needs: []int{0}}, {takes: sec}},

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -41,6 +40,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		ended: make(chan ending, limit), announced: make(chan announcement),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), aside: make(map[int]time.Time),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
+		incomplete: make(map[string]*planner.Step),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -69,9 +69,10 @@ type run struct {
 	// unsupported are the steps whose kind the service turned out not to have.
 	unsupported map[int]bool
 
-	others int           // steps that delete nothing and have not ended
-	held   []int         // steps that delete something, and wait for nothing but those
-	lost   *planner.Step // why something that was to be created is not there
+	pendingNonDeletes int                      // steps that delete nothing and have not ended
+	deferredDeletes   []int                    // steps that delete something, and wait for nothing but those
+	failedCreate      *planner.Step            // why something that was to be created is not there
+	incomplete        map[string]*planner.Step // by kind: why one of it, or something in it, is not as it was to be
 
 	running    int
 	announcing bool
@@ -113,7 +114,7 @@ func (r *run) prepare() {
 		if s.Action != planner.NotPossible {
 			r.total++
 			if s.Action != planner.Delete {
-				r.others++
+				r.pendingNonDeletes++
 			}
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
@@ -403,10 +404,10 @@ func (r *run) free(i int) {
 	switch root := r.refused(step); {
 	case root != nil:
 		r.block(i, root)
-	case deletes && r.others > 0:
-		r.held = append(r.held, i)
-	case deletes && r.lost != nil:
-		r.block(i, r.lost)
+	case deletes && r.pendingNonDeletes > 0:
+		r.deferredDeletes = append(r.deferredDeletes, i)
+	case deletes && r.keptBy(step) != nil:
+		r.block(i, r.keptBy(step))
 	case len(missing) > 0 && len(missing) == len(step.Members.Items):
 		var root *planner.Step
 		if j, ok := r.at[missing[0]]; ok {
@@ -460,13 +461,13 @@ func (r *run) record(res *StepResult) {
 	if res.Step.Action == planner.Delete {
 		return
 	}
-	if res.Step.Action == planner.Create && res.Status != Done && r.lost == nil {
-		r.lost = cmp.Or(res.BlockedBy, res.Step)
+	if res.Status != Done {
+		r.noteIncomplete(res)
 	}
-	if r.others--; r.others == 0 {
-		held := r.held
-		r.held = nil
-		for _, i := range held {
+	if r.pendingNonDeletes--; r.pendingNonDeletes == 0 {
+		deletes := r.deferredDeletes
+		r.deferredDeletes = nil
+		for _, i := range deletes {
 			r.free(i)
 		}
 	}

@@ -53,7 +53,8 @@ func planOf(steps ...step) *planner.Plan {
 			p.Operation = nil
 		}
 		if s.members != nil {
-			p.Action, p.Object, p.Members = planner.AddMembers, nil, &planner.Members{}
+			p.Action, p.Object, p.Members = planner.AddMembers, nil, &planner.Members{Container: planner.Container{Address: "cycle/web/one"}}
+			p.Kind = resource.Must("cycle_work_item")
 			for _, j := range s.members {
 				p.Members.Items = append(p.Members.Items, planner.Member{Address: addressOf(j)})
 			}
@@ -317,7 +318,7 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 			return next && o.Status == executor.NotStarted && o.Step.Action != planner.NotPossible
 		})
 	kept := s.Step.Action == planner.Delete && slices.ContainsFunc(r.Steps, func(o executor.StepResult) bool {
-		return o.Step.Action == planner.Create && o.Status != executor.Done && o.Status != executor.NotStarted
+		return o.Step.Action != planner.Delete && o.Status != executor.Done && o.Status != executor.NotStarted
 	})
 	noMember := s.Step.Members != nil && !slices.ContainsFunc(w.script[i].members, func(j int) bool { return r.Steps[j].Status == executor.Done })
 	open := w.intended[i] && w.settled[i] == 0

@@ -308,10 +308,14 @@ func (p *Progress) plain(e *executor.Event) {
 			out.paint(out.warning, "unknown")
 			out.str(" whether it was done: " + attempted(r.Step))
 		case executor.Blocked:
-			out.str("blocked: " + attempted(r.Step))
-			if r.BlockedBy != nil {
-				out.str(", by ")
-				out.safe(string(r.BlockedBy.Address))
+			switch by := r.BlockedBy; {
+			case by == nil:
+				out.str("blocked: " + attempted(r.Step))
+			case keeps(by, r.Step):
+				out.str("kept: " + Safe(string(r.Step.Address)) + ", until this is done: " + attempted(by))
+			default:
+				out.str("blocked: " + attempted(r.Step) + ", by ")
+				out.safe(string(by.Address))
 			}
 		case executor.NotStarted:
 			out.str("not started: " + attempted(r.Step))

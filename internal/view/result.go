@@ -138,7 +138,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.sameElse(of, blocked)
 			continue
 		}
-		p.blocked(blocked[s.Step])
+		p.blocks(s.Step, blocked[s.Step])
 		delete(blocked, s.Step)
 	}
 	for i := range r.Steps { // by what did not fail in this run
@@ -156,7 +156,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.place(s.BlockedBy.Position, "")
 			p.hint(s.BlockedBy.Reason)
 		}
-		p.blocked(blocked[s.BlockedBy])
+		p.blocks(s.BlockedBy, blocked[s.BlockedBy])
 		delete(blocked, s.BlockedBy)
 	}
 }
@@ -218,16 +218,37 @@ func (p *printer) sameElse(failed []*planner.Step, blocked map[*planner.Step][]*
 	if n := len(untried); n > 0 {
 		p.str("  not started: " + diag.Count(n, "more step") + " of this kind, since the service refuses each\n")
 	}
-	p.blocked(others)
+	p.blocks(failed[0], others)
 }
 
-// blocked names some of the steps that a failure blocks.
-func (p *printer) blocked(steps []*planner.Step) {
-	const most = 10
-	if len(steps) == 0 {
-		return
+// blocks names some of the steps that a failure blocks. What it keeps from being
+// deleted, since it may be to replace it, is told apart.
+func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
+	var others, kept []*planner.Step
+	for _, s := range steps {
+		if keeps(failed, s) {
+			kept = append(kept, s)
+		} else {
+			others = append(others, s)
+		}
 	}
-	p.str("  blocks " + diag.Count(len(steps), "step") + ":\n")
+	if len(others) > 0 {
+		p.str("  blocks " + diag.Count(len(others), "step") + ":\n")
+		p.attempts(others)
+	}
+	if n := len(kept); n > 0 {
+		p.str("  keeps " + diag.Count(n, "thing") + " until this is done, since it may be the same at another place:\n")
+		p.attempts(kept)
+	}
+}
+
+// keeps reports whether a step is a delete that waits for what may replace the thing.
+func keeps(failed, s *planner.Step) bool {
+	return s.Action == planner.Delete && failed != nil && failed.Action != planner.Delete
+}
+
+func (p *printer) attempts(steps []*planner.Step) {
+	const most = 10
 	for i, s := range steps {
 		if i == most && len(steps) > most+1 {
 			p.str("    ")

@@ -97,6 +97,14 @@ func TestWhatToDoNext(t *testing.T) {
 			"Applied: nothing; 1 not started.\n",
 			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
 		},
+		"kept until what may replace it is complete": {
+			executor.Result{Steps: []executor.StepResult{
+				{Step: step, Status: executor.Failed, Err: errors.New("400: no")},
+				{Step: &planner.Step{Index: 1, Address: "work_item/ops/a", Action: planner.Delete}, Status: executor.Blocked, BlockedBy: step},
+			}},
+			"Applied: nothing; 1 failed, 1 blocked.\n",
+			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 thing until this is done, since it may be the same at another place:\n    delete work_item/ops/a\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+		},
 		"blocked by a step that did not fail now": {
 			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Reason: "no way"}}}},
 			"Applied: nothing; 1 blocked.\n",

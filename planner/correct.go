@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -70,7 +71,7 @@ func (b *builder) correct() {
 			continue
 		}
 		c := at(d.record)
-		c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), func(id string) bool { return slices.Contains(d.lost, id) })
+		c.Record.lose(func(id string) bool { return slices.Contains(d.lost, id) })
 		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.lost))+" less than planform added")
 	}
 	b.close(at)
@@ -130,9 +131,19 @@ func (b *builder) left(at func(resource.Address) *Correction, into *roster, ids 
 		_, kind, _, _ := address.Roster()
 		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, came) {
 			c := at(address)
-			c.Record.Members = slices.DeleteFunc(slices.Clone(c.Record.Members), came)
+			c.Record.lose(came)
 		}
 	}
+}
+
+// lose takes members out of the record, with what is known of each.
+func (r *Record) lose(gone func(id string) bool) {
+	r.Members = slices.DeleteFunc(slices.Clone(r.Members), gone)
+	r.Values = maps.Clone(r.Values)
+	maps.DeleteFunc(r.Values, func(key, _ string) bool {
+		_, id, ofMember := strings.Cut(key, " ")
+		return ofMember && gone(id)
+	})
 }
 
 func protection(set bool) string {

@@ -9,7 +9,6 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -46,7 +45,7 @@ func (s *Service) contradictions(step *planner.Step, row resource.Row, values ma
 		have, known := v.Field.Observed(row)
 		telling = telling || known
 		if text, isText := shown.(string); isText && v.Field.Rich() {
-			if lost := markup.Lost(v.HTML(), text); len(lost) > 0 {
+			if lost := v.Lost(text); len(lost) > 0 {
 				warn(v, "the service left "+strings.Join(lost, ", ")+" out of the "+v.Field.Name, "it is not sent again until the manifest changes")
 				continue
 			}

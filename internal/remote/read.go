@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -124,7 +123,7 @@ func read(ctx context.Context, client *apiclient.Client, r planner.Read, query u
 	}
 	op, query := *r.Operation, url.Values{"per_page": {"1"}}
 	if op.Writes() { // to read what can only be written is refused, if the route is there at all
-		op.Method, op.Verb, query = http.MethodGet, resource.Get, nil
+		op.Method, op.Verb, query = "GET", resource.Get, nil
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})
 	var e *apiclient.Error

@@ -117,6 +117,10 @@ func (v *Value) HTML() string {
 	}
 }
 
+// Lost names the elements and attributes of a rich field that a text which the
+// service shows does without.
+func (v *Value) Lost(shown string) []string { return markup.Lost(v.HTML(), shown) }
+
 // IsID reports whether a text has the form of the service's IDs (a UUID, in either case).
 func IsID(text string) bool {
 	if len(text) != 36 {

@@ -101,16 +101,26 @@ func (s *Survey) countDepartures() int {
 		}
 		r := s.in.Prior[address]
 		d := &departure{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
-		if l.going[serviceID{base.Kind(), d.container.ID}] {
+		if l.going[serviceID{base.Kind(), d.container.ID}] || l.replaced(base) {
 			continue
 		}
 		for _, id := range r.Members {
+			if l.replaced(l.names[serviceID{kind.Membership.Member, id}]) {
+				continue
+			}
 			if _, told, dropped := l.leaves(d, id); dropped && !told && r.added(id) {
 				n++
 			}
 		}
 	}
 	return n
+}
+
+// replaced reports whether a thing of the manifest is not what the state knows any more:
+// that was deleted, and its memberships with it.
+func (s *Survey) replaced(a resource.Address) bool {
+	i, wanted := s.placeOf(a)
+	return wanted && s.facts[i].standing == absent
 }
 
 // hear takes down which memberships the manifest says are none.

@@ -91,6 +91,18 @@ func TestWhoLeaves(t *testing.T) {
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay) },
 			steps: []string{"remove_members cycle/web/One#work_items 1"},
 		},
+		"what is not there any more left no membership": {
+			api: full, want: wants("", func(w *wanted) { w.put("work_item/web/new", "name=New", "cycle=@cycle/web/s1") }), have: have,
+			prior:    []planner.Record{made("work_item/web/new", uuid(9, 77), "name=New"), roster("cycle/web/s1#work_items", uuid(9, 77))},
+			steps:    []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
+			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
+		},
+		"nor what was in something that is not": {
+			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Files: standing()}},
+			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
+			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
+			findings: []string{"warning gone: cycle/web/gone was deleted or archived on the service since the last apply and is created again"},
+		},
 		"an empty list takes out what planform added": {
 			api: full, have: have, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
 			steps: []string{"remove_members initiative/q1#projects 1"},

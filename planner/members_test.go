@@ -178,6 +178,37 @@ func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
 	}
 }
 
+func TestWhatIsCreatedAgainIsNotCountedAsNotRead(t *testing.T) {
+	t.Parallel()
+	const many = 61
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "identifier=WEB")
+	for i := range many {
+		item := resource.Address(fmt.Sprintf("work_item/web/i%d", i))
+		w.put(item, fmt.Sprintf("name=Item %d", i)).put(item.Child("link", "https://example.com"), "url=https://example.com")
+	}
+	s.makeAll(w.all())
+	count := func() (n int) {
+		for _, d := range s.mustPlan(w.all()).Notices {
+			if d.Code == "not-read-again" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(); n != 1 {
+		t.Errorf("%d notices while the links are there", n)
+	}
+	for _, gone := range s.things[1:] {
+		delete(s.byID, gone.row.ID())
+	}
+	s.things = s.things[:1]
+	if n := count(); n != 0 {
+		t.Errorf("%d notices of links that are created again", n)
+	}
+}
+
 // TestItemsWaitForThePeopleTheyName: the service drops in silence who is not in the project.
 func TestItemsWaitForThePeopleTheyName(t *testing.T) {
 	t.Parallel()

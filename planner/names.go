@@ -251,6 +251,42 @@ func (s *Survey) resolve(i int32) resource.Resolve {
 	}
 }
 
+// readNames reads the lists of the workspace, such as its members, in which the names of
+// what the plan would show by an ID stand.
+func (s *Survey) readNames() {
+	if len(s.reads) > 0 {
+		return // it is not clear yet what the plan shows
+	}
+	for _, d := range s.departures {
+		for _, id := range d.ids {
+			s.readName(s.kinds[resource.Must(d.kind.Membership.Member)], id)
+		}
+	}
+	for _, n := range s.refs {
+		f := &s.facts[n.by]
+		if n.t.to.list == nil || n.t.to.parent != nil || n.t.via != nil || f.standing != there || n.v.Field.NoWire {
+			continue
+		}
+		if c, _, differs := s.compare(n.v, f, s.resolve(n.by)); differs && c.Before != nil {
+			for id := range strings.SplitSeq(*c.Before, ", ") {
+				s.readName(n.t.to, id)
+			}
+		}
+	}
+}
+
+// readName reads the list in which the name of an ID stands. Without the right to read it the ID is shown.
+func (s *Survey) readName(t *traits, id string) {
+	if t.list == nil || t.parent != nil || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
+		return
+	}
+	read := Read{Operation: t.list, Path: s.listPath(t, none), Fields: t.fields}
+	if _, have := s.in.Observed[read]; !have {
+		read.Optional = true
+		s.ask(read)
+	}
+}
+
 // nameIDs shows a canonical reference or set by the addresses of the manifest's things and the names that were looked up.
 func (s *Survey) nameIDs(v *resource.Value, canonical string) string {
 	if !v.Field.IsRef() || canonical == "" {

@@ -10,8 +10,12 @@ import (
 // notices says once a kind what the plan cannot know.
 func (b *builder) notices() {
 	blind, alike, unnumbered := map[*traits]int{}, map[*traits]int{}, map[*traits]int{}
+	unread := map[*resource.Kind]int{}
 	for i := range b.facts {
 		f := &b.facts[i]
+		if f.standing == there && f.row == nil && b.costly[f.traits.kind] > 0 && b.trusted(f) {
+			unread[f.traits.kind]++
+		}
 		switch {
 		case f.standing != absent || f.gone || f.prior != nil || f.step == nil:
 		case f.blind:
@@ -33,7 +37,7 @@ func (b *builder) notices() {
 		if n := b.costly[k]; n > 0 && !b.in.Trust && k.Membership != nil {
 			b.notice("not-read-again", "what "+number(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
 				"--refresh-all reads it")
-		} else if n > 0 && !b.in.Trust {
+		} else if n := unread[k]; n > 0 && !b.in.Trust {
 			b.notice("not-read-again", number(n, k)+" that the state knows were not read again: it would take one request each",
 				"--refresh-all reads them")
 		}

@@ -134,6 +134,7 @@ func Look(in Input) *Survey {
 	s.findLeftovers()
 	s.findDepartures()
 	s.findOutsiders()
+	s.readNames()
 	return s
 }
 

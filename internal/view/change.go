@@ -44,6 +44,11 @@ func fieldOf(s *planner.Step, path string) *resource.Field {
 	return f
 }
 
+// isMark reports whether a change is about planform's mark, of which people need not know more.
+func isMark(s *planner.Step, c *planner.Change) bool {
+	return c.Path == "external_id" && s.Kind != nil && fieldOf(s, c.Path) == nil
+}
+
 // long reports whether a text is worth lines of its own.
 func long(text string) bool {
 	return len(text) > longText && utf8.RuneCountInString(text) > longText || strings.Contains(text, "\n")
@@ -77,6 +82,10 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 	f := fieldOf(s, c.Path)
 	create := s.Action == planner.Create
 	switch {
+	case isMark(s, c):
+		p.str("    ")
+		p.paint(p.dim, "(its mark on the service follows its key)")
+		p.nl()
 	case create && c.After == nil:
 		return // nothing is what a new thing starts with
 	case create && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):

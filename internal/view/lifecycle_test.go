@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/planform/planform/internal/resource"
@@ -45,5 +46,27 @@ func TestWhatGoesAndWhatIsKeptIsShown(t *testing.T) {
 			}
 			golden(t, "plan/"+name, s.out.String())
 		})
+	}
+}
+
+// TestTheMarkIsNotSpelledOut: what it is on the service is for programs.
+func TestTheMarkIsNotSpelledOut(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	b.act(planner.Update, object("work_item", "b", object("project", "web", nil)), "", drifted("external_id", "acme/work_item/web/a", "acme/work_item/web/b"))
+	b.Summary = planner.Summary{Update: 1, Requests: 1}
+	s := newScreen()
+	if err := s.Plan(&b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.out.String(); !strings.Contains(got, "~ work_item/web/b\n    (its mark on the service follows its key)\n") || strings.Contains(got, "acme/") {
+		t.Error(got)
+	}
+	s = newScreen(inJSON)
+	if err := s.Plan(&b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.out.String(); !strings.Contains(got, "acme/work_item/web/b") {
+		t.Error(got)
 	}
 }

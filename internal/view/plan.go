@@ -72,7 +72,11 @@ func (p *printer) absence(a *absence) {
 			} else {
 				p.str(", ")
 			}
-			p.safe(c.Path)
+			if isMark(s, &c) {
+				p.str("its mark")
+			} else {
+				p.safe(c.Path)
+			}
 		}
 		p.nl()
 	}
@@ -164,7 +168,9 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	changes := s.Changes()
 	column := labelColumn
 	for j := range changes {
-		column = max(column, width(changes[j].Path)+1)
+		if !isMark(s, &changes[j]) {
+			column = max(column, width(changes[j].Path)+1)
+		}
 	}
 	for child := o.first(i); child >= 0; child = o.after(child) {
 		column = max(column, width(section(plan.Steps[child]))+1)

@@ -1,0 +1,84 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// TestPeopleAreShownByTheirNames: where the plan would show nothing but an ID, the list of the members is read.
+func TestPeopleAreShownByTheirNames(t *testing.T) {
+	t.Parallel()
+	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
+	for name, c := range map[string]struct {
+		have func(*service)
+		want func(*wanted)
+		text string // somewhere in the plan
+	}{
+		"who leads no more": {
+			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead!") },
+			"teamspace/platform lead: ada@example.com",
+		},
+		"whom an ID replaces": {
+			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+bob) },
+			"teamspace/platform lead: ada@example.com",
+		},
+		"to whom an item is assigned no more": {
+			func(s *service) {
+				s.have("work_item", web, uuid(9, 1), "name=Pay")
+				s.find(uuid(9, 1)).row["assignees"] = []any{ada, bob}
+			},
+			func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "assignees!")
+			},
+			"work_item/web/pay assignees: ada@example.com, bob@example.com",
+		},
+		"who leaves a project": {
+			func(s *service) {
+				s.members["project_member "+web], s.in.Prune = []string{ada, bob}, true
+				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Files: standing()}
+			},
+			func(w *wanted) { w.put("project/web", "id="+web, "name=Website") },
+			"project/web#members: bob@example.com",
+		},
+		"nobody: then nothing is read": {
+			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+ada) },
+			"",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB", "name=Website")
+			s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
+			c.have(s)
+			w := want(t)
+			c.want(w)
+			plan := s.mustPlan(w.all())
+			var shown []string
+			for _, step := range plan.Steps {
+				for _, change := range step.Changes() {
+					if change.Before != nil {
+						shown = append(shown, string(step.Address)+" "+change.Path+": "+*change.Before)
+					}
+				}
+				if step.Action == planner.RemoveMembers {
+					shown = append(shown, string(step.Address)+": "+step.Members.Items[0].Text)
+				}
+			}
+			if c.text != strings.Join(shown, "\n") {
+				t.Errorf("the plan shows %q", shown)
+			}
+			list, _ := resource.Must("member").Op(resource.List, full)
+			if read := slices.ContainsFunc(s.reads, func(r planner.Read) bool { return r.Operation == list && r.Optional }); read != (c.text != "") {
+				t.Errorf("the members were read: %v", read)
+			}
+		})
+	}
+}

@@ -101,11 +101,11 @@ func (s *Survey) countDepartures() int {
 		}
 		r := s.in.Prior[address]
 		d := &departure{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
-		if l.going[serviceID{base.Kind(), d.container.ID}] || l.replaced(base) {
+		if l.going[serviceID{base.Kind(), d.container.ID}] || l.away(base) {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.replaced(l.names[serviceID{kind.Membership.Member, id}]) {
+			if l.away(l.names[serviceID{kind.Membership.Member, id}]) {
 				continue
 			}
 			if _, told, dropped := l.leaves(d, id); dropped && !told && r.added(id) {
@@ -116,11 +116,11 @@ func (s *Survey) countDepartures() int {
 	return n
 }
 
-// replaced reports whether a thing of the manifest is not what the state knows any more:
-// that was deleted, and its memberships with it.
-func (s *Survey) replaced(a resource.Address) bool {
+// away reports whether a thing of the manifest was deleted, and its memberships with it,
+// or is archived, and left alone with them.
+func (s *Survey) away(a resource.Address) bool {
 	i, wanted := s.placeOf(a)
-	return wanted && s.facts[i].standing == absent
+	return wanted && (s.facts[i].standing == absent || s.facts[i].standing == hidden)
 }
 
 // hear takes down which memberships the manifest says are none.

@@ -45,6 +45,19 @@ func TestWhoLeaves(t *testing.T) {
 			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
 		},
+		"who is archived, or in what is, is not left over": {
+			api: full,
+			have: func(s *service) {
+				have(s)
+				s.have("work_item", web, uuid(9, 3), "sequence_id=3", "name=Cash", "external_source=planform", "external_id=acme/work_item/web/cash", "archived_at=2026-01-01")
+			},
+			prior: []planner.Record{
+				{Address: "work_item/web/cash", ID: uuid(9, 3), Identifier: "WEB-3", Files: standing()},
+				roster("work_item/web/cash#blocked_by", ship), roster("work_item/web/pay#relates_to", uuid(9, 3)),
+			},
+			want:     wants("", func(w *wanted) { w.put("work_item/web/cash", "name=Cash") }),
+			findings: []string{"warning archived: work_item/web/cash (WEB-3) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+		},
 		"what is left over is counted with the things, but not who is one of them, or in one": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),

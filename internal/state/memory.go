@@ -88,6 +88,9 @@ func (m *memory) carryOut(l line, e *entry) {
 			e.Identifier, e.Values, e.Made = "", nil, false
 			m.dropRosters(e.Address)
 			m.restart(e.Address)
+			if l.action == planner.Create { // the former one is gone, and is in nothing any more
+				m.leave(e.ID, func(resource.Address) bool { return true })
+			}
 		}
 		if l.id != "" {
 			e.ID = l.id

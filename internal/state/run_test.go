@@ -155,6 +155,15 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0", "id-2"}}},
 		},
+		"what is created again is in nothing that it was in": {
+			before: []planner.Record{done, {Address: cycle, Members: []string{"id-0", "id-1"}}, {Address: "work_item/web/cart#blocked_by", Members: []string{"id-1"}}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, create(shop))
+				settle(t, f, create(shop), executor.Outcome{ID: "id-2"}, nil)
+			},
+			want: []planner.Record{{Address: cycle, Members: []string{"id-0"}}, {Address: shop, ID: "id-2"}},
+		},
 		"what planform made stays made, until it is another thing": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()

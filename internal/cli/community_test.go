@@ -1,10 +1,14 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/sandbox"
 )
@@ -43,60 +47,262 @@ func TestTheCommunityEditionHoldsWhatItCanOfTheExamples(t *testing.T) {
 	}
 }
 
-// The whole story on one service of the community edition: seed, drift, export, apply elsewhere twice, prune.
+// The whole story of a workspace of the community edition: seed, drift, archive, delete, export, apply elsewhere, prune.
+// Each step goes on where the one before it ended.
 func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandbox.Options{Edition: sandbox.Community})
-	seed := `version: 1
+	file := s.write(t, "port.yaml", port)
+	project := "" // the path of its routes
+	find := func(list, name string) string { t.Helper(); return s.lookUp(t, project+list+"/", "name", name) }
+	patch := func(t *testing.T, key, item, body string) {
+		t.Helper()
+		s.sendAs(t, key, "PATCH", project+"work-items/"+find("work-items", item)+"/", body)
+	}
+	// runs wants an exit code and these texts.
+	runs := func(t *testing.T, code int, args []string, wants ...string) ran {
+		t.Helper()
+		r := s.run(t, args...)
+		if r.code != code {
+			t.Errorf("planform %s: exit %d, want %d", strings.Join(args, " "), r.code, code)
+		}
+		for _, want := range wants {
+			if !strings.Contains(r.out+r.err, want) {
+				t.Errorf("planform %s: no %q", strings.Join(args, " "), want)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%s%s", r.out, r.err)
+		}
+		return r
+	}
+	plan := func(flags ...string) []string {
+		return append([]string{"plan", "-f", file, "--detailed-exitcode"}, flags...)
+	}
+	apply := func(flags ...string) []string { return append([]string{"apply", "-f", file}, flags...) }
+	// rests wants a command to write nothing.
+	rests := func(t *testing.T, code int, args []string, wants ...string) {
+		t.Helper()
+		before := len(s.Log())
+		runs(t, code, args, wants...)
+		if written := s.written(before); written != "" {
+			t.Errorf("planform %s writes:%s", strings.Join(args, " "), written)
+		}
+	}
+	steps := []struct {
+		name string
+		then func(t *testing.T)
+	}{
+		{"what the manifest says is made in one run", func(t *testing.T) {
+			t.Helper()
+			runs(t, 0, []string{"validate", "-f", file}, "valid: 20 objects")
+			runs(t, 0, apply(), "Plan: 20 to create, 1 to update, 12 memberships.", "created work_item/port/board as PORT-1", "\nApplied: 20 created, 1 updated, 12 memberships added.")
+			rests(t, 0, plan(), "No changes. All 20 objects match the manifest")
+			project = "projects/" + s.lookUp(t, "projects/", "identifier", "PORT") + "/"
+			for _, row := range s.Rows("project_member") {
+				if row["member"] == sandbox.UserEve && fmt.Sprint(row["role"]) != "5" {
+					t.Errorf("the guest has role %v", row["role"])
+				}
+			}
+			if got := s.namesIn(t, project+"cycles/"+find("cycles", "Autumn berths")+"/cycle-issues/"); !slices.Equal(got, []string{"Lay out the quays"}) {
+				t.Errorf("in the finished cycle: %q", got)
+			}
+		}},
+		{"what somebody changes is shown with who, and kept or overwritten", func(t *testing.T) {
+			t.Helper()
+			patch(t, sandbox.KeyBob, "Mend the crane", `{"name": "Mend both cranes", "priority": "urgent"}`)
+			rests(t, 2, plan(), `name:      "Mend both cranes" -> "Mend the crane"     (changed on the service since the last apply by bob, 20`, "Plan: 1 to update; 19 unchanged.")
+			rests(t, 0, apply("--on-drift", "keep"), "(kept, changed on the service since the last apply by bob, ", `the manifest says "Mend the crane")`)
+			runs(t, 0, apply(), "\nApplied: 1 updated; 19 unchanged.")
+			if row := s.item(t, "Mend the crane"); row["priority"] != "urgent" { // the manifest does not speak of it
+				t.Errorf("the priority is %v", row["priority"])
+			}
+			rests(t, 0, plan(), "No changes.")
+		}},
+		{"what somebody archives is named and left alone", func(t *testing.T) {
+			t.Helper()
+			patch(t, sandbox.Key, "Put the ships on their berths", `{"archived_at": "2026-11-20"}`)
+			items := len(s.Rows("work_item"))
+			for _, args := range [][]string{plan(), apply(), apply(), plan("--prune")} {
+				rests(t, 0, args, "warning: work_item/port/ships (PORT-3) is archived on the service: left alone, with what is in it", "restore what is to be managed", "\n1 warning\n", "No changes.")
+			}
+			if n := len(s.Rows("work_item")); n != items {
+				t.Errorf("%d work items, not %d", n, items)
+			}
+		}},
+		{"what somebody deletes stops nothing else, though others name it as parent and in a relation", func(t *testing.T) {
+			t.Helper()
+			s.send(t, "DELETE", project+"work-items/"+find("work-items", "Buy a radar")+"/", "")
+			s.write(t, "port.yaml", strings.Replace(port, "Wait for fog", "Wait for thick fog", 1))
+			again := "warning: work_item/port/radar was deleted or archived on the service since the last apply and is created again"
+			rests(t, 2, plan(), again, "PORT-3) is archived", "~ work_item/port/fog")
+			runs(t, 0, apply(), again, "created work_item/port/radar as PORT-8", "updated work_item/port/fog", "created link/port/radar/https://example.com/radar", "added 1 blocked by relation to work_item/port/fog")
+			if echo, radar := s.item(t, "Hear the echo"), s.item(t, "Buy a radar"); echo["parent"] != radar["id"] {
+				t.Errorf("the parent is %v, not %v", echo["parent"], radar["id"])
+			}
+			rests(t, 0, apply(), "No changes. All 19 objects")
+		}},
+		{"what is exported is made elsewhere once, also if the state is lost", func(t *testing.T) {
+			t.Helper()
+			folder := filepath.Join(s.dir, "out")
+			runs(t, 0, []string{"export", "--workspace", "acme", "--project", "PORT", "--to", folder, "--with", "relations,links,comments"},
+				"warning: 1 work item left out: archived, or a draft", "this edition of the service does not have customers")
+			rests(t, 0, []string{"plan", "-f", folder, "--detailed-exitcode"}, "No changes.")
+			elsewhere := newService(t, sandbox.Options{Edition: sandbox.Community, Workspace: "copy"})
+			state := filepath.Join(elsewhere.dir, "copy.state.json")
+			to := []string{"apply", "-f", folder, "--workspace", "copy", "--state", state}
+			first := elsewhere.must(t, to...)
+			if strings.Contains(last(first.out), "failed") || strings.Contains(last(first.out), "not possible") {
+				t.Errorf("the first: %s%s", first.out, first.err)
+			}
+			n := len(elsewhere.Log())
+			if r := elsewhere.must(t, to...); elsewhere.written(n) != "" || !strings.Contains(r.out, "No changes.") {
+				t.Errorf("the second: %s%s%s", r.out, r.err, elsewhere.written(n))
+			}
+			if err := os.Remove(state); err != nil {
+				t.Fatal(err)
+			}
+			if r := elsewhere.must(t, to...); elsewhere.written(n) != "" || !strings.Contains(r.out, "adopted work_item/port/board") {
+				t.Errorf("with the state lost: %s%s%s", r.out, r.err, elsewhere.written(n))
+			}
+			if r := elsewhere.must(t, append([]string{"plan", "--detailed-exitcode"}, to[1:]...)...); !strings.Contains(r.out, "No changes.") {
+				t.Errorf("adopted: %s%s", r.out, r.err)
+			}
+			for _, kind := range []string{"state", "label", "cycle", "module", "link", "comment", "cycle_issue", "module_issue"} {
+				// What belongs to the archived item was left behind with it.
+				here, there := s.countIn(kind), elsewhere.countIn(kind)
+				if kind == "module_issue" {
+					here--
+				}
+				if here != there {
+					t.Errorf("%d of %s here, %d there", here, kind, there)
+				}
+			}
+		}},
+		{"prune takes what planform made, and leaves what others use", func(t *testing.T) {
+			t.Helper()
+			bobs := `{"name": "Paint the boat of Bob", "state": "` + find("states", "Adrift") + `", "labels": ["` + find("labels", "quay") + `"]}`
+			s.sendAs(t, sandbox.KeyBob, "POST", project+"work-items/", bobs)
+			one := `{"issues": ["` + find("work-items", "Paint the boat of Bob") + `"]}`
+			s.sendAs(t, sandbox.KeyBob, "POST", project+"cycles/"+find("cycles", "Winter berths")+"/cycle-issues/", one)
+			s.sendAs(t, sandbox.KeyBob, "POST", project+"modules/"+find("modules", "Berth board")+"/module-issues/", one)
+			before := s.item(t, "Paint the boat of Bob")
+
+			s.write(t, "port.yaml", "version: 1\nworkspace: acme\nprojects:\n  - {identifier: PORT, members: [ada@example.com, bob@example.com, eve@example.com]}\n")
+			used := []string{
+				"! cycle/port/winter: it would be deleted, but 1 work item that planform did not put there is in it: PORT-10",
+				"! module/port/board: it would be deleted, but 1 work item that planform did not put there is in it: PORT-10",
+				"! label/port/quay: it would be deleted, but 1 work item names it under labels: PORT-10",
+				"! state/port/adrift: it would be deleted, but 1 work item names it under state: PORT-10",
+			}
+			rests(t, 3, plan("--prune"), append(used, "14 to delete", "4 not possible")...)
+			rests(t, 1, apply("--prune", "--yes"), "the plan deletes 14 objects of 20 that planform created; nothing was done", "give --max-deletes 14")
+			runs(t, 3, apply("--prune", "--yes", "--max-deletes", "14"), append(used, "\nApplied: 14 deleted, ")...)
+			for list, want := range map[string][]string{
+				"states": {"Adrift", "Backlog", "Cancelled", "Done", "In Progress", "Todo"}, "labels": {"quay"},
+				"cycles": {"Winter berths"}, "modules": {"Berth board"}, "work-items": {"Paint the boat of Bob"},
+				"cycles/" + find("cycles", "Winter berths") + "/cycle-issues":  {"Paint the boat of Bob"},
+				"modules/" + find("modules", "Berth board") + "/module-issues": {"Paint the boat of Bob"},
+			} {
+				if got := s.namesIn(t, project+list+"/"); !slices.Equal(got, want) {
+					t.Errorf("%s: %q, want %q", list, got, want)
+				}
+			}
+			if diff := cmp.Diff(before, s.item(t, "Paint the boat of Bob")); diff != "" {
+				t.Errorf("his item is not as it was (-before +after):\n%s", diff)
+			}
+			rests(t, 3, apply("--prune", "--yes"), append(used, "4 not possible")...)
+			rests(t, 0, plan(), "No changes.")
+		}},
+		{"the doctor says that all is well, and what the edition lacks", func(t *testing.T) {
+			t.Helper()
+			rests(t, 0, []string{"doctor", "-f", file}, "lacks customers, customer properties, estimates, initiatives, initiative labels, pages, teamspaces, work item types", "\nAll is well.")
+		}},
+	}
+	for _, step := range steps {
+		if !t.Run(step.name, step.then) {
+			t.FailNow() // the next one goes on from here
+		}
+	}
+}
+
+// countIn counts the rows of a kind that are in the project PORT.
+func (s *service) countIn(kind string) int {
+	n := 0
+	for _, project := range s.Rows("project") {
+		for _, row := range s.Rows(kind) {
+			if project["identifier"] == "PORT" && row["project"] == project["id"] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// item is the work item that bears a name.
+func (s *service) item(t *testing.T, name string) map[string]any {
+	t.Helper()
+	for _, row := range s.Rows("work_item") {
+		if row["name"] == name {
+			return row
+		}
+	}
+	t.Fatalf("there is no work item %q", name)
+	return nil
+}
+
+// namesIn lists the names in a list, sorted.
+func (s *service) namesIn(t *testing.T, path string) []string {
+	t.Helper()
+	names := []string{}
+	for _, row := range s.rows(t, path) {
+		names = append(names, fmt.Sprint(row["name"]))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// port is a project with something of all that the community edition has.
+const port = `version: 1
 workspace: acme
 projects:
   - identifier: PORT
     name: Port
-    labels: [{name: quay, color: "#3b82f6"}]
-    cycles: [{key: one, name: One}]
+    description: Who berths where, and when
+    members: [ada@example.com, bob@example.com, {user: eve@example.com, role: guest}]
+    cycle_view: true
+    module_view: true
+    states:
+      - {name: In Review, group: started, color: "#3b82f6"}
+      - {name: Adrift, group: backlog, color: "#14b8a6"}
+    labels:
+      - {name: quay, color: "#0ea5e9"}
+      - {name: tide, color: "#6366f1"}
+    modules:
+      - {key: board, name: Berth board, members: [bob@example.com]}
+      - {key: duty, name: Duty desk}
+    cycles:
+      - {key: autumn, name: Autumn berths, start_date: 2024-09-02, end_date: 2024-09-27}
+      - {key: winter, name: Winter berths, start_date: 2031-01-06, end_date: 2031-01-31}
+      - {key: spring, name: Spring tides}
     work_items:
-      - {key: crane, name: Mend the crane, labels: [quay], cycle: one, state: Todo}
-      - {key: boats, name: Count the boats, parent: crane}
+      - key: board
+        name: Show every berth on one board
+        description: "The harbour master sees **all** berths."
+        state: In Review
+        priority: high
+        assignees: [bob@example.com]
+        labels: [quay]
+        module: board
+        cycle: winter
+        target_date: 2031-01-20
+        links: [{url: "https://example.com/board", title: Sketch}]
+        comments: [{key: decision, text: "**One** board."}]
+        work_items:
+          - {key: layout, name: Lay out the quays, state: Done, cycle: autumn}
+          - {key: ships, name: Put the ships on their berths, module: board, labels: [tide]}
+      - {key: crane, name: Mend the crane, state: Adrift, module: duty, cycle: spring, relations: {blocked_by: [layout]}}
+      - {key: radar, name: Buy a radar, links: ["https://example.com/radar"]}
+      - {key: echo, name: Hear the echo, parent: radar, relations: {relates_to: [radar]}}
+      - {key: fog, name: Wait for fog, relations: {blocked_by: [radar]}}
 `
-	file := s.write(t, "port.yaml", seed)
-	if r := s.must(t, "apply", "-f", file); !strings.Contains(r.out, "\nApplied: 5 created, 1 membership added.") {
-		t.Errorf("the seed:\n%s%s", r.out, r.err)
-	}
-	if r := s.run(t, "plan", "-f", file, "--detailed-exitcode"); r.code != 0 || !strings.Contains(r.out, "No changes.") {
-		t.Errorf("seeded, exit %d:\n%s", r.code, r.out)
-	}
-
-	// Somebody changes a field; the plan says who, and the manifest's value comes back.
-	other := &service{Server: s.Server, url: s.url, dir: t.TempDir()}
-	drift := other.write(t, "drift.yaml", strings.Replace(seed, "state: Todo", "state: Done", 1))
-	other.must(t, "apply", "-f", drift, "--no-create", "work_item")
-	r := s.run(t, "plan", "-f", file, "--detailed-exitcode")
-	if r.code != 2 || !strings.Contains(r.out, "Done -> Todo     (changed on the service since the last apply by ada") {
-		t.Errorf("drifted, exit %d:\n%s%s", r.code, r.out, r.err)
-	}
-	s.must(t, "apply", "-f", file)
-
-	// What is exported can be applied to another workspace, and a second time without a change.
-	out := filepath.Join(s.dir, "out")
-	s.must(t, "export", "--workspace", "acme", "--project", "PORT", "--to", out)
-	elsewhere := newService(t, sandbox.Options{Edition: sandbox.Community, Workspace: "copy"})
-	elsewhere.must(t, "apply", "-f", out, "--workspace", "copy", "--state", filepath.Join(elsewhere.dir, "state.json"))
-	before := len(elsewhere.Log())
-	again := elsewhere.must(t, "apply", "-f", out, "--workspace", "copy", "--state", filepath.Join(elsewhere.dir, "state.json"))
-	if _, writes := elsewhere.sent(before); writes > 0 {
-		t.Errorf("the second apply elsewhere makes %d writes:\n%s", writes, again.out)
-	}
-
-	// Without the rest of the manifest, prune takes away what planform made.
-	s.write(t, "port.yaml", "version: 1\nworkspace: acme\nprojects:\n  - {identifier: PORT, name: Port}\n")
-	if r := s.run(t, "apply", "-f", file, "--prune"); r.code == 0 {
-		t.Errorf("it deletes without being asked to:\n%s", r.out)
-	}
-	pruned := s.must(t, "apply", "-f", file, "--prune", "--yes", "--max-deletes", "10")
-	if !strings.Contains(pruned.out, "Applied: 4 deleted") {
-		t.Errorf("pruned:\n%s%s", pruned.out, pruned.err)
-	}
-	if r := s.run(t, "plan", "-f", file, "--prune", "--detailed-exitcode"); r.code != 0 {
-		t.Errorf("after prune, exit %d:\n%s", r.code, r.out)
-	}
-}

@@ -170,11 +170,17 @@ func TestAMigrationThatIsKilledGoesOn(t *testing.T) {
 // send makes one request of somebody else than planform, below the workspace.
 func (s *service) send(t *testing.T, method, path, body string) []byte {
 	t.Helper()
+	return s.sendAs(t, sandbox.Key, method, path, body)
+}
+
+// sendAs is send with the key of one user.
+func (s *service) sendAs(t *testing.T, key, method, path, body string) []byte {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+"/api/v1/workspaces/acme/"+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("X-Api-Key", sandbox.Key)
+	req.Header.Set("X-Api-Key", key)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", somebody)
 	res, err := http.DefaultClient.Do(req)

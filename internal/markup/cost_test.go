@@ -88,7 +88,7 @@ func FuzzCost(f *testing.F) {
 			return
 		}
 		text := head + strings.Repeat(piece, size/len(piece)) + tail
-		for function, cost := range expensive(text, 600) {
+		for function, cost := range expensive(text, 700) {
 			t.Errorf("%s takes %d MB for %d kB: %q, %q, %q", function, cost>>20, len(text)>>10, head, piece, tail)
 		}
 	})

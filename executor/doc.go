@@ -27,9 +27,8 @@
 //
 // Of the steps that can start and whose intent is written, the first in the plan
 // starts first. So a step that becomes ready late can be overtaken, by what
-// starts until its intent is written. Things that become ready together, such as
-// the work items of a project, start in the order of the manifest; with several
-// under way the service may still number neighbours the other way round.
+// starts until its intent is written. Only a sequence fixes the order in which
+// steps are carried out.
 //
 // A step whose outcome is not known yet ([Pending]) is set aside without a worker,
 // and taken up again when the service is to be asked again. What hangs on it, and

@@ -98,7 +98,7 @@ func (s *Survey) insidersOf(at entrance) *insiders {
 	return in
 }
 
-// isOutsider makes sure that somebody is not who the credential belongs to, who is in what it creates.
+// isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
 func (s *Survey) isOutsider(at entrance, id string) bool {
 	self := s.kinds[resource.Must(at.via.Membership.Member)].self
 	if s.facts[at.container].standing == there {

@@ -215,7 +215,7 @@ func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-// TestWhatOthersUseIsNotDeleted: things that planform made, and somebody put theirs into, or names.
+// TestWhatOthersUseIsNotDeleted prunes a cycle, module, label and state that planform made and that the item of another user uses.
 func TestWhatOthersUseIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}], modules: [{name: Mod}], labels: [{name: l1}], states: [{name: S, color: "#ff0000"}]}]}`
@@ -241,7 +241,7 @@ func TestWhatOthersUseIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestWhatIsUsedSinceThePlanIsNotDeleted lets somebody put an item into a cycle while the run is about to delete it.
+// TestWhatIsUsedSinceThePlanIsNotDeleted adds the item of another user to a cycle between the plan and the delete.
 func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}]}]}`

@@ -193,9 +193,29 @@ func (l *leaver) recorded(address resource.Address) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}
+	l.keepSelf(d)
 	if len(d.ids) > 0 {
 		l.found[belonging{kind: kind.Name, container: container.ID}] = d
 	}
+}
+
+// keepSelf leaves in who the credential belongs to: nobody locks themselves out.
+func (l *leaver) keepSelf(d *departure) {
+	if len(d.ids) == 0 {
+		return
+	}
+	self := l.self(l.kinds[resource.Must(d.kind.Membership.Member)])
+	at := slices.Index(d.ids, self)
+	if at < 0 {
+		return
+	}
+	d.ids = slices.Delete(d.ids, at, at+1)
+	base := string(d.container.Address)
+	l.diags.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "own-user", Position: d.position, Address: base,
+		Summary: "the credential's own user stays in " + base + ": planform does not take itself out",
+		Hint:    "write `me` among its " + d.kind.Membership.Field + ", or leave it in the web app",
+	})
 }
 
 // leaves reports whether the manifest tells a member that planform added to leave,
@@ -340,7 +360,12 @@ func (b *builder) leave() {
 			}
 			if d.lacking {
 				step.Action, step.Operation = NotPossible, nil
-				step.Lacking = "way to take out " + diag.Plural(strings.ReplaceAll(d.kind.Membership.Field, "_", " ")+" relation")
+				m := d.kind.Membership
+				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + diag.A(resource.Must(m.Container).Noun())
+				if m.Member == m.Container {
+					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
+				}
+				step.Lacking = "way to take out " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
 				step.Reason = "this edition of the service has no " + step.Lacking
 				continue
 			}

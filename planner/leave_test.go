@@ -12,6 +12,7 @@ import (
 func TestWhoLeaves(t *testing.T) {
 	t.Parallel()
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
+	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	m1, m2, quarter := uuid(0xd, 1), uuid(0xd, 2), uuid(6, 1)
 	have := func(s *service) {
 		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("module", web, m1, "name=Front").have("module", web, m2, "name=Back")
@@ -115,6 +116,25 @@ func TestWhoLeaves(t *testing.T) {
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
 			findings: []string{"warning gone: cycle/web/gone was deleted or archived on the service since the last apply and is created again"},
+		},
+		"the credential's own user stays": {
+			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", ada, bob)},
+			have: func(s *service) {
+				s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
+				s.members["project_member "+web], s.me = []string{ada, bob}, ada
+			},
+			want:     func(w *wanted) { w.put("project/web", "id="+web) },
+			steps:    []string{"remove_members project/web#members 1"},
+			findings: []string{"warning own-user: the credential's own user stays in project/web: planform does not take itself out; write `me` among its members, or leave it in the web app"},
+		},
+		"nobody leaves where the service does not find who leaves by what its list shows": {
+			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", bob)},
+			have: func(s *service) {
+				s.have("member", "", bob, "email=bob@example.com")
+				s.members["project_member "+web], s.lacks["remove project_member"] = []string{bob}, true
+			},
+			want:  func(w *wanted) { w.put("project/web", "id="+web) },
+			steps: []string{"not_possible project/web#members 1: this edition of the service has no way to take out members of a project (do that in the web app; planform state rm ADDRESS forgets them)"},
 		},
 		"an empty list takes out what planform added": {
 			api: full, have: have, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},

@@ -100,19 +100,27 @@ func (s *Survey) insidersOf(at entrance) *insiders {
 
 // isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
 func (s *Survey) isOutsider(at entrance, id string) bool {
-	self := s.kinds[resource.Must(at.via.Membership.Member)].self
 	if s.facts[at.container].standing == there {
 		return true
 	}
-	if self == nil {
-		return false
+	self := s.self(s.kinds[resource.Must(at.via.Membership.Member)])
+	return self != "" && self != id
+}
+
+// self is the ID of whom the credential belongs to; "" = it is not known, or t has no such thing.
+func (s *Survey) self(t *traits) string {
+	if t.self == nil {
+		return ""
 	}
-	path, _ := self.Expand(nil)
-	read := Read{Operation: self, Path: path}
+	path, _ := t.self.Expand(nil)
+	read := Read{Operation: t.self, Path: path}
 	_, have := s.in.Observed[read]
 	read.Optional = !have
 	a, answered := s.ask(read)
-	return answered && len(a.Rows) > 0 && a.Rows[0].ID() != id
+	if !answered || len(a.Rows) == 0 {
+		return ""
+	}
+	return a.Rows[0].ID()
 }
 
 // insidersOnly is a value without the outsiders, who are noted as what is not possible.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -48,24 +49,30 @@ func (b *builder) ruledOut(r *roster, entries []entry, n int) {
 }
 
 // removable reports whether this edition can take members out of a container, as far
-// as asking tells: a route of its own may be missing where the others are there.
+// as asking tells: a route of its own may be missing where the others are there, or know
+// a member by another ID than the list shows.
 func (s *Survey) removable(d *departure) (can, known bool) {
 	op, ok := d.kind.Op(resource.RemoveMembers, s.in.API)
-	if !ok || op.Method == "DELETE" {
+	get, readable := d.kind.Op(resource.Get, s.in.API)
+	if !ok || op.Method == "DELETE" && !readable {
 		return ok, true
 	}
 	read, asked := s.probes[d.kind]
 	if !asked {
-		path, missing := op.Expand(d.params)
+		params := maps.Clone(d.params)
+		if readable {
+			op, params[resource.Must(d.kind.Membership.Member).Param] = get, d.ids[0]
+		}
+		path, missing := op.Expand(params)
 		if missing != "" {
 			return true, true
 		}
-		read = Read{Operation: op, Path: path, Probe: true}
+		read = Read{Operation: op, Path: path, Probe: !readable, Optional: readable}
 		if s.probes == nil {
 			s.probes = map[*resource.Kind]Read{}
 		}
 		s.probes[d.kind] = read
 	}
 	a, answered := s.ask(read)
-	return !a.Lacking, answered
+	return !a.Lacking && !a.Missing, answered
 }

@@ -144,6 +144,9 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: rows}
 	case resource.Get:
+		if k.Membership != nil { // by the ID that the list shows
+			return planner.Answer{Missing: s.lacks["remove "+k.Name]}
+		}
 		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
@@ -153,6 +156,9 @@ func (s *service) answer(r planner.Read) planner.Answer {
 			}
 		}
 	case resource.Self:
+		if s.me == "" {
+			return planner.Answer{}
+		}
 		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
 	case resource.Find:
 		for _, t := range s.things {

@@ -69,6 +69,22 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestTheCommunityEditionTakesNobodyOut: its lists do not show what the request needs.
+func TestTheCommunityEditionTakesNobodyOut(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.Full, sandbox.Options{Edition: sandbox.Community})
+	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, eve@example.com]}]}`})
+	for _, members := range []string{`, members: []`, ``} {
+		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB` + members + `}]}`, prune: true})
+		if reasons := a.reasons(); a.writes > 0 || len(reasons) != 1 || !strings.Contains(reasons["project/web#members"], "no way to take out members of a project (do that in the web app") {
+			t.Error(a.writes, reasons)
+		}
+		if a.plan.Summary.RemoveMembers > 0 || s.roleOfEve() == "" {
+			t.Error(a.plan.Summary)
+		}
+	}
+}
+
 // TestAMemberWhoCannotBeTakenOutIsNotSaidToBeOut: an edition that does not find the
 // membership of a user answers as if it were gone.
 func TestAMemberWhoCannotBeTakenOutIsNotSaidToBeOut(t *testing.T) {

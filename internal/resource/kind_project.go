@@ -59,6 +59,7 @@ members: [ada@example.com]`,
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", Single: true, Again: true},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read", Again: true},
+			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read", Again: true},
 			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", Single: true, Again: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", Single: true, Again: true},
 		},

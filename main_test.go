@@ -30,7 +30,7 @@ func allowed() map[string][]string {
 		"internal/remote":       {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/resource", "manifest", "planner", "schema"},
-		"internal/view":         {"executor", "internal/diag", "internal/doctor", "internal/export", "internal/resource", "planner"},
+		"internal/view":         {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":      {},
 		"internal/cli": {
 			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/export", "internal/remote", "internal/resource", "internal/sandbox",

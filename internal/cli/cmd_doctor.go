@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 )
 
@@ -99,13 +100,21 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 		in.StatePath = filepath.Clean(in.StatePath)
 	}
 	report := doctor.Examine(ctx, in)
-	if err := out.view.Report(&report); err != nil {
+	if err := out.view.Report(shownReport(&report)); err != nil {
 		return err
 	}
 	if n := report.Count(doctor.Problem); n > 0 {
 		return unwell{problems: n, denied: report.Denied}
 	}
 	return nil
+}
+
+func shownReport(r *doctor.Report) *view.Report {
+	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Offers, Lacks: r.Lacks}
+	for _, c := range r.Checks {
+		shown.Checks = append(shown.Checks, view.Check{Name: c.Name, Status: c.Status.String(), Summary: c.What, Hint: c.Do})
+	}
+	return &shown
 }
 
 // withoutSecrets is an address that may be shown before anything has checked it.

@@ -112,16 +112,28 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := saveState(ctx, path, conn, found.Records); err != nil {
 		return err
 	}
-	if err := out.view.Export(view.Export{
+	shown := view.Export{
 		Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
-		Counts: found.Counts, NotRead: found.Skipped, LeftOut: found.Omitted, Requests: conn.client.Sent(),
-	}); err != nil {
+		Counts: shownCounts(found.Counts), NotRead: shownCounts(found.Skipped), Requests: conn.client.Sent(),
+	}
+	for _, one := range found.Omitted {
+		shown.LeftOut = append(shown.LeftOut, view.Omission(one))
+	}
+	if err := out.view.Export(shown); err != nil {
 		return err
 	}
 	if found.Denied {
 		return hinted{errDenied, "what is missing is listed above: use a credential that may read it, or choose sections with --only"}
 	}
 	return nil
+}
+
+func shownCounts(counts []export.Count) []view.Count {
+	shown := make([]view.Count, len(counts)) // a list in JSON, too
+	for i, c := range counts {
+		shown[i] = view.Count(c)
+	}
+	return shown
 }
 
 // vacant refuses a folder with what the export would replace or be mixed with.

@@ -42,8 +42,8 @@ type File struct {
 
 // Count is how many there are of something.
 type Count struct {
-	Name   string `json:"name"` // of the section, such as work_items
-	Number int    `json:"number"`
+	Name   string // of the section, such as work_items
+	Number int
 }
 
 // loss is why something is not in the manifests.
@@ -54,10 +54,10 @@ type loss struct {
 
 // Omission is something that the service holds and the manifests do not.
 type Omission struct {
-	What     string   `json:"what"` // such as intakes, or second module
-	Why      string   `json:"why"`
-	Count    int      `json:"count"`
-	Examples []string `json:"examples"` // where it is, the first few
+	What     string // such as intakes, or second module
+	Why      string
+	Count    int
+	Examples []string // where it is, the first few
 }
 
 // edge says that one thing names another.

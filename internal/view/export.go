@@ -5,25 +5,38 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/export"
 )
 
 // Export is what an export came to.
 type Export struct {
-	Workspace string            `json:"workspace"`
-	Directory string            `json:"directory"`
-	Files     []string          `json:"files"`
-	State     string            `json:"state"`
-	Counts    []export.Count    `json:"counts"`
-	NotRead   []export.Count    `json:"not_read"` // with the requests that it would have taken
-	LeftOut   []export.Omission `json:"left_out"`
-	Requests  int               `json:"requests"`
+	Workspace string     `json:"workspace"`
+	Directory string     `json:"directory"`
+	Files     []string   `json:"files"`
+	State     string     `json:"state"`
+	Counts    []Count    `json:"counts"`
+	NotRead   []Count    `json:"not_read"` // with the requests that it would have taken
+	LeftOut   []Omission `json:"left_out"`
+	Requests  int        `json:"requests"`
+}
+
+// Count is a number of objects.
+type Count struct {
+	Name   string `json:"name"` // of the section, such as work_items
+	Number int    `json:"number"`
+}
+
+// Omission is a kind of content that the service holds and the files do not.
+type Omission struct {
+	What     string   `json:"what"` // such as intakes, or second module
+	Why      string   `json:"why"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples"` // addresses, the first few
 }
 
 // Export shows what an export came to, on standard output.
 func (v *View) Export(e Export) error {
 	if e.LeftOut == nil {
-		e.LeftOut = []export.Omission{} // a list in JSON, too
+		e.LeftOut = []Omission{} // a list in JSON, too
 	}
 	if v.o.JSON {
 		return v.JSON(struct {

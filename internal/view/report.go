@@ -5,11 +5,46 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/doctor"
 )
 
-// Report shows what the doctor found, on standard output.
-func (v *View) Report(r *doctor.Report) error {
+// The statuses of a check. A warning does not keep planform from working.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Problem = "problem"
+)
+
+// Report is the outcome of an examination.
+type Report struct {
+	BaseURL   string
+	Workspace string
+	Checks    []Check
+	Requests  int      // sent
+	Offers    []string // kinds that this edition has
+	Lacks     []string // kinds that it does not have
+}
+
+// Check is the outcome of one check.
+type Check struct {
+	Name    string // what was examined, such as workspace
+	Status  string // one of the three
+	Summary string
+	Hint    string // the next step; "" = none
+}
+
+// Count tells how many checks ended with the status.
+func (r *Report) Count(status string) int {
+	n := 0
+	for i := range r.Checks {
+		if r.Checks[i].Status == status {
+			n++
+		}
+	}
+	return n
+}
+
+// Report shows an examination on standard output.
+func (v *View) Report(r *Report) error {
 	return v.print(stdout, func(p *printer) {
 		if v.o.JSON {
 			p.reportJSON(r)
@@ -19,23 +54,23 @@ func (v *View) Report(r *doctor.Report) error {
 	})
 }
 
-func (p *printer) report(r *doctor.Report) {
+func (p *printer) report(r *Report) {
 	names, words := 0, 0
 	for i := range r.Checks {
-		names, words = max(names, len(r.Checks[i].Name)), max(words, len(r.Checks[i].Status.String()))
+		names, words = max(names, len(r.Checks[i].Name)), max(words, len(r.Checks[i].Status))
 	}
 	indent := blanks(names + words + 2*len(between))
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		p.paint(p.statusStyle(c.Status), c.Status.String())
-		p.str(blanks(words - len(c.Status.String())))
+		p.paint(p.statusStyle(c.Status), c.Status)
+		p.str(blanks(words - len(c.Status)))
 		p.str(between + c.Name + blanks(names-len(c.Name)) + between)
-		p.safe(c.What)
+		p.safe(c.Summary)
 		p.nl()
-		if c.Do != "" {
+		if c.Hint != "" {
 			p.str(indent)
 			p.paint(p.dim, "-> ")
-			p.safe(c.Do)
+			p.safe(c.Hint)
 			p.nl()
 		}
 	}
@@ -45,26 +80,24 @@ func (p *printer) report(r *doctor.Report) {
 	p.nl()
 }
 
-func (p *printer) statusStyle(s doctor.Status) style {
-	switch s {
-	case doctor.Warning:
+func (p *printer) statusStyle(status string) style {
+	switch status {
+	case Warning:
 		return p.warning
-	case doctor.Problem:
+	case Problem:
 		return p.failure
-	case doctor.OK:
-		return p.create
 	default:
-		return style{}
+		return p.create
 	}
 }
 
 // verdict is the sentence that closes a report.
-func verdict(r *doctor.Report) string {
+func verdict(r *Report) string {
 	var parts []string
-	if n := r.Count(doctor.Problem); n > 0 {
+	if n := r.Count(Problem); n > 0 {
 		parts = append(parts, diag.Count(n, "problem"))
 	}
-	if n := r.Count(doctor.Warning); n > 0 {
+	if n := r.Count(Warning); n > 0 {
 		parts = append(parts, diag.Count(n, "warning"))
 	}
 	return cmp.Or(strings.Join(parts, ", "), "All is well") + "."
@@ -77,7 +110,7 @@ type jsonCheck struct {
 	Do     *string `json:"do"`
 }
 
-func (p *printer) reportJSON(r *doctor.Report) {
+func (p *printer) reportJSON(r *Report) {
 	p.str("{\n")
 	p.member("format_version", formatVersion)
 	p.member("workspace", r.Workspace)
@@ -87,13 +120,13 @@ func (p *printer) reportJSON(r *doctor.Report) {
 		Warnings int `json:"warnings"`
 		Problems int `json:"problems"`
 		Requests int `json:"requests"`
-	}{r.Count(doctor.OK), r.Count(doctor.Warning), r.Count(doctor.Problem), r.Requests})
+	}{r.Count(OK), r.Count(Warning), r.Count(Problem), r.Requests})
 	p.member("offers", append([]string{}, r.Offers...))
 	p.member("lacks", append([]string{}, r.Lacks...))
 	p.str(`  "checks": `)
 	p.list(len(r.Checks), func(i int) any {
 		c := &r.Checks[i]
-		return jsonCheck{c.Name, c.Status.String(), c.What, known(c.Do)}
+		return jsonCheck{c.Name, c.Status, c.Summary, known(c.Hint)}
 	})
 	p.str("\n}\n")
 }

@@ -3,18 +3,17 @@ package view_test
 import (
 	"testing"
 
-	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/view"
 )
 
-func report() *doctor.Report {
-	return &doctor.Report{
-		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17, Denied: true,
+func report() *view.Report {
+	return &view.Report{
+		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17,
 		Offers: []string{"cycle", "work_item"}, Lacks: []string{"customer"},
-		Checks: []doctor.Check{
-			{Name: "service", Status: doctor.OK, What: "https://plane.example.com answers"},
-			{Name: "workspace", Status: doctor.Problem, What: "the service gives no access to acme\x1b[31m", Do: "check the slug"},
-			{Name: "clock", Status: doctor.Warning, What: "this machine's is 5m0s behind the service's", Do: "set it"},
+		Checks: []view.Check{
+			{Name: "service", Status: view.OK, Summary: "https://plane.example.com answers"},
+			{Name: "workspace", Status: view.Problem, Summary: "the service gives no access to acme\x1b[31m", Hint: "check the slug"},
+			{Name: "clock", Status: view.Warning, Summary: "this machine's is 5m0s behind the service's", Hint: "set it"},
 		},
 	}
 }
@@ -39,7 +38,7 @@ func TestAReportOfAWellServiceSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, set := range [][]func(*view.Options){nil, {inJSON}} {
 		s := newScreen(set...)
-		r := &doctor.Report{Requests: 1, Checks: []doctor.Check{{Name: "service", What: "it answers"}}}
+		r := &view.Report{Requests: 1, Checks: []view.Check{{Name: "service", Status: view.OK, Summary: "it answers"}}}
 		if err := s.Report(r); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func TestWordsOfActions(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneAndCannotBeMadeAgain covers things that planform only finds.
+// TestWhatIsGoneAndCannotBeMadeAgain covers objects that planform only finds.
 func TestWhatIsGone(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]rule{

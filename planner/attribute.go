@@ -23,9 +23,9 @@ func (m *Member) Note(of *resource.Membership) string {
 // AttributeKey is under what the record of a container's members has the attribute of one of them.
 func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " " + id }
 
-// readOwn reads what the members have themselves, where some that the manifest says
+// readOwnAttributes reads what the members have themselves, where some that the manifest says
 // nothing of may be new.
-func (s *Survey) readOwn(r *roster) {
+func (s *Snapshot) readOwnAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil || s.in.API != resource.Full {
 		return
 	}
@@ -37,8 +37,8 @@ func (s *Survey) readOwn(r *roster) {
 	}
 }
 
-// ownValue is what a member has itself under the name of the attribute, or "".
-func (s *Survey) ownValue(r *roster, id string) string {
+// ownAttribute is what a member has itself under the name of the attribute, or "".
+func (s *Snapshot) ownAttribute(r *memberSet, id string) string {
 	t := s.kinds[resource.Must(r.kind.Membership.Member)]
 	if !s.listed(t, none) {
 		return ""
@@ -50,17 +50,17 @@ func (s *Survey) ownValue(r *roster, id string) string {
 	return ""
 }
 
-// newValue is what the attribute of a new member is to be.
-func (s *Survey) newValue(r *roster, e entry, id string) string {
+// newAttribute is what the attribute of a new member is to be.
+func (s *Snapshot) newAttribute(r *memberSet, e memberRef, id string) string {
 	a := r.kind.Membership.Attribute
 	if a == nil {
 		return ""
 	}
-	return cmp.Or(e.ref.Attribute, a.Usual(s.ownValue(r, id)))
+	return cmp.Or(e.ref.Attribute, a.Usual(s.ownAttribute(r, id)))
 }
 
-// attributes brings the attributes of those who are in a container to what the manifest says.
-func (b *builder) attributes(r *roster, n int) {
+// updateAttributes brings the attributes of those who are in a container to what the manifest says.
+func (b *builder) updateAttributes(r *memberSet, n int) {
 	if r.kind.Membership.Attribute == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (b *builder) attributes(r *roster, n int) {
 		if e.ref.Attribute == "" || !b.isIn(r, e) {
 			continue
 		}
-		step, known := b.attribute(r, e)
+		step, known := b.updateAttribute(r, e)
 		if !known {
 			unseen++
 			at = e.ref.Position
@@ -86,14 +86,14 @@ func (b *builder) attributes(r *roster, n int) {
 	if unseen > 0 {
 		b.diags.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-shown", Position: at, Address: string(r.container.Address),
-			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + number(unseen, resource.Must(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
+			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + countOf(unseen, resource.Must(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
 		})
 	}
 }
 
-// attribute plans the change of one member's attribute; nil = there is none. known is
+// updateAttribute plans the change of one member's attribute; nil = there is none. known is
 // false where nothing tells what it is.
-func (b *builder) attribute(r *roster, e entry) (step *Step, known bool) {
+func (b *builder) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
 	a, id := r.kind.Membership.Attribute, b.memberID(r, e)
 	prior := b.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
@@ -101,7 +101,7 @@ func (b *builder) attribute(r *roster, e entry) (step *Step, known bool) {
 	have := a.Shown(row)
 	shown := have != ""
 	if !shown {
-		if have = applied; have == "" && b.ownValue(r, id) == a.Values[0] {
+		if have = applied; have == "" && b.ownAttribute(r, id) == a.Values[0] {
 			have = a.Values[0] // nobody has less, nor more than that here
 		}
 	}

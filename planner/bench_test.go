@@ -66,7 +66,7 @@ func BenchmarkBuild(b *testing.B) {
 			in := observe(b, bulkService(b), bulk(b, items))
 			b.ReportAllocs()
 			for b.Loop() {
-				survey := planner.Look(in)
+				survey := planner.Observe(in)
 				if reads := survey.Reads(); len(reads) > 0 {
 					b.Fatal(reads)
 				}
@@ -90,7 +90,7 @@ func BenchmarkRebuild(b *testing.B) {
 			in := observe(b, s, objects)
 			b.ReportAllocs()
 			for b.Loop() {
-				survey := planner.Look(in)
+				survey := planner.Observe(in)
 				if reads := survey.Reads(); len(reads) > 0 {
 					b.Fatal(reads)
 				}

@@ -9,17 +9,17 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Build is [Survey.Build] of a new look.
-func Build(in Input) (*Plan, diag.List) { return Look(in).Build() }
+// Build is [Snapshot.Build] of a new look.
+func Build(in Input) (*Plan, diag.List) { return Observe(in).Build() }
 
-// Build makes the plan. It may be called when [Survey.Reads] asks for nothing
-// more. Errors among the findings (names that nobody bears, things that cannot be
-// told apart, circles) leave no plan.
-func (s *Survey) Build() (*Plan, diag.List) {
-	b := &builder{Survey: s, plan: &Plan{
+// Build makes the plan. It may be called when [Snapshot.Reads] asks for nothing
+// more. Errors among the findings (names that nobody bears, objects that cannot be
+// told apart, cycles) leave no plan.
+func (s *Snapshot) Build() (*Plan, diag.List) {
+	b := &builder{Snapshot: s, plan: &Plan{
 		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds)), entrances: map[entrance]*Step{}, amongs: amongs(), diags: slices.Concat(s.in.Notices, s.diags)}
+	}, steps: make([][]*Step, len(s.kinds)), prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(), diags: slices.Concat(s.in.Notices, s.diags)}
 	if len(s.reads) > 0 {
 		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
@@ -35,92 +35,92 @@ func (s *Survey) Build() (*Plan, diag.List) {
 	return b.plan, nil
 }
 
-// builder turns a survey into steps.
+// builder turns a snapshot into steps.
 type builder struct {
-	*Survey
-	plan    *Plan
-	diags   diag.List // those of the survey and more
-	steps   [][]*Step // by rank of their kind, in the order of the manifest
-	roots   []int32   // see root; nil = nothing is in the way of anything
-	stale   map[*traits]int
-	newest  map[scope]int // highest readable number that is known
-	made    slab[Step]
-	values  slab[*resource.Value]
-	numbers slab[int]
-	needs   []int // of the step that is being made
+	*Snapshot
+	plan     *Plan
+	diags    diag.List // those of the snapshot and more
+	steps    [][]*Step // by rank of their kind, in the order of the manifest
+	blockers []int32   // see root; nil = nothing is in the way of anything
+	stale    map[*kindInfo]int
+	newest   map[scope]int // highest readable number that is known
+	made     slab[Step]
+	values   slab[*resource.Value]
+	numbers  slab[int]
+	needs    []int // of the step that is being made
 
-	entrances map[entrance]*Step
-	amongs    map[string]bool
-	shelving  []*Step        // that archive things or bring them back
-	filled    map[int32]bool // what members are to be brought into
+	prerequisites     map[prerequisite]*Step
+	prerequisiteKinds map[string]bool
+	archiveSteps      []*Step        // that archive objects or bring them back
+	filled            map[int32]bool // what members are to be brought into
 }
 
 func (b *builder) build() {
-	b.findObstacles()
+	b.prepareBlockers()
 	b.findNewest()
 	b.findFilled()
-	for i := range b.facts {
-		switch b.facts[i].standing {
-		case absent, lacking, unknown, missing:
-			b.create(i)
+	for i := range b.states {
+		switch b.states[i].presence {
+		case absent, unsupported, indeterminate, notFound:
+			b.planCreate(i)
 		case hidden:
-			b.know(i)
-		case there:
-			b.keep(i)
-		case pending, broken: // there are errors
+			b.recordKnown(i)
+		case exists:
+			b.planUpdate(i)
+		case pending, invalid: // there are errors
 		}
 	}
-	for _, r := range b.rosters {
-		b.members(r)
+	for _, r := range b.memberSets {
+		b.addMembers(r)
 	}
-	b.leave()
-	b.await()
+	b.planRemovals()
+	b.awaitPrerequisites()
 	b.awaitDefaults()
-	about := b.about()
-	b.closeLast(about)
-	b.putLast(about)
-	steps, err := b.number()
+	about := b.stepsByObject()
+	b.orderClosing(about)
+	b.orderArchives(about)
+	steps, err := b.numberSteps()
 	if err == nil {
 		steps, err = order(b.prune(steps))
 	}
 	if err != nil {
-		b.circle(err)
+		b.reportCycle(err)
 		return
 	}
 	b.plan.Steps = steps
 	b.sequence()
 	b.failOnDrift()
-	b.correct()
+	b.stateChanges()
 	b.count()
 	b.plan.Dialects = b.dialects()
 	b.notices()
-	b.tellHidden()
-	b.doubled()
-	b.sharedMarks()
+	b.warnHidden()
+	b.inTwoContainers()
+	b.warnSharedExternalIDs()
 	b.pruneNotices()
 }
 
-// findNewest finds the highest readable numbers that things bear which are
+// findNewest finds the highest readable numbers that objects bear which are
 // there: what is created gets higher ones.
 func (b *builder) findNewest() {
 	b.newest = map[scope]int{}
-	for i := range b.facts {
-		if f := &b.facts[i]; f.standing == there && f.identifier != "" && f.parent != none {
-			at := scope{f.traits, f.parent}
-			b.newest[at] = max(b.newest[at], numberOf(b.facts[f.parent].identifier, f.identifier))
+	for i := range b.states {
+		if f := &b.states[i]; f.presence == exists && f.identifier != "" && f.parent != none {
+			at := scope{f.info, f.parent}
+			b.newest[at] = max(b.newest[at], numberOf(b.states[f.parent].identifier, f.identifier))
 		}
 	}
 }
 
-// step adds a step about a thing.
+// step adds a step about an object.
 func (b *builder) step(i int, a Action) *Step {
-	o, f := b.in.Desired[i], &b.facts[i]
+	o, f := b.in.Desired[i], &b.states[i]
 	step := &b.made.take(1)[0]
 	step.Address, step.Action, step.Kind, step.Object, step.ID, step.Position = o.Address, a, o.Kind, o, f.id, o.Position
 	if o.Kind.Closes != "" {
 		step.Zone = b.zone(f.parent)
 	}
-	b.steps[f.traits.rank] = append(b.steps[f.traits.rank], step)
+	b.steps[f.info.rank] = append(b.steps[f.info.rank], step)
 	return step
 }
 
@@ -133,29 +133,29 @@ func (b *builder) willChange(step *Step) {
 	}
 }
 
-// need notes a thing that must be there before the step, if it is not yet.
+// need notes an object that must be there before the step, if it is not yet.
 func (b *builder) need(at int32) {
-	if b.facts[at].standing == absent {
+	if b.states[at].presence == absent {
 		b.needs = append(b.needs, int(at))
 	}
 }
 
 // needTargets notes what must be there before the values can be sent.
 func (b *builder) needTargets(i int, sent []*resource.Value) {
-	for _, n := range b.namings(int32(i)) { //nolint:gosec // there are fewer things than 2^31
-		if n.t.via != nil || len(n.v.Refs) == 0 || !slices.Contains(sent, n.v) {
+	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+		if n.field.via != nil || len(n.value.Refs) == 0 || !slices.Contains(sent, n.value) {
 			continue
 		}
-		for k := range n.v.Refs {
-			if t := n.v.Refs[k].Target; t != nil {
+		for k := range n.value.Refs {
+			if t := n.value.Refs[k].Target; t != nil {
 				b.need(b.index[t])
 			}
 		}
 	}
 }
 
-// taken returns what was noted. Until [builder.number] they are facts, then steps.
-func (b *builder) taken() []int {
+// flushNeeds returns what was noted. Until [builder.countOf] they are states, then steps.
+func (b *builder) flushNeeds() []int {
 	if len(b.needs) == 0 {
 		return nil
 	}
@@ -165,32 +165,32 @@ func (b *builder) taken() []int {
 	return list
 }
 
-// keep brings a thing that exists to what the manifest wants.
-func (b *builder) keep(i int) {
-	f := &b.facts[i]
-	if b.rests(int32(i)) { //nolint:gosec // there are fewer things than 2^31
-		b.rest(i)
+// planUpdate brings an object that exists to what the manifest wants.
+func (b *builder) planUpdate(i int) {
+	f := &b.states[i]
+	if b.staysArchived(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+		b.keepArchived(i)
 		return
 	}
 	d := b.difference(i)
-	b.know(i)
-	b.shelve(i)
+	b.recordKnown(i)
+	b.planArchive(i)
 	over := b.isOver(i)
 	if over {
-		b.tooLate(i, &d)
+		b.blockClosed(i, &d)
 	}
-	open := f.prior != nil && f.prior.Open != nil
-	adopting := f.adopted != "" || open && (f.prior.ID == "" || len(d.send) == 0)
-	mark := b.mark(i)
+	open := f.prior != nil && f.prior.PendingIntent != nil
+	adopting := f.matchedBy != "" || open && (f.prior.ID == "" || len(d.send) == 0)
+	mark := b.externalIDChange(i)
 	if over {
 		mark = nil
 	}
 	if mark != nil {
 		d.changes = append(d.changes, *mark)
 	}
-	b.drifted(i, &d)
-	b.unmet(i, &d)
-	if len(d.send) == 0 && !adopting && mark == nil && len(d.stuck) == 0 {
+	b.recordDrift(i, &d)
+	b.addUnavailableRefs(i, &d)
+	if len(d.send) == 0 && !adopting && mark == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
 			b.plan.Summary.Unchanged++
 		}
@@ -200,44 +200,44 @@ func (b *builder) keep(i int) {
 		step := b.step(i, Update)
 		if adopting {
 			step.Action = Adopt
-			step.Reason = "found by " + cmp.Or(f.adopted, "looking")
-			step.Made = b.madeIt(i)
+			step.Reason = "found by " + cmp.Or(f.matchedBy, "looking")
+			step.CreatedByUs = b.createdByUs(i)
 		}
 		step.changes = d.changes
 		f.step = step
 		if len(d.send) > 0 || mark != nil {
 			b.checkDates(i, d.send)
-			b.checkSent(i, d.send)
-			step.Operation, step.Values, step.Mark = f.traits.update, slices.Concat(d.send, d.along), mark != nil
+			b.checkRefused(i, d.send)
+			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), mark != nil
 			b.needTargets(i, d.send)
-			step.Needs = b.taken()
+			step.Needs = b.flushNeeds()
 		}
 	}
-	b.stick(i, &d)
+	b.addBlocked(i, &d)
 }
 
-// madeIt reports whether planform made a thing, as it announced, without knowing
+// createdByUs reports whether planform made an object, as it announced, without knowing
 // the outcome: it is none of another's.
-func (b *builder) madeIt(i int) bool {
-	f := &b.facts[i]
+func (b *builder) createdByUs(i int) bool {
+	f := &b.states[i]
 	marked := f.row.Marked(resource.Mark(b.in.Workspace, b.in.Desired[i].Address))
-	return f.sent() && (marked || f.adopted == byMark || f.adopted == byNumber)
+	return f.maybeCreated() && (marked || f.matchedBy == byExternalID || f.matchedBy == byNumber)
 }
 
-// mark is the change that puts planform's mark on a thing, or nil: the mark
-// follows a key that changed, and things that are recognised by a name which
+// externalIDChange is the change that puts planform's external ID on an object, or nil: the external ID
+// follows a key that changed, and objects that are recognised by a name which
 // others may bear too get one, so that they are found again without the state.
-// What the manifest points at by its ID or identifier keeps the mark of whom it belongs to.
-func (b *builder) mark(i int) *Change {
-	o, f := b.in.Desired[i], &b.facts[i]
-	if !f.traits.marked || f.row == nil || f.traits.update == nil || o.ID != "" || o.Identifier != "" {
+// What the manifest points at by its ID or identifier keeps the external ID of whom it belongs to.
+func (b *builder) externalIDChange(i int) *Change {
+	o, f := b.in.Desired[i], &b.states[i]
+	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
 		return nil
 	}
 	want := resource.Mark(b.in.Workspace, o.Address)
 	have, _ := f.row["external_id"].(string)
 	source, shown := f.row["external_source"].(string)
 	moved := source == resource.MarkSource && have != want
-	taken := f.adopted != "" && o.Kind.AdoptAsked && (!shown || source == "") && have == ""
+	taken := f.matchedBy != "" && o.Kind.AdoptAsked && (!shown || source == "") && have == ""
 	if !moved && !taken {
 		return nil
 	}
@@ -248,22 +248,22 @@ func (b *builder) mark(i int) *Change {
 	return c
 }
 
-// know takes down what is known of a thing before the first step.
-func (b *builder) know(i int) {
-	f, address := &b.facts[i], b.in.Desired[i].Address
+// recordKnown takes down what is known of an object before the first step.
+func (b *builder) recordKnown(i int) {
+	f, address := &b.states[i], b.in.Desired[i].Address
 	var known Record
 	if f.prior != nil {
 		known = *f.prior
 	}
-	known.Address, known.ID, known.Open = address, f.id, nil
+	known.Address, known.ID, known.PendingIntent = address, f.id, nil
 	known.Identifier = cmp.Or(f.identifier, known.Identifier)
 	b.plan.Known[address] = known
 }
 
-// circle reports steps that wait for each other, where they are written.
-func (b *builder) circle(err error) {
+// reportCycle reports steps that wait for each other, where they are written.
+func (b *builder) reportCycle(err error) {
 	d := diag.Diagnostic{Code: "circle", Summary: err.Error(), Hint: "take one of these references out"}
-	if e, ok := errors.AsType[*CircleError](err); ok {
+	if e, ok := errors.AsType[*CycleError](err); ok {
 		for k, step := range e.steps {
 			if k == 0 {
 				d.Position, d.Address = step.Position, string(step.Address)

@@ -17,16 +17,16 @@ func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
 	pay, ship, s1, s2 := uuid(9, 1), uuid(9, 2), uuid(2, 1), uuid(2, 2)
 	const first, second = resource.Address("cycle/web/s1#work_items"), resource.Address("cycle/web/s2#work_items")
 	adding := func(address resource.Address, sent string, members ...string) planner.Record {
-		return planner.Record{Address: address, Members: members, Open: &planner.Intent{Action: planner.AddMembers, Name: sent}}
+		return planner.Record{Address: address, Members: members, PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: sent}}
 	}
 	removing := func(address resource.Address, members ...string) planner.Record {
-		return planner.Record{Address: address, Members: members, Files: standing(), Open: &planner.Intent{Action: planner.RemoveMembers}}
+		return planner.Record{Address: address, Members: members, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.RemoveMembers}}
 	}
 	archived := known("module/web/board", uuid(0xd, 1))
-	archived.Open = &planner.Intent{Action: planner.Update}
-	shelved := planner.Record{Address: "module/web/board", Open: &planner.Intent{Action: planner.Create, Name: "Board"}}
+	archived.PendingIntent = &planner.Intent{Action: planner.Update}
+	shelved := planner.Record{Address: "module/web/board", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Board"}}
 	deleted := made("project/gone", shop)
-	deleted.Open = &planner.Intent{Action: planner.Delete}
+	deleted.PendingIntent = &planner.Intent{Action: planner.Delete}
 	items := func(w *wanted) {
 		w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("cycle/web/s2", "id="+s2)
 		w.put("work_item/web/pay", "id="+pay, "cycle=@cycle/web/s1").put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1")
@@ -86,16 +86,16 @@ func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
 			w := want(t)
 			tt.want(w)
 			become := map[string]string{}
-			for _, c := range s.mustPlan(w.all()).Corrections {
+			for _, c := range s.mustPlan(w.all()).StateChanges {
 				switch r := c.Record; {
 				case c.To == "":
 					become[string(c.From)] = "forgotten"
-				case r.Open != nil:
+				case r.PendingIntent != nil:
 					become[string(c.From)] = "open"
 				case r.ID == "":
 					become[string(c.From)] = fmt.Sprint(r.Members)
 				default:
-					become[string(c.From)] = fmt.Sprint(r.ID, " ", r.Made, " ", r.Members)
+					become[string(c.From)] = fmt.Sprint(r.ID, " ", r.CreatedByUs, " ", r.Members)
 				}
 			}
 			if diff := cmp.Diff(tt.become, become); diff != "" {
@@ -124,9 +124,9 @@ func TestWhatWasMadeIsKnownByItsMarkHoweverItIsFound(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
 			s.have("project", "", shop, "identifier=SHOP", "name=Shop", "external_source=planform", "external_id="+tt.mark)
-			s.in.Prior["project/shop"] = planner.Record{Address: "project/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop"}}
+			s.in.Prior["project/shop"] = planner.Record{Address: "project/shop", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Shop"}}
 			plan := s.mustPlan(want(t).put("project/shop", "identifier=SHOP", "name=Shop").all())
-			if len(plan.Steps) != 1 || plan.Steps[0].Made != tt.made {
+			if len(plan.Steps) != 1 || plan.Steps[0].CreatedByUs != tt.made {
 				t.Errorf("%v %+v", lines(plan), plan.Steps[0])
 			}
 		})

@@ -9,46 +9,46 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func (b *builder) create(i int) {
-	if root := b.root(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
+func (b *builder) planCreate(i int) {
+	if root := b.blocker(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
 		step := b.step(i, NotPossible)
-		step.Reason, step.Lacking = b.obstacle(i, root), b.lackingKind(root)
+		step.Reason, step.Unsupported = b.blockReason(i, root), b.unsupportedKind(root)
 		return
 	}
-	o, f := b.in.Desired[i], &b.facts[i]
-	if o.Origin != "" && len(undescribed(o)) > 0 {
+	o, f := b.in.Desired[i], &b.states[i]
+	if o.Origin != "" && len(missingRequired(o)) > 0 {
 		step := b.step(i, NotPossible)
 		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not say enough of it to create it"
 		return
 	}
-	if f.gone {
+	if f.vanished {
 		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
 	}
-	given := b.given(i)
+	given := b.isDefault(i)
 	if !given {
-		b.complete(i)
+		b.checkComplete(i)
 		b.checkFeature(i)
-		b.compareLetters(i)
+		b.warnCaseMismatch(i)
 	}
 	step := b.step(i, Create)
-	step.Pending = f.unsettled
-	step.Operation, step.Newest = f.traits.create, b.newest[scope{f.traits, f.parent}]
-	lacks := b.lacking(i)
+	step.Pending = f.unconfirmed
+	step.Operation, step.Newest = f.info.create, b.newest[scope{f.info, f.parent}]
+	lacks := b.unsupportedRefs(i)
 	var d difference
-	b.unmet(i, &d)
+	b.addUnavailableRefs(i, &d)
 	var late, along []*resource.Value
 	fillsFirst := b.fillsFirst(i)
 	values := b.values.take(len(o.Values))[:0]
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case f.traits.carried(v.Field), lacks.has(v):
+		case f.info.carried(v.Field), lacks.has(v):
 		case b.unavailable(int32(i), v) != "": //nolint:gosec // there are fewer things than 2^31
-			d.stick(b.change(v, FromManifest), b.unavailable(int32(i), v), v.Position) //nolint:gosec // likewise
+			d.block(b.change(v, FromManifest), b.unavailable(int32(i), v), v.Position) //nolint:gosec // likewise
 		case v.Field.Once() && !b.resolvable(i, v): // left out, which is told where the name is looked up
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sends(v.Field):
-			b.withhold(v, &d)
+			b.noteUnsendable(v, &d)
 		case v.Field.Late && !given:
 			late = append(late, v)
 		default:
@@ -63,68 +63,68 @@ func (b *builder) create(i int) {
 			}
 		}
 	}
-	b.checkSent(i, slices.Concat(values, late))
+	b.checkRefused(i, slices.Concat(values, late))
 	step.Values = values
 	if given {
-		b.giveStep(step)
+		b.adoptDefault(step)
 	} else {
-		step.Values = b.initial(o, values)
+		step.Values = b.addInitial(o, values)
 	}
 	if f.parent != none {
 		b.need(f.parent)
 		b.needFeature(f)
 	}
 	b.needTargets(i, values)
-	step.Needs = b.taken()
+	step.Needs = b.flushNeeds()
 	f.step = step
-	if len(late) > 0 && f.traits.update != nil {
-		b.complement(i, late, along)
+	if len(late) > 0 && f.info.update != nil {
+		b.addFollowUpUpdate(i, late, along)
 	}
-	b.shelve(i)
-	lacks.add(b.Survey, &d)
-	b.stick(i, &d)
+	b.planArchive(i)
+	lacks.addTo(b.Snapshot, &d)
+	b.addBlocked(i, &d)
 }
 
-// getsDefault reports whether the service gives a new thing a default though the
+// getsDefault reports whether the service gives a new object a default though the
 // manifest says that it has none: an update right after takes that away again.
-func (b *builder) getsDefault(f *fact, v *resource.Value) bool {
-	if !v.Null || f.traits.update == nil {
+func (b *builder) getsDefault(f *objectState, v *resource.Value) bool {
+	if !v.Null || f.info.update == nil {
 		return false
 	}
 	id, _ := b.parentDefault(f, v.Field)
 	return id != ""
 }
 
-// withhold tells what a thing will not have since the operations offer no way to say it.
-func (b *builder) withhold(v *resource.Value, d *difference) {
+// noteUnsendable tells what an object will not have since the operations offer no way to say it.
+func (b *builder) noteUnsendable(v *resource.Value, d *difference) {
 	if !v.Null && !v.Field.Shelf {
-		d.stuck, d.causes = append(d.stuck, b.change(v, FromManifest)), append(d.causes, cannotSet)
+		d.unappliable, d.causes = append(d.unappliable, b.change(v, FromManifest)), append(d.causes, cannotSet)
 	}
 }
 
-// complement adds the step that sends what a create does not take.
-func (b *builder) complement(i int, late, along []*resource.Value) {
-	f := &b.facts[i]
+// addFollowUpUpdate adds the step that sends what a create does not take.
+func (b *builder) addFollowUpUpdate(i int, late, along []*resource.Value) {
+	f := &b.states[i]
 	step := b.step(i, Update)
-	step.Operation, step.Values, step.Needs = f.traits.update, late, []int{i}
+	step.Operation, step.Values, step.Needs = f.info.update, late, []int{i}
 	b.willChange(step)
 	step.Values = slices.Concat(late, along)
 }
 
-// given reports whether the service makes a thing by itself when it makes the parent, which is still to be made.
-func (b *builder) given(i int) bool {
-	f := &b.facts[i]
-	if len(f.traits.kind.Given) == 0 || f.parent == none || b.facts[f.parent].standing != absent {
+// isDefault reports whether the service makes an object by itself when it makes the parent, which is still to be made.
+func (b *builder) isDefault(i int) bool {
+	f := &b.states[i]
+	if len(f.info.kind.Given) == 0 || f.parent == none || b.states[f.parent].presence != absent {
 		return false
 	}
 	o := b.in.Desired[i]
-	return slices.ContainsFunc(f.traits.natural, func(field *resource.Field) bool {
-		return slices.Contains(f.traits.kind.Given, strings.TrimSpace(o.Text(field.Name)))
+	return slices.ContainsFunc(f.info.natural, func(field *resource.Field) bool {
+		return slices.Contains(f.info.kind.Given, strings.TrimSpace(o.Text(field.Name)))
 	})
 }
 
-// giveStep makes of a step that creates a thing one that adopts what will be there by then.
-func (b *builder) giveStep(step *Step) {
+// adoptDefault makes of a step that creates an object one that adopts what will be there by then.
+func (b *builder) adoptDefault(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
 	step.Reason = "each new " + resource.Must(k.Parent).Noun() + " has it"
@@ -142,18 +142,18 @@ func (b *builder) resolvable(i int, v *resource.Value) bool {
 	return ok
 }
 
-// complete reports what a thing lacks that is to be created.
-func (b *builder) complete(i int) {
-	o, f := b.in.Desired[i], &b.facts[i]
-	needed := undescribed(o)
+// checkComplete reports what an object lacks that is to be created.
+func (b *builder) checkComplete(i int) {
+	o, f := b.in.Desired[i], &b.states[i]
+	needed := missingRequired(o)
 	if len(needed) == 0 {
 		return
 	}
 	var others []string
-	if b.listed(f.traits, f.parent) {
-		l, _ := b.list(f.traits, f.parent)
+	if b.listed(f.info, f.parent) {
+		l, _ := b.list(f.info, f.parent)
 		for _, row := range l.rows {
-			others = append(others, naturals(o.Kind, row)...)
+			others = append(others, displayTexts(o.Kind, row)...)
 		}
 	}
 	what := o.Kind.Noun()
@@ -164,8 +164,8 @@ func (b *builder) complete(i int) {
 	})
 }
 
-// undescribed lists what a thing cannot be created without and the manifest does not give.
-func undescribed(o *resource.Object) []string {
+// missingRequired lists what an object cannot be created without and the manifest does not give.
+func missingRequired(o *resource.Object) []string {
 	var names []string
 	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
 		names = append(names, "identifier")
@@ -178,8 +178,8 @@ func undescribed(o *resource.Object) []string {
 	return names
 }
 
-// initial adds the values that a create sends where the manifest gives none.
-func (b *builder) initial(o *resource.Object, values []*resource.Value) []*resource.Value {
+// addInitial adds the values that a create sends where the manifest gives none.
+func (b *builder) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
 		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sends(f) && !o.Writes(f) {
 			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
@@ -188,9 +188,9 @@ func (b *builder) initial(o *resource.Object, values []*resource.Value) []*resou
 	return values
 }
 
-// needFeature notes the step that switches on in the parent what things of the kind need.
-func (b *builder) needFeature(f *fact) {
-	if p := &b.facts[f.parent]; f.traits.kind.Feature != "" && p.standing == there && p.step != nil && p.step.Operation != nil {
+// needFeature notes the step that switches on in the parent what objects of the kind need.
+func (b *builder) needFeature(f *objectState) {
+	if p := &b.states[f.parent]; f.info.kind.Feature != "" && p.presence == exists && p.step != nil && p.step.Operation != nil {
 		b.needs = append(b.needs, int(f.parent))
 	}
 }

@@ -10,7 +10,7 @@ import (
 // checkDates warns where a date that is sent comes to lie on the wrong side of
 // one that the manifest does not give: the service holds against each other only what one request has.
 func (b *builder) checkDates(i int, sent []*resource.Value) {
-	o, f := b.in.Desired[i], &b.facts[i]
+	o, f := b.in.Desired[i], &b.states[i]
 	if f.row == nil {
 		return
 	}
@@ -33,8 +33,8 @@ func (b *builder) checkDates(i int, sent []*resource.Value) {
 	}
 }
 
-// dateAfter is the date that a thing will have: the manifest's, else what the service shows.
-func dateAfter(o *resource.Object, f *fact, field *resource.Field) string {
+// dateAfter is the date that an object will have: the manifest's, else what the service shows.
+func dateAfter(o *resource.Object, f *objectState, field *resource.Field) string {
 	if v, given := o.Value(field.Name); given {
 		date, _ := v.Wanted(nil) // a date names nothing else
 		return date

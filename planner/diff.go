@@ -9,51 +9,51 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// difference is what distinguishes a thing that exists from what the manifest wants.
+// difference is what distinguishes an object that exists from what the manifest wants.
 type difference struct {
-	send    []*resource.Value
-	along   []*resource.Value // that are as they should be and sent all the same, see [resource.Field]
-	changes []Change          // that sending makes
-	stuck   []Change          // that cannot be made
-	kept    []Change          // that are not made, since somebody made the field what it is
-	causes  []string          // why, beside each of stuck
-	place   diag.Position     // of the first of stuck, where it is a reference
-	lacking string            // kind of which this edition has nothing, if that is why
+	send        []*resource.Value
+	alwaysSent  []*resource.Value // that are as they should be and sent all the same, see [resource.Field]
+	changes     []Change          // that sending makes
+	unappliable []Change          // that cannot be made
+	kept        []Change          // that are not made, since somebody made the field what it is
+	causes      []string          // why, beside each of stuck
+	position    diag.Position     // of the first of stuck, where it is a reference
+	unsupported string            // kind of which this edition has nothing, if that is why
 }
 
-// stick adds a change that cannot be made.
-func (d *difference) stick(c Change, cause string, at diag.Position) {
-	if d.place.IsZero() {
-		d.place = at
+// block adds a change that cannot be made.
+func (d *difference) block(c Change, cause string, at diag.Position) {
+	if d.position.IsZero() {
+		d.position = at
 	}
-	d.stuck, d.causes = append(d.stuck, c), append(d.causes, cause)
+	d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
 }
 
 // The causes that concern the operations.
 const (
 	cannotChange = "change"
 	cannotClear  = "clear"
-	cannotSet    = "set" // of a thing that is created
+	cannotSet    = "set" // of an object that is created
 )
 
-// difference compares what the manifest gives for a thing that exists with what
+// difference compares what the manifest gives for an object that exists with what
 // the service shows, or, where it shows nothing, with what was applied last.
 func (b *builder) difference(i int) (d difference) {
-	o, f := b.in.Desired[i], &b.facts[i]
+	o, f := b.in.Desired[i], &b.states[i]
 	resolve := b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
 	stale := false
-	lacks := b.lacking(i)
-	lacks.add(b.Survey, &d)
+	lacks := b.unsupportedRefs(i)
+	lacks.addTo(b.Snapshot, &d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.NoWire || v.Field.Shelf || f.traits.carried(v.Field) || lacks.has(v) {
+		if v.Field.NoWire || v.Field.Shelf || f.info.carried(v.Field) || lacks.has(v) {
 			continue
 		}
 		c, compared, differs := b.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
 		if !differs {
 			if v.Field.Along {
-				d.along = append(d.along, v)
+				d.alwaysSent = append(d.alwaysSent, v)
 			}
 			continue
 		}
@@ -72,21 +72,21 @@ func (b *builder) difference(i int) (d difference) {
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
 		} else if compared {
-			d.stuck, d.causes = append(d.stuck, c), append(d.causes, cause)
+			d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
 		} // else nothing says that it differs, and nothing could be done
 	}
-	if stale && !b.in.Trust {
+	if stale && !b.in.SkipRefresh {
 		if b.stale == nil {
-			b.stale = map[*traits]int{}
+			b.stale = map[*kindInfo]int{}
 		}
-		b.stale[f.traits]++
+		b.stale[f.info]++
 	}
 	return d
 }
 
 // cause says why a change cannot be made, or "".
 func (b *builder) cause(i int32, v *resource.Value) string {
-	t := b.facts[i].traits
+	t := b.states[i].info
 	if why := b.unavailable(i, v); why != "" {
 		return why
 	}
@@ -96,8 +96,8 @@ func (b *builder) cause(i int32, v *resource.Value) string {
 	case v.Null && v.Field.Clear == resource.ClearNever:
 		return cannotClear
 	}
-	if root := b.rootOf(v); root != none {
-		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.obstacle(int(root), root)
+	if root := b.blockerOf(v); root != none {
+		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockReason(int(root), root)
 	}
 	return ""
 }
@@ -116,7 +116,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 			continue
 		}
 		var fields []string
-		for i, c := range d.stuck {
+		for i, c := range d.unappliable {
 			if d.causes[i] == cause {
 				fields = append(fields, c.Path)
 			}
@@ -128,10 +128,10 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
-func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (c Change, compared, differs bool) {
+func (s *Snapshot) compare(v *resource.Value, f *objectState, resolve resource.Resolve) (c Change, compared, differs bool) {
 	want, complete := v.Wanted(resolve)
 	prior, applied := "", false
-	if f.prior != nil && f.prior.Open == nil { // what an update without an outcome left is not known
+	if f.prior != nil && f.prior.PendingIntent == nil { // what an update without an outcome left is not known
 		prior, applied = f.prior.Values[v.Field.Name]
 	}
 	if f.row != nil {
@@ -147,7 +147,7 @@ func (s *Survey) compare(v *resource.Value, f *fact, resolve resource.Resolve) (
 			if applied && !settled && resource.Digest(have) != prior {
 				c.Origin = FromDrift
 			}
-			c.Before, c.After = s.sides(v, have, want, c.After)
+			c.Before, c.After = s.displayValues(v, have, want, c.After)
 			return c, true, true
 		}
 	}
@@ -174,7 +174,7 @@ func ShownKey(field string) string { return field + " shown" }
 // Shown is what a record has under that.
 func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
 
-func (s *Survey) change(v *resource.Value, from Origin) Change {
+func (s *Snapshot) change(v *resource.Value, from Origin) Change {
 	c := Change{Path: v.Field.Name, Origin: from}
 	if text := Show(v); text != "" {
 		c.After = &text
@@ -182,8 +182,8 @@ func (s *Survey) change(v *resource.Value, from Origin) Change {
 	return c
 }
 
-// sides are the two values as a person reads them.
-func (s *Survey) sides(v *resource.Value, have, want string, after *string) (*string, *string) {
+// displayValues are the two values as a person reads them.
+func (s *Snapshot) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
 	before := have
 	switch {
 	case v.Field.Rich():

@@ -147,7 +147,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"trust leaves out every read that only refreshes": {
 			api:     full,
-			options: func(in *planner.Input) { in.Trust = true },
+			options: func(in *planner.Input) { in.SkipRefresh = true },
 			have:    func(s *service) { s.have("cycle", web, uuid(2, 1), "name=Changed by hand") },
 			prior:   []planner.Record{known("project/web", web, "name=Website"), known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:    func(w *wanted) { w.put("project/web", "name=Website").put("cycle/web/a", "name=A") },

@@ -9,11 +9,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// doubled warns of things that are in two containers at once though they can be
+// inTwoContainers warns of objects that are in two containers at once though they can be
 // in one only: the service can get them there, and then refuses to move them.
-func (b *builder) doubled() {
-	first := map[serviceID]*roster{}
-	for _, r := range b.rosters {
+func (b *builder) inTwoContainers() {
+	first := map[serviceID]*memberSet{}
+	for _, r := range b.memberSets {
 		if !r.read || !r.kind.Membership.Exclusive {
 			continue
 		}
@@ -36,16 +36,16 @@ func (b *builder) doubled() {
 	}
 }
 
-// compareLetters warns of a thing that is created beside one which the manifest
+// warnCaseMismatch warns of an object that is created beside one which the manifest
 // does not have, and whose name is the same but for capitals.
-func (b *builder) compareLetters(i int) {
-	o, f := b.in.Desired[i], &b.facts[i]
-	if len(f.traits.natural) == 0 || !b.listed(f.traits, f.parent) {
+func (b *builder) warnCaseMismatch(i int) {
+	o, f := b.in.Desired[i], &b.states[i]
+	if len(f.info.natural) == 0 || !b.listed(f.info, f.parent) {
 		return
 	}
-	l, _ := b.list(f.traits, f.parent)
+	l, _ := b.list(f.info, f.parent)
 	_, fold := l.names(o.Kind)
-	for _, field := range f.traits.natural {
+	for _, field := range f.info.natural {
 		if field.Type != resource.Text {
 			continue
 		}
@@ -63,15 +63,15 @@ func (b *builder) compareLetters(i int) {
 	}
 }
 
-// hasDouble reports whether the service shows a thing of the same name that
+// hasNamesake reports whether the service shows an object of the same name that
 // neither planform made nor the manifest means.
-func (b *builder) hasDouble(i int) bool {
-	o, f := b.in.Desired[i], &b.facts[i]
-	if !o.Kind.AdoptAsked || b.in.AdoptByName || f.parent == none || b.facts[f.parent].standing != there {
+func (b *builder) hasNamesake(i int) bool {
+	o, f := b.in.Desired[i], &b.states[i]
+	if !o.Kind.AdoptAsked || b.in.AdoptByName || f.parent == none || b.states[f.parent].presence != exists {
 		return false
 	}
-	l, st := b.list(f.traits, f.parent)
-	if st != there || len(l.rows) == 0 {
+	l, st := b.list(f.info, f.parent)
+	if st != exists || len(l.rows) == 0 {
 		return false
 	}
 	for _, name := range o.Kind.Natural {

@@ -28,13 +28,13 @@ type Drift struct {
 	Kept   bool    // it is left as it is
 }
 
-// drifted takes down which fields of a thing somebody changed on the service.
-func (b *builder) drifted(i int, d *difference) {
+// recordDrift takes down which fields of an object somebody changed on the service.
+func (b *builder) recordDrift(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, list := range []struct {
 		changes []Change
 		kept    bool
-	}{{d.changes, false}, {d.stuck, false}, {d.kept, true}} {
+	}{{d.changes, false}, {d.unappliable, false}, {d.kept, true}} {
 		for k := range list.changes {
 			if c := &list.changes[k]; c.Origin == FromDrift {
 				b.plan.Drift = append(b.plan.Drift, Drift{o, c, list.kept})
@@ -53,7 +53,7 @@ func (b *builder) failOnDrift() {
 		v, _ := d.Object.Value(d.Change.Path)
 		now := "is empty"
 		if d.Change.Before != nil {
-			now = "is " + clip(*d.Change.Before)
+			now = "is " + truncate(*d.Change.Before)
 		}
 		b.diags.Add(diag.Diagnostic{
 			Code: "drift", Position: v.Position, Address: string(d.Object.Address),
@@ -63,8 +63,8 @@ func (b *builder) failOnDrift() {
 	}
 }
 
-// clip shortens a text for a message.
-func clip(text string) string {
+// truncate shortens a text for a message.
+func truncate(text string) string {
 	const longest = 60
 	text, _, more := strings.Cut(text, "\n")
 	if r := []rune(text); len(r) > longest {
@@ -76,13 +76,13 @@ func clip(text string) string {
 	return "\"" + text + "\""
 }
 
-// activity is the kind whose list tells what happened to the things that it lives in.
+// activity is the kind whose list tells what happened to the objects that it lives in.
 const activity = "activity"
 
 // Activities returns the reads that tell who changed on the service what
-// drifted, and when. [Plan.Attribute] takes the answers in.
+// drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
 func (p *Plan) Activities() []Read {
-	const most = 60 // things; a minute of the usual quota
+	const most = 60 // objects; a minute of the usual quota
 	var reads []Read
 	for _, d := range p.Drift {
 		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < most {
@@ -97,7 +97,7 @@ func (p *Plan) Activities() []Read {
 	return reads
 }
 
-// activities is the read that tells what happened to a thing.
+// activities is the read that tells what happened to an object.
 func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	k := resource.Must(activity)
 	op, ok := k.Op(resource.List, p.API)
@@ -112,7 +112,7 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	return Read{Operation: op, Path: path}, missing == ""
 }
 
-// people is the read that tells the names of those who do things.
+// people is the read that tells the names of those who do objects.
 func (p *Plan) people() (Read, bool) {
 	k := resource.Must(activity)
 	actor, ok := k.Field("actor")
@@ -127,13 +127,13 @@ func (p *Plan) people() (Read, bool) {
 	return Read{Operation: op, Path: path}, missing == ""
 }
 
-// Attribute says of every field that drifted who changed it last and when, as
+// AnnotateAuthors says of every field that drifted who changed it last and when, as
 // far as the answers tell.
-func (p *Plan) Attribute(observed Observed) {
+func (p *Plan) AnnotateAuthors(observed Observed) {
 	people := map[string]string{}
 	if r, ok := p.people(); ok {
 		for _, row := range observed[r].Rows {
-			if names := naturals(resource.Must(r.Operation.Kind), row); len(names) > 0 {
+			if names := displayTexts(resource.Must(r.Operation.Kind), row); len(names) > 0 {
 				people[row.ID()] = names[len(names)-1]
 			}
 		}

@@ -71,7 +71,7 @@ func TestWhoChangedWhat(t *testing.T) {
 			t.Fatal(err)
 		}
 		observed[reads[0]] = planner.Answer{Rows: log}
-		plan.Attribute(observed)
+		plan.AnnotateAuthors(observed)
 		got := map[string]string{}
 		for _, d := range plan.Drift {
 			got[d.Change.Path] = d.Change.By + " " + d.Change.At

@@ -8,65 +8,65 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// abandoned reports whether what a record is of stood only in manifests that are
+// sourceGone reports whether what a record is of stood only in manifests that are
 // read, or gone: if these do not have it, none has. A record that does not say
 // where it stood may be another's.
-func (in *Input) abandoned(r *Record) bool {
-	return len(r.Files) > 0 && in.other(r) == ""
+func (in *Input) sourceGone(r *Record) bool {
+	return len(r.Sources) > 0 && in.otherSource(r) == ""
 }
 
-// other is a manifest that is not read and in which the thing of a record stood, or "".
-func (in *Input) other(r *Record) string {
-	for _, file := range r.Files {
-		if in.Elsewhere[file] {
+// otherSource is a manifest that is not read and in which the object of a record stood, or "".
+func (in *Input) otherSource(r *Record) string {
+	for _, file := range r.Sources {
+		if in.OtherSources[file] {
 			return file
 		}
 	}
 	return ""
 }
 
-// stand notes where what the state knows stands now.
-func (b *builder) stand() {
+// recordSources notes where what the state knows stands now.
+func (b *builder) recordSources() {
 	note := func(a resource.Address, now []string) {
 		r, known := b.in.Prior[a]
-		if !known || slices.Equal(r.Files, now) {
+		if !known || slices.Equal(r.Sources, now) {
 			return
 		}
 		files := now
-		if len(r.Files) > 0 {
-			files = slices.DeleteFunc(slices.Clone(r.Files), func(file string) bool { return !b.in.Elsewhere[file] })
+		if len(r.Sources) > 0 {
+			files = slices.DeleteFunc(slices.Clone(r.Sources), func(file string) bool { return !b.in.OtherSources[file] })
 			files = union(files, now)
 		}
-		if len(files) == 0 || slices.Equal(files, r.Files) {
-			return // what is left over stands where it stood last
+		if len(files) == 0 || slices.Equal(files, r.Sources) {
+			return // what is orphaned stands where it stood last
 		}
-		if b.plan.Files == nil {
-			b.plan.Files = map[resource.Address][]string{}
+		if b.plan.Sources == nil {
+			b.plan.Sources = map[resource.Address][]string{}
 		}
-		b.plan.Files[a] = files
+		b.plan.Sources[a] = files
 	}
 	for _, o := range b.in.Desired {
 		note(o.Address, o.Files)
 	}
-	for _, r := range b.rosters {
-		if b.told(r) {
-			note(r.address(), b.naming(r))
+	for _, r := range b.memberSets {
+		if b.sourcesKnown(r) {
+			note(r.address(), b.sourcesOf(r))
 		}
 	}
-	if len(b.in.Elsewhere) == 0 {
+	if len(b.in.OtherSources) == 0 {
 		return
 	}
 	for a := range b.in.Prior {
-		if _, wanted := b.placeOf(a); !wanted && a.IsThing() && b.in.targeted(a) {
+		if _, wanted := b.indexOf(a); !wanted && a.IsThing() && b.in.targeted(a) {
 			note(a, nil)
 		}
 	}
 }
 
-// told reports whether it is known of all members that the state has of a container where they stand.
-func (b *builder) told(r *roster) bool {
+// sourcesKnown reports whether it is known of all members that the state has of a container where they stand.
+func (b *builder) sourcesKnown(r *memberSet) bool {
 	prior := b.in.Prior[r.address()]
-	if len(prior.Files) > 0 || len(prior.Members) == 0 {
+	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
 		return true
 	}
 	wanted := map[string]bool{}
@@ -76,8 +76,8 @@ func (b *builder) told(r *roster) bool {
 	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })
 }
 
-// naming lists the manifests that want the members of a container in it.
-func (b *builder) naming(r *roster) []string {
+// sourcesOf lists the manifests that want the members of a container in it.
+func (b *builder) sourcesOf(r *memberSet) []string {
 	if m := r.kind.Membership; m.On == m.Container {
 		return b.in.Desired[r.object].Files
 	}
@@ -98,16 +98,16 @@ func union(one, other []string) []string {
 	return one
 }
 
-// othersNotices says what prune leaves alone since another manifest may want it.
-func (b *builder) othersNotices() {
+// warnOtherSources says what prune leaves alone since another manifest may want it.
+func (b *builder) warnOtherSources() {
 	of, unknown := map[string]int{}, 0
-	for _, l := range b.leftovers {
+	for _, l := range b.orphans {
 		switch {
-		case l.fate != alone || !l.record.Made:
-		case len(l.record.Files) == 0:
+		case l.decision != otherSource || !l.record.CreatedByUs:
+		case len(l.record.Sources) == 0:
 			unknown++
 		default:
-			of[b.in.other(&l.record)]++
+			of[b.in.otherSource(&l.record)]++
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {

@@ -11,16 +11,16 @@ import (
 
 // in is a record of what stood in other manifests than usual.
 func in(r planner.Record, files ...string) planner.Record {
-	r.Files = files
+	r.Sources = files
 	return r
 }
 
 // besides is an option: there are manifests that are not read.
 func besides(files ...string) func(*planner.Input) {
 	return func(in *planner.Input) {
-		in.Elsewhere = map[string]bool{}
+		in.OtherSources = map[string]bool{}
 		for _, file := range files {
-			in.Elsewhere[file] = true
+			in.OtherSources[file] = true
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 		s.members["cycle_work_item "+s1] = []string{a, c}
 	}
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
-	roster := planner.Record{Address: "cycle/web/s1#work_items", Members: []string{a, c}, Files: []string{"a.yaml", "workspace.yaml"}}
+	roster := planner.Record{Address: "cycle/web/s1#work_items", Members: []string{a, c}, Sources: []string{"a.yaml", "workspace.yaml"}}
 	checkRules(t, map[string]rule{
 		"it is not deleted, and said once": {
 			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
@@ -115,11 +115,11 @@ func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
 		gone      bool // the manifest does not have it
 		want      []string
 	}{
-		"as it was":                              {had: standing()},
-		"of an old state":                        {want: standing()},
-		"moved from one that is gone or read":    {had: []string{"a.yaml"}, want: standing()},
+		"as it was":                              {had: presence()},
+		"of an old state":                        {want: presence()},
+		"moved from one that is gone or read":    {had: []string{"a.yaml"}, want: presence()},
 		"moved from one that is not read":        {had: []string{"a.yaml"}, elsewhere: "a.yaml", want: []string{"a.yaml", "workspace.yaml"}},
-		"taken out, and in no other":             {had: standing(), gone: true},
+		"taken out, and in no other":             {had: presence(), gone: true},
 		"taken out, and in another":              {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "a.yaml", gone: true, want: []string{"a.yaml"}},
 		"taken out, and in another that is gone": {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "b.yaml", gone: true},
 	} {
@@ -145,7 +145,7 @@ func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
 			}
 			objects := w.all()
 			plan := s.mustPlan(objects)
-			if diff := cmp.Diff(wanted, plan.Files, cmp.Transformer("", func(m map[resource.Address][]string) map[resource.Address][]string {
+			if diff := cmp.Diff(wanted, plan.Sources, cmp.Transformer("", func(m map[resource.Address][]string) map[resource.Address][]string {
 				if m == nil {
 					return map[resource.Address][]string{}
 				}
@@ -153,7 +153,7 @@ func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
 			})); diff != "" || !plan.Empty() {
 				t.Error(diff, plan.Empty())
 			}
-			if s.apply(plan); len(s.mustPlan(objects).Files) > 0 {
+			if s.apply(plan); len(s.mustPlan(objects).Sources) > 0 {
 				t.Error("it is noted again")
 			}
 		})
@@ -167,7 +167,7 @@ func TestMembersStandWhereTheyAreNamed(t *testing.T) {
 	w := want(t).put("project/web", "id="+web).put("cycle/web/s1", "name=One").put("work_item/web/a", "name=A", "cycle=@cycle/web/s1").put("work_item/web/b", "name=B", "cycle=@cycle/web/s1")
 	w.byName["work_item/web/b"].Files = []string{"b.yaml"}
 	s.makeAll(w.all())
-	if diff := cmp.Diff([]string{"b.yaml", "workspace.yaml"}, s.in.Prior["cycle/web/s1#work_items"].Files); diff != "" {
+	if diff := cmp.Diff([]string{"b.yaml", "workspace.yaml"}, s.in.Prior["cycle/web/s1#work_items"].Sources); diff != "" {
 		t.Error(diff)
 	}
 }

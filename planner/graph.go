@@ -9,15 +9,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// CircleError says that steps wait for each other.
-type CircleError struct {
+// CycleError says that steps wait for each other.
+type CycleError struct {
 	Addresses []resource.Address // each needs the next, the last needs the first
 
 	steps []*Step
 }
 
-// Error names the circle.
-func (e *CircleError) Error() string {
+// Error names the cycle.
+func (e *CycleError) Error() string {
 	names := make([]string, 0, len(e.Addresses)+1)
 	for _, a := range e.Addresses {
 		names = append(names, string(a))
@@ -25,10 +25,10 @@ func (e *CircleError) Error() string {
 	return "these need each other: " + strings.Join(append(names, names[0]), " -> ")
 }
 
-// number puts the steps by kind, then by place in the manifest, but those last that
+// numberSteps puts the steps by kind, then by place in the manifest, but those last that
 // close or archive what is filled before, and turns what
-// they need from facts into steps.
-func (b *builder) number() ([]*Step, error) {
+// they need from states into steps.
+func (b *builder) numberSteps() ([]*Step, error) {
 	steps := slices.Concat(b.steps...)
 	slices.SortStableFunc(steps, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
 	for i, s := range steps {
@@ -37,16 +37,16 @@ func (b *builder) number() ([]*Step, error) {
 	for _, s := range steps {
 		for _, list := range [][]int{s.Needs, s.After} {
 			for k, at := range list {
-				if b.facts[at].step == nil { // both are in a circle, a part of which cannot be made
+				if b.states[at].step == nil { // both are in a cycle, a part of which cannot be made
 					return nil, fmt.Errorf("%s needs %s, which cannot be made", s.Address, b.in.Desired[at].Address)
 				}
-				list[k] = b.facts[at].step.Index
+				list[k] = b.states[at].step.Index
 			}
 		}
-		for _, first := range s.requires {
+		for _, first := range s.extraNeeds {
 			s.Needs = append(slices.Clip(s.Needs), first.Index)
 		}
-		for _, first := range s.awaits {
+		for _, first := range s.extraAfter {
 			s.After = append(slices.Clip(s.After), first.Index)
 		}
 		s.Needs, s.After = sorted(s.Needs), sorted(s.After)
@@ -62,7 +62,7 @@ func sorted(list []int) []int {
 // order puts numbered steps into their total order: as they are numbered, but
 // what a step waits for, where its turn comes later, just before the step.
 func order(steps []*Step) ([]*Step, error) {
-	if straight(steps) {
+	if isOrdered(steps) {
 		return steps, nil
 	}
 	s := sorter{steps: steps, at: make([]progress, len(steps)), ordered: make([]*Step, 0, len(steps))}
@@ -98,7 +98,7 @@ func (s *sorter) place(i int) error {
 	case placed:
 		return nil
 	case onPath:
-		return circle(s.steps, s.path[slices.Index(s.path, i):])
+		return cycleError(s.steps, s.path[slices.Index(s.path, i):])
 	case unplaced:
 	}
 	s.at[i] = onPath
@@ -115,7 +115,7 @@ func (s *sorter) place(i int) error {
 	return nil
 }
 
-func straight(steps []*Step) bool {
+func isOrdered(steps []*Step) bool {
 	for i, s := range steps {
 		for _, list := range [][]int{s.Needs, s.After} {
 			if n := len(list); n > 0 && list[n-1] >= i {
@@ -143,9 +143,9 @@ func renumber(steps []*Step) {
 	}
 }
 
-// circle is the error that names steps each of which waits for the next.
-func circle(steps []*Step, path []int) error {
-	e := &CircleError{}
+// cycleError is the error that names steps each of which waits for the next.
+func cycleError(steps []*Step, path []int) error {
+	e := &CycleError{}
 	for _, i := range path {
 		e.Addresses = append(e.Addresses, steps[i].Address)
 		e.steps = append(e.steps, steps[i])

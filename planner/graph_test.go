@@ -54,7 +54,7 @@ func TestOrderOfAnyGraph(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		n := 1 + r.IntN(40)
-		level := r.Perm(n) // a step needs steps of lower level only, so there is no circle
+		level := r.Perm(n) // a step needs steps of lower level only, so there is no cycle
 		needs := make([][]int, n)
 		for i := range needs {
 			for range r.IntN(4) {
@@ -91,7 +91,7 @@ func TestOrderOfAnyGraph(t *testing.T) {
 func TestACircleIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := order(stepsThatNeed(nil, []int{2}, []int{3}, []int{4}, []int{2}, []int{0}))
-	e, ok := errors.AsType[*CircleError](err)
+	e, ok := errors.AsType[*CycleError](err)
 	if !ok {
 		t.Fatal(err)
 	}

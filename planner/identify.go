@@ -12,30 +12,30 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// identify decides what a thing is on the service: by the manifest's ID, the state, the manifest's
-// readable identifier, the service's mark, the natural key, in this order. An identifier that says
-// otherwise than the state or a mark is an error.
-func (s *Survey) identify(i int) {
-	o, f := s.in.Desired[i], &s.facts[i]
+// identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
+// readable identifier, the service's external ID, the natural key, in this order. An identifier that says
+// otherwise than the state or an external ID is an error.
+func (s *Snapshot) identify(i int) {
+	o, f := s.in.Desired[i], &s.states[i]
 	if f.parent != none {
-		switch p := &s.facts[f.parent]; p.standing {
-		case pending, broken, lacking, unknown, missing, hidden:
-			f.standing, f.why = p.standing, p.why
+		switch p := &s.states[f.parent]; p.presence {
+		case pending, invalid, unsupported, indeterminate, notFound, hidden:
+			f.presence, f.why = p.presence, p.why
 			return
 		case absent:
 			f.prior = nil
-			if f.standing = s.offered(f.traits); f.standing == there {
-				f.standing = absent
+			if f.presence = s.offered(f.info); f.presence == exists {
+				f.presence = absent
 			}
 			return
-		case there:
-			if p.moved {
-				f.forget() // what the state knows lives in another parent
+		case exists:
+			if p.replaced {
+				f.forgetPrior() // what the state knows lives in another parent
 			}
 		}
 	}
 	if o.ID != "" && f.known() && f.prior.ID != o.ID {
-		f.forget()
+		f.forgetPrior()
 	}
 	switch {
 	case o.ID != "":
@@ -53,25 +53,25 @@ func (s *Survey) identify(i int) {
 	default:
 		s.recognise(o, f, "")
 	}
-	if f.standing == there {
+	if f.presence == exists {
 		if f.row != nil {
 			f.row = o.Kind.Local(f.row, s.zoneNow(f.parent))
 		}
-		s.confirm(o, f)
+		s.checkIdentity(o, f)
 	}
 }
 
 // known reports whether the state knows an ID.
-func (f *fact) known() bool { return f.prior != nil && f.prior.ID != "" }
+func (f *objectState) known() bool { return f.prior != nil && f.prior.ID != "" }
 
-// sent reports whether it may have been created without the state knowing.
-func (f *fact) sent() bool { return f.prior != nil && f.prior.Open.creates() }
+// maybeCreated reports whether it may have been created without the state knowing.
+func (f *objectState) maybeCreated() bool { return f.prior != nil && f.prior.PendingIntent.creates() }
 
-// forget drops what the state says: it is about another thing.
-func (f *fact) forget() { f.prior, f.moved = nil, true }
+// forgetPrior drops what the state says: it is about another object.
+func (f *objectState) forgetPrior() { f.prior, f.replaced = nil, true }
 
-// confirm holds what a record shows against what the manifest says of its identity.
-func (s *Survey) confirm(o *resource.Object, f *fact) {
+// checkIdentity holds what a record shows against what the manifest says of its identity.
+func (s *Snapshot) checkIdentity(o *resource.Object, f *objectState) {
 	shown := ""
 	switch {
 	case f.row != nil:
@@ -82,8 +82,8 @@ func (s *Survey) confirm(o *resource.Object, f *fact) {
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
-		s.hint(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
-		f.standing = broken
+		s.report(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		f.presence = invalid
 		return
 	case o.Kind.Identifier.Wire != "":
 		s.otherIdentifier(o, f, shown)
@@ -93,26 +93,26 @@ func (s *Survey) confirm(o *resource.Object, f *fact) {
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
-	if at, _ := f.row["archived_at"].(string); at != "" && f.lived && f.parent == none {
-		f.standing, f.why = hidden, "archived"
+	if at, _ := f.row["archived_at"].(string); at != "" && f.hasChildren && f.parent == none {
+		f.presence, f.why = hidden, "archived"
 	}
 }
 
-// contradicts reports that a thing is another one than its identifier says.
-func (s *Survey) contradicts(o *resource.Object, f *fact, is, hint string) {
-	s.hint(o, "contradiction", string(o.Address)+" is "+is+", and the manifest says "+o.Identifier, "correct the identifier, or leave it out; "+hint)
-	f.standing = broken
+// contradicts reports that an object is another one than its identifier says.
+func (s *Snapshot) contradicts(o *resource.Object, f *objectState, is, hint string) {
+	s.report(o, "contradiction", string(o.Address)+" is "+is+", and the manifest says "+o.Identifier, "correct the identifier, or leave it out; "+hint)
+	f.presence = invalid
 }
 
-// otherIdentifier reports that a thing bears another identifier than people chose for it in the manifest.
-func (s *Survey) otherIdentifier(o *resource.Object, f *fact, shown string) {
-	s.hint(o, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
+// otherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
+func (s *Snapshot) otherIdentifier(o *resource.Object, f *objectState, shown string) {
+	s.report(o, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
-	f.standing = broken
+	f.presence = invalid
 }
 
 // readable is the readable identifier of a record that lives in a parent, or "".
-func (s *Survey) readable(k *resource.Kind, parent int32, row resource.Row) string {
+func (s *Snapshot) readable(k *resource.Kind, parent int32, row resource.Row) string {
 	if k.Identifier == nil {
 		return ""
 	}
@@ -121,99 +121,99 @@ func (s *Survey) readable(k *resource.Kind, parent int32, row resource.Row) stri
 		return shown
 	}
 	number, ok := row["sequence_id"].(json.Number)
-	if !ok || parent == none || s.facts[parent].identifier == "" {
+	if !ok || parent == none || s.states[parent].identifier == "" {
 		return ""
 	}
-	return s.facts[parent].identifier + "-" + number.String()
+	return s.states[parent].identifier + "-" + number.String()
 }
 
-// byIdentifier finds a thing that the manifest names by its readable identifier.
-func (s *Survey) byIdentifier(o *resource.Object, f *fact) {
+// byIdentifier finds an object that the manifest names by its readable identifier.
+func (s *Snapshot) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
-	t := f.traits
-	if t.find != nil && !(t.list != nil && s.coded(o, f) && s.cheaper(t, f.parent)) {
+	t := f.info
+	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.cheaper(t, f.parent)) {
 		a, answered := s.ask(s.one(f, t.find, o.Identifier))
 		switch {
 		case !answered:
-			f.standing = pending
-		case a.Lacking:
-			f.standing = lacking
-		case a.Missing || len(a.Rows) == 0:
+			f.presence = pending
+		case a.Unsupported:
+			f.presence = unsupported
+		case a.NotFound || len(a.Rows) == 0:
 			s.notFound(o, f, nil)
-		case s.elsewhere(o, f, a.Rows[0]):
+		case s.inOtherParent(o, f, a.Rows[0]):
 		default:
-			s.is(o, f, a.Rows[0])
+			s.bind(o, f, a.Rows[0])
 		}
 		return
 	}
 	if t.list == nil {
-		f.standing = broken
-		s.hint(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
+		f.presence = invalid
+		s.report(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
 		return
 	}
 	l, st := s.list(t, f.parent)
-	if f.standing = st; st != there {
+	if f.presence = st; st != exists {
 		f.why = l.why
 		return
 	}
 	x := s.identifiers(l, t, f.parent)
 	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
-		s.is(o, f, hits[0])
+		s.bind(o, f, hits[0])
 		return
 	}
 	if t.create == nil || o.Kind.Identifier.Wire == "" {
 		s.notFound(o, f, x)
 		return
 	}
-	s.chosen(o, f, l, x)
+	s.identifierUnused(o, f, l, x)
 }
 
-// chosen deals with an identifier that nothing bears, of a kind whose
-// identifiers people choose: a thing is created with it.
-func (s *Survey) chosen(o *resource.Object, f *fact, l *listing, x index) {
+// identifierUnused deals with an identifier that nothing bears, of a kind whose
+// identifiers people choose: an object is created with it.
+func (s *Snapshot) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
 	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
 		s.otherIdentifier(o, f, s.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0]))
 		return
 	}
-	if hits, field := l.alike(o, f.traits); len(hits) > 0 {
-		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
+	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
+		s.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
 			"take that identifier, or another "+field)
-		f.standing = broken
+		f.presence = invalid
 		return
 	}
-	if len(undescribed(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
+	if len(missingRequired(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
 		s.notFound(o, f, x) // it is misspelt rather than new
 		return
 	}
-	f.gone = f.known()
-	f.forget()
-	f.id, f.identifier, f.standing = "", "", absent
+	f.vanished = f.known()
+	f.forgetPrior()
+	f.id, f.identifier, f.presence = "", "", absent
 }
 
-// coded reports whether the readable identifier begins with that of the thing's
+// hasParentCode reports whether the readable identifier begins with that of the object's
 // parent, so that it can be told from a list.
-func (s *Survey) coded(o *resource.Object, f *fact) bool {
+func (s *Snapshot) hasParentCode(o *resource.Object, f *objectState) bool {
 	code, _, _ := strings.Cut(o.Identifier, "-")
-	return f.parent != none && strings.EqualFold(code, s.facts[f.parent].identifier)
+	return f.parent != none && strings.EqualFold(code, s.states[f.parent].identifier)
 }
 
-// is takes the record that bears the identifier. What the state knows of another thing is void.
-func (s *Survey) is(o *resource.Object, f *fact, row resource.Row) {
-	f.standing, f.row, f.id, f.identifier = there, row, row.ID(), o.Identifier
+// bind takes the record that bears the identifier. What the state knows of another object is void.
+func (s *Snapshot) bind(o *resource.Object, f *objectState, row resource.Row) {
+	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
 		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
-		f.forget()
+		f.forgetPrior()
 	}
-	if f.traits.marked && o.Kind.Numbered() {
-		s.holdAgainstMarks(o, f)
+	if f.info.externalIDs && o.Kind.Numbered() {
+		s.checkExternalID(o, f)
 	}
 }
 
-// holdAgainstMarks makes sure that what bears the identifier was not made by planform as
+// checkExternalID makes sure that what bears the identifier was not made by planform as
 // something else, and that planform did not make something else as this.
-func (s *Survey) holdAgainstMarks(o *resource.Object, f *fact) {
+func (s *Snapshot) checkExternalID(o *resource.Object, f *objectState) {
 	ours := map[string]bool{}
-	for _, a := range addresses(o) {
+	for _, a := range allAddresses(o) {
 		ours[resource.Mark(s.in.Workspace, a)] = true
 	}
 	mark, _ := f.row["external_id"].(string)
@@ -222,15 +222,15 @@ func (s *Survey) holdAgainstMarks(o *resource.Object, f *fact) {
 	case ours[mark]:
 		return
 	default:
-		s.hint(o, "contradiction", string(o.Address)+" says that it is "+o.Identifier+", which planform made as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+		s.report(o, "contradiction", string(o.Address)+" says that it is "+o.Identifier+", which planform made as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
 			"correct the identifier, or leave it out; if it is meant all the same, write id: "+f.id)
-		f.standing = broken
+		f.presence = invalid
 		return
 	}
-	row, answered := s.byMark(o, f)
+	row, answered := s.findByExternalID(o, f)
 	switch {
 	case !answered:
-		f.standing = pending
+		f.presence = pending
 	case row != nil && row.ID() != f.id:
 		is := row.ID()
 		if shown := s.readable(o.Kind, f.parent, row); shown != "" {
@@ -240,21 +240,21 @@ func (s *Survey) holdAgainstMarks(o *resource.Object, f *fact) {
 	}
 }
 
-// byMark is the thing that carries the mark of an object, or nil. It is looked for in the
+// findByExternalID is the object that carries the external ID of an object, or nil. It is looked for in the
 // list of its kind where that is read already.
-func (s *Survey) byMark(o *resource.Object, f *fact) (row resource.Row, answered bool) {
+func (s *Snapshot) findByExternalID(o *resource.Object, f *objectState) (row resource.Row, answered bool) {
 	mark := resource.Mark(s.in.Workspace, o.Address)
-	if s.listed(f.traits, f.parent) {
-		l, _ := s.list(f.traits, f.parent)
+	if s.listed(f.info, f.parent) {
+		l, _ := s.list(f.info, f.parent)
 		if hits := l.marks()[mark]; len(hits) > 0 {
 			return hits[0], true
 		}
 		return nil, true
 	}
-	if !f.traits.findsMarks() {
+	if !f.info.findsExternalIDs() {
 		return nil, true
 	}
-	a, answered := s.ask(Read{Operation: f.traits.list, Path: s.listPath(f.traits, f.parent), Mark: mark})
+	a, answered := s.ask(Read{Operation: f.info.list, Path: s.listPath(f.info, f.parent), ExternalID: mark})
 	if len(a.Rows) == 0 {
 		return nil, answered
 	}
@@ -262,99 +262,99 @@ func (s *Survey) byMark(o *resource.Object, f *fact) (row resource.Row, answered
 }
 
 // notFound deals with an identifier that nothing bears which the service shows. One that people
-// choose is misspelt; of one that the service gave the thing may be gone, or shown nowhere.
-func (s *Survey) notFound(o *resource.Object, f *fact, x index) {
+// choose is misspelt; of one that the service gave the object may be gone, or shown nowhere.
+func (s *Snapshot) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
-		f.standing, f.why = missing, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": it was deleted or archived, or is a draft, or the identifier is wrong"
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": it was deleted or archived, or is a draft, or the identifier is wrong"
 		return
 	}
-	f.standing = broken
+	f.presence = invalid
 	var all []string
 	for _, rows := range x {
 		all = append(all, s.readable(o.Kind, f.parent, rows[0]))
 	}
-	s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+	s.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
-// elsewhere reports a record that lives in another parent than the manifest says.
-func (s *Survey) elsewhere(o *resource.Object, f *fact, row resource.Row) bool {
+// inOtherParent reports a record that lives in another parent than the manifest says.
+func (s *Snapshot) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
 	if f.parent == none {
 		return false
 	}
 	shown, _ := row[o.Kind.Parent].(string)
-	if shown == "" || resource.NormalID(shown) == s.facts[f.parent].id {
+	if shown == "" || resource.NormalID(shown) == s.states[f.parent].id {
 		return false
 	}
-	f.standing = broken
-	s.hint(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
+	f.presence = invalid
+	s.report(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
 	return true
 }
 
-// recognise looks for a thing of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
-func (s *Survey) recognise(o *resource.Object, f *fact, was string) {
-	t := f.traits
-	if !t.recognises() {
+// recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
+func (s *Snapshot) recognise(o *resource.Object, f *objectState, was string) {
+	t := f.info
+	if !t.recognisable() {
 		switch {
-		case f.sent():
-			s.settle(o, f)
+		case f.maybeCreated():
+			s.recoverCreate(o, f)
 		case t.create != nil:
-			f.standing, f.blind = absent, true
-		case f.parent != none && s.facts[f.parent].traits.create != nil:
-			f.standing = absent // as it is while its parent is not there: told, and in nobody's way
+			f.presence, f.undetectable = absent, true
+		case f.parent != none && s.states[f.parent].info.create != nil:
+			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
-			f.standing = broken
-			s.hint(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
+			f.presence = invalid
+			s.report(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
 		}
 		return
 	}
 	l, st := s.list(t, f.parent)
-	if f.standing = st; st != there {
+	if f.presence = st; st != exists {
 		f.why = l.why
 		return
 	}
-	if t.marked && len(l.marks()) > 0 {
+	if t.externalIDs && len(l.marks()) > 0 {
 		hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]
 		if len(hits) == 0 && s.renames {
-			for _, a := range formerly(o) {
+			for _, a := range formerAddresses(o) {
 				hits = append(hits, l.marks()[resource.Mark(s.in.Workspace, a)]...)
 			}
 		}
 		if len(hits) > 0 {
-			s.adopt(o, f, hits, byMark)
+			s.adopt(o, f, hits, byExternalID)
 			return
 		}
 	}
-	if hits, field := s.alike(l, o, t); len(hits) > 0 {
+	if hits, field := s.sameNaturalKey(l, o, t); len(hits) > 0 {
 		s.adopt(o, f, hits, "its "+field)
 		return
 	}
-	if s.shelved(o, f, was) {
+	if s.findArchived(o, f, was) {
 		return
 	}
-	f.standing = absent
-	f.unsettled = f.sent()
+	f.presence = absent
+	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		f.standing = broken
-		s.hint(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
+		f.presence = invalid
+		s.report(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
 	}
 }
 
 // adopt takes the one record that was recognised; several are an error that names them.
-func (s *Survey) adopt(o *resource.Object, f *fact, hits []resource.Row, by string) {
+func (s *Snapshot) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
 	if len(hits) > 1 {
 		hint := "give the id of the right one"
-		if by == byMark {
+		if by == byExternalID {
 			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
-		s.hint(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), hint)
-		f.standing = broken
+		s.report(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), hint)
+		f.presence = invalid
 		return
 	}
-	f.standing, f.row, f.id, f.adopted = there, hits[0], hits[0].ID(), by
+	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
 }
 
 // enumerate names records that live in a parent, by their readable identifiers where they have such.
-func (s *Survey) enumerate(k *resource.Kind, parent int32, rows []resource.Row) string {
+func (s *Snapshot) enumerate(k *resource.Kind, parent int32, rows []resource.Row) string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.ID()
@@ -369,7 +369,7 @@ func (s *Survey) enumerate(k *resource.Kind, parent int32, rows []resource.Row) 
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
-		all = append(all, naturals(k, row)...)
+		all = append(all, displayTexts(k, row)...)
 	}
 	return diag.DidYouMean(text, all)
 }

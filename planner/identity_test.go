@@ -12,7 +12,7 @@ import (
 
 const full, documented = resource.Full, resource.Documented
 
-// Names of things in the tables.
+// Names of objects in the tables.
 var (
 	web  = uuid(1, 1) //nolint:gochecknoglobals // a constant
 	shop = uuid(1, 2) //nolint:gochecknoglobals // a constant
@@ -127,7 +127,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"also where nothing is read": {
 			api:     full,
-			options: func(in *planner.Input) { in.Trust = true },
+			options: func(in *planner.Input) { in.SkipRefresh = true },
 			prior:   []planner.Record{{Address: "work_item/web/pay", ID: item(8), Identifier: "WEB-8"}},
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
 			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the state, and the manifest says WEB-7; " +
@@ -386,7 +386,7 @@ func TestIdentity(t *testing.T) {
 			have: func(s *service) {
 				s.have("work_item", web, item(1), "sequence_id=1").have("link", item(1), uuid(0xa, 1), "url=https://a.example")
 			},
-			prior: []planner.Record{{Address: "link/web/pay/a", Open: &planner.Intent{Action: planner.Create}}},
+			prior: []planner.Record{{Address: "link/web/pay/a", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-1").put("link/web/pay/a", "url=https://a.example")
 			},
@@ -394,7 +394,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"where no read can tell, nothing is sent": {
 			api:   documented,
-			prior: []planner.Record{{Address: "work_item/web/a", Open: &planner.Intent{Action: planner.Create}}},
+			prior: []planner.Record{{Address: "work_item/web/a", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/b", "name=B", "parent=@work_item/web/a").put("work_item/web/a", "name=A")
 				w.put("link/web/a/l", "url=https://a.example").put("link/web/b/l", "url=https://a.example").put("work_item/web/c", "name=C", "parent=@work_item/web/b")
@@ -410,13 +410,13 @@ func TestIdentity(t *testing.T) {
 		"an update without an outcome is settled by looking": {
 			api:   full,
 			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=B") },
-			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, Open: &planner.Intent{Action: planner.Update}}},
+			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B") },
 			steps: []string{"adopt cycle/web/a: found by looking"},
 		},
 		"or made again where nothing can be read": {
 			api:      documented,
-			prior:    []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, Open: &planner.Intent{Action: planner.Update}}},
+			prior:    []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:     func(w *wanted) { w.put("project/web", "name=B") },
 			steps:    []string{"update project/web name"},
 			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with what was applied last"},

@@ -7,9 +7,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// paramsIn are the path parameters for what lives in a thing of the manifest or
+// paramsIn are the path parameters for what lives in an object of the manifest or
 // of the state ("" = the workspace), nil where an ID is not known.
-func (s *Survey) paramsIn(parent resource.Address) map[string]string {
+func (s *Snapshot) paramsIn(parent resource.Address) map[string]string {
 	params := map[string]string{"workspace_slug": s.in.Workspace}
 	for ; parent != ""; parent = parent.Parent() {
 		id := s.idAt(parent)
@@ -21,10 +21,10 @@ func (s *Survey) paramsIn(parent resource.Address) map[string]string {
 	return params
 }
 
-// idAt is the ID of a thing of the manifest, else of the state, or "".
-func (s *Survey) idAt(a resource.Address) string {
-	if i, wanted := s.placeOf(a); wanted {
-		if f := &s.facts[i]; f.standing == there && !f.moved {
+// idAt is the ID of an object of the manifest, else of the state, or "".
+func (s *Snapshot) idAt(a resource.Address) string {
+	if i, wanted := s.indexOf(a); wanted {
+		if f := &s.states[i]; f.presence == exists && !f.replaced {
 			return f.id
 		}
 		return ""
@@ -32,12 +32,12 @@ func (s *Survey) idAt(a resource.Address) string {
 	if id := s.in.Prior[a].ID; id != "" {
 		return id
 	}
-	return s.codedAt(a)
+	return s.idByCode(a)
 }
 
-// codedAt is the ID of a thing that neither the manifest nor the state has any
+// idByCode is the ID of an object that neither the manifest nor the state has any
 // more, but of which the identifiers of what lived in it tell its own: WEB-7 lived in WEB.
-func (s *Survey) codedAt(a resource.Address) string {
+func (s *Snapshot) idByCode(a resource.Address) string {
 	k, ok := resource.Lookup(a.Kind())
 	if !ok || k.Identifier == nil || k.Identifier.Wire == "" || k.Parent != "" || s.kinds[k].list == nil {
 		return ""
@@ -65,20 +65,20 @@ func (s *Survey) codedAt(a resource.Address) string {
 	return ""
 }
 
-// placeOf is the fact of a thing of the manifest.
-func (s *Survey) placeOf(a resource.Address) (int32, bool) {
-	if s.places == nil {
-		s.places = make(map[resource.Address]int32, len(s.in.Desired))
+// indexOf is the state of an object of the manifest.
+func (s *Snapshot) indexOf(a resource.Address) (int32, bool) {
+	if s.byAddress == nil {
+		s.byAddress = make(map[resource.Address]int32, len(s.in.Desired))
 		for i, o := range s.in.Desired {
-			s.places[o.Address] = int32(i)
+			s.byAddress[o.Address] = int32(i)
 		}
 	}
-	i, ok := s.places[a]
+	i, ok := s.byAddress[a]
 	return i, ok
 }
 
-// namedAt is the ID of a thing of the service under whose name or ID the state has its members.
-func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
+// idByName is the ID of an object of the service under whose name or ID the state has its members.
+func (s *Snapshot) idByName(a resource.Address, params map[string]string) string {
 	text := a.Key()
 	if resource.IsID(text) {
 		return resource.NormalID(text)
@@ -94,7 +94,7 @@ func (s *Survey) namedAt(a resource.Address, params map[string]string) string {
 	answer, _ := s.ask(Read{Operation: t.list, Path: path, Fields: t.fields})
 	id := ""
 	for _, row := range answer.Rows {
-		if !slices.ContainsFunc(naturals(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
+		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
 			continue
 		}
 		if id != "" {

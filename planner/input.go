@@ -18,22 +18,22 @@ type Input struct {
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
 	Prior     Prior
 	Observed  Observed
-	// Trust leaves out every read that only refreshes what the state knows.
-	Trust bool
-	// Thorough makes also the reads that refresh one thing each, however many they are.
-	Thorough bool
+	// SkipRefresh leaves out every read that only refreshes what the state knows.
+	SkipRefresh bool
+	// RefreshAll makes also the reads that refresh one object each, however many they are.
+	RefreshAll bool
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool
-	// Elsewhere holds the manifests that the state names, that are still there and that
-	// are not read: what stands in one of them is not left over.
-	Elsewhere map[string]bool
+	// OtherSources holds the manifests that the state names, that are still there and that
+	// are not read: what stands in one of them is not orphaned.
+	OtherSources map[string]bool
 	// Targets are what may be deleted; Desired holds no more than them and what they need.
 	Targets Targets
 	// NoCreate names the kinds of which nothing is created.
 	NoCreate map[string]bool
 	// OnDrift says what becomes of fields that somebody changed on the service.
 	OnDrift OnDrift
-	// AnyOrder lets things of one kind in one place be created side by side. Otherwise
+	// AnyOrder lets objects of one kind in one place be created side by side. Otherwise
 	// they are created one after the other, as the manifest has them, and so numbered.
 	AnyOrder bool
 	// AdoptByName lets work items be recognised by their name.
@@ -45,7 +45,7 @@ type Input struct {
 // Prior is what the last apply left, from the state file.
 type Prior map[resource.Address]Record
 
-// Record is what is known of one thing, or of the members of one container.
+// Record is what is known of one object, or of the members of one container.
 type Record struct {
 	Address    resource.Address
 	ID         string            // the service's ID; "" while an intent is open; for a membership the container's, where it was kept
@@ -53,38 +53,38 @@ type Record struct {
 	Values     map[string]string // by field: digest of the canonical value last applied
 	Members    []string          // for a membership: IDs of the members, sorted
 	Found      []string          // those of Members that planform did not add, such as what an export saw; pruning leaves them in
-	// Made is set where planform made the thing. What it only found, or was told of,
+	// CreatedByUs is set where planform made the object. What it only found, or was told of,
 	// it never deletes; nor what a state file from before this was kept knows.
-	Made bool
-	// Protect is set where the manifest said so last: the thing is never deleted.
+	CreatedByUs bool
+	// Protect is set where the manifest said so last: the object is never deleted.
 	Protect bool
-	// Files are the manifests in which the thing stood when they were last applied,
+	// Sources are the manifests in which the object stood when they were last applied,
 	// sorted, as paths from the folder that the state is for; "-" is standard input. Of
 	// the members of a container those of what names it, or them. Nil = not known.
-	Files []string
-	// Open is set where a request was sent, or may have been, and its outcome is not known.
-	Open *Intent
+	Sources []string
+	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
+	PendingIntent *Intent
 }
 
-// added reports whether planform put a member in.
-func (r *Record) added(id string) bool { return !slices.Contains(r.Found, id) }
+// addedByUs reports whether planform put a member in.
+func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }
 
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
 	Action Action
-	Name   string // of the thing: the text of its natural key; of members that were to be added: [Members.Handles]
+	Name   string // of the object: the text of its natural key; of members that were to be added: [Members.IntentName]
 	After  int    // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     int64  // when it was written, Unix seconds; 0 = not known
 }
 
 // Read is one read request.
 type Read struct {
-	Operation *resource.Operation
-	Path      string // expanded, below the base URL
-	Fields    string // of a list: the only fields that are needed, with commas between; "" = all
-	Optional  bool   // where it is forbidden, the plan does without: the answer has no rows
-	Mark      string // of a list: only the thing that carries planform's mark, wherever it is; "" = all
-	Probe     bool   // of a list: one row is enough, it only matters whether there is such a list
+	Operation  *resource.Operation
+	Path       string // expanded, below the base URL
+	Fields     string // of a list: the only fields that are needed, with commas between; "" = all
+	Optional   bool   // where it is forbidden, the plan does without: the answer has no rows
+	ExternalID string // of a list: only the object that carries planform's external ID, wherever it is; "" = all
+	Probe      bool   // of a list: one row is enough, it only matters whether there is such a list
 }
 
 // Observed holds the answers to the reads made so far.
@@ -93,12 +93,12 @@ type Observed map[Read]Answer
 // Answer is what the service said to a read.
 type Answer struct {
 	Rows []resource.Row // of a list all rows; of a single record that one
-	// Missing: the service says that there is no such thing.
-	Missing bool
-	// Several: of a look-up by mark, several things carry it.
+	// NotFound: the service says that there is no such object.
+	NotFound bool
+	// Several: of a look-up by external ID, several objects carry it.
 	Several bool
-	// Lacking: this edition of the service has no such route.
-	Lacking bool
+	// Unsupported: this edition of the service has no such route.
+	Unsupported bool
 }
 
 // namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.

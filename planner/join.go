@@ -7,34 +7,34 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// members plans the batches that bring a container's missing members in.
-func (b *builder) members(r *roster) {
-	if r.object != none && (b.rests(r.object) || b.facts[r.object].standing == hidden) {
+// addMembers plans the batches that bring a container's missing members in.
+func (b *builder) addMembers(r *memberSet) {
+	if r.object != none && (b.staysArchived(r.object) || b.states[r.object].presence == hidden) {
 		return // see rest and tellHidden
 	}
-	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e entry) bool {
-		return e.member != none && (b.root(e.member) != none || b.facts[e.member].standing == hidden) || b.isIn(r, e)
+	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e memberRef) bool {
+		return e.member != none && (b.blocker(e.member) != none || b.states[e.member].presence == hidden) || b.isIn(r, e)
 	})
-	var out []entry
-	entries = slices.DeleteFunc(entries, func(e entry) bool {
+	var out []memberRef
+	entries = slices.DeleteFunc(entries, func(e memberRef) bool {
 		if e.other != "" {
 			out = append(out, e)
 		}
 		return e.other != ""
 	})
 	if len(entries) == 0 {
-		b.attributes(r, 0)
-		b.ruledOut(r, out, 0)
+		b.updateAttributes(r, 0)
+		b.blockRelated(r, out, 0)
 		return
 	}
 	size := r.kind.Membership.Batch
 	reason, lacks := "", ""
 	switch {
-	case r.object != none && b.root(r.object) != none:
-		root := b.root(r.object)
-		lacks = b.lackingKind(root)
+	case r.object != none && b.blocker(r.object) != none:
+		root := b.blocker(r.object)
+		lacks = b.unsupportedKind(root)
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
-		if f := &b.facts[root]; f.standing == missing {
+		if f := &b.states[root]; f.presence == notFound {
 			reason = f.why
 		}
 	case r.why != "":
@@ -42,7 +42,7 @@ func (b *builder) members(r *roster) {
 	case b.lastDayOf(r) != "":
 		c := resource.Must(r.kind.Membership.Container).Noun()
 		reason = "it is over since " + b.lastDayOf(r) + ", and the service puts nothing into " + diag.A(c) + " that is: name another " + c + ", or none"
-	case r.lacking:
+	case r.unsupported:
 		lacks = plural(resource.Must(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {
 			lacks = "relations"
@@ -55,7 +55,7 @@ func (b *builder) members(r *roster) {
 	}
 	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
 	rank := resource.Rank(r.kind.Name)
-	files := b.naming(r)
+	files := b.sourcesOf(r)
 	all := make([]Member, len(entries))
 	n := 1
 	for ; len(entries) > 0; n++ {
@@ -63,36 +63,36 @@ func (b *builder) members(r *roster) {
 		step := &b.made.take(1)[0]
 		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
 		step.Position = entries[0].ref.Position
-		step.Members = &Members{Container: r.container, Items: all[:k:k], Files: files}
+		step.Members = &Members{Container: r.container, Items: all[:k:k], Sources: files}
 		for j, e := range entries[:k] {
 			all[j] = b.member(r, e)
-			all[j].Value = b.newValue(r, e, all[j].ID)
+			all[j].Value = b.newAttribute(r, e, all[j].ID)
 		}
 		b.steps[rank] = append(b.steps[rank], step)
 		if reason != "" {
-			step.Action, step.Reason, step.Lacking = NotPossible, reason, lacks
+			step.Action, step.Reason, step.Unsupported = NotPossible, reason, lacks
 			return
 		}
 		step.Operation = op
 		if r.object != none {
 			b.need(r.object)
 		}
-		step.Needs = b.taken()
+		step.Needs = b.flushNeeds()
 		for _, e := range entries[:k] {
 			if e.member != none {
 				b.need(e.member)
 			}
 		}
-		step.After = b.taken()
-		b.enter(r, step)
+		step.After = b.flushNeeds()
+		b.notePrerequisites(r, step)
 		b.plan.Summary.AddMembers += k
 		entries, all = entries[k:], all[k:]
 	}
-	b.attributes(r, n-1)
-	b.ruledOut(r, out, n-1)
+	b.updateAttributes(r, n-1)
+	b.blockRelated(r, out, n-1)
 }
 
-func (b *builder) member(r *roster, e entry) Member {
+func (b *builder) member(r *memberSet, e memberRef) Member {
 	m := Member{ID: b.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
 	if e.member != none {
 		o := b.in.Desired[e.member]

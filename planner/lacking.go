@@ -6,68 +6,68 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// lack is the fields of one thing that name something of a kind which this
-// edition of the service does not have. The thing itself does without them.
-type lack []naming
+// unsupportedRefs is the fields of one object that name something of a kind which this
+// edition of the service does not have. The object itself does without them.
+type unsupportedRefs []refUse
 
-func (b *builder) lacking(i int) lack {
-	var l lack
-	if len(b.lacked) == 0 && b.roots == nil {
+func (b *builder) unsupportedRefs(i int) unsupportedRefs {
+	var l unsupportedRefs
+	if len(b.unsupportedNames) == 0 && b.blockers == nil {
 		return l // this edition has everything
 	}
-	for _, n := range b.namings(int32(i)) { //nolint:gosec // there are fewer things than 2^31
-		if b.lacks(n) {
+	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+		if b.isUnsupported(n) {
 			l = append(l, n)
 		}
 	}
 	return l
 }
 
-// lacks reports whether a field that a body sends names something of a kind that
+// isUnsupported reports whether a field that a body sends names something of a kind that
 // this edition of the service does not have, or any field such a name. What a
-// membership would make true of a thing of the manifest is told with the membership.
-func (b *builder) lacks(n naming) bool {
-	for j := range n.v.Refs {
-		switch r := &n.v.Refs[j]; {
+// membership would make true of an object of the manifest is told with the membership.
+func (b *builder) isUnsupported(n refUse) bool {
+	for j := range n.value.Refs {
+		switch r := &n.value.Refs[j]; {
 		case r.Target != nil:
-			if n.t.via == nil && !n.v.Field.NoWire && b.facts[b.index[r.Target]].standing == lacking {
+			if n.field.via == nil && !n.value.Field.NoWire && b.states[b.index[r.Target]].presence == unsupported {
 				return true
 			}
-		case b.literal(n.t, r) == "" && b.lacked[nameKey{n.t.to, b.within(n.by, n.t.to), r.Text}]:
+		case b.literal(n.field, r) == "" && b.unsupportedNames[nameKey{n.field.to, b.within(n.by, n.field.to), r.Text}]:
 			return true
 		}
 	}
 	return false
 }
 
-func (l lack) has(v *resource.Value) bool {
-	return slices.ContainsFunc(l, func(n naming) bool { return n.v == v })
+func (l unsupportedRefs) has(v *resource.Value) bool {
+	return slices.ContainsFunc(l, func(n refUse) bool { return n.value == v })
 }
 
-// add takes the fields into what cannot be made different.
-func (l lack) add(s *Survey, d *difference) {
+// addTo takes the fields into what cannot be made different.
+func (l unsupportedRefs) addTo(s *Snapshot, d *difference) {
 	for _, n := range l {
-		d.stuck = append(d.stuck, s.change(n.v, FromManifest))
-		d.lacking = plural(n.t.to.kind)
-		d.causes = append(d.causes, "this edition of the service has no "+plural(n.t.to.kind))
+		d.unappliable = append(d.unappliable, s.change(n.value, FromManifest))
+		d.unsupported = plural(n.field.to.kind)
+		d.causes = append(d.causes, "this edition of the service has no "+plural(n.field.to.kind))
 	}
 }
 
-// stick adds the step that says what of a thing cannot be made different.
-func (b *builder) stick(i int, d *difference) {
-	if len(d.stuck) == 0 {
+// addBlocked adds the step that says what of an object cannot be made different.
+func (b *builder) addBlocked(i int, d *difference) {
+	if len(d.unappliable) == 0 {
 		return
 	}
 	step := b.step(i, NotPossible)
-	if !d.place.IsZero() {
-		step.Position = d.place
+	if !d.position.IsZero() {
+		step.Position = d.position
 	}
-	step.changes, step.Reason, step.Lacking = d.stuck, d.reason(b.in.API, b.facts[i].traits.kind), d.lacking
+	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.in.API, b.states[i].info.kind), d.unsupported
 }
 
-// lackingKind names the things that this edition does not have, if that is what is in the way.
-func (b *builder) lackingKind(root int32) string {
-	if b.facts[root].standing != lacking {
+// unsupportedKind names the objects that this edition does not have, if that is what is in the way.
+func (b *builder) unsupportedKind(root int32) string {
+	if b.states[root].presence != unsupported {
 		return ""
 	}
 	return plural(b.in.Desired[root].Kind)

@@ -10,17 +10,17 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// departure is the members that are to leave one container.
-type departure struct {
-	kind      *resource.Kind // the membership
-	container Container
-	record    resource.Address  // where the state keeps whom planform added
-	params    map[string]string // path parameters of its requests
-	ids       []string
-	lost      []string // whom planform added, and who is wanted no more and not in it any more
-	position  diag.Position
-	lacking   bool                           // this edition cannot take them out
-	names     map[serviceID]resource.Address // of what the state or the manifest knows
+// removal is the members that are to leave one container.
+type removal struct {
+	kind        *resource.Kind // the membership
+	container   Container
+	record      resource.Address  // where the state keeps whom planform added
+	params      map[string]string // path parameters of its requests
+	ids         []string
+	alreadyGone []string // whom planform added, and who is wanted no more and not in it any more
+	position    diag.Position
+	unsupported bool                           // this edition cannot take them out
+	names       map[serviceID]resource.Address // of what the state or the manifest knows
 }
 
 // belonging is that a member is in a container of a membership, by their IDs.
@@ -30,67 +30,67 @@ func (b belonging) compare(o belonging) int {
 	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
 }
 
-// leaver finds out who is to leave what.
-type leaver struct {
-	*Survey
+// removalFinder finds out who is to leave what.
+type removalFinder struct {
+	*Snapshot
 	wanted  map[belonging]bool
 	placed  map[belonging]diag.Position // without the container: it is wanted in some
 	moves   bool                        // some may be wanted in another one than before, and leave only if told
 	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
 	out     map[belonging]diag.Position // without the container: the member is said to be in none
 	names   map[serviceID]resource.Address
-	going   map[serviceID]bool // things that are deleted
-	found   map[belonging]*departure
+	deleted map[serviceID]bool // objects that are deleted
+	found   map[belonging]*removal
 }
 
-// findDepartures finds the members that are to leave: whom planform added and the
+// findRemovals finds the members that are to leave: whom planform added and the
 // manifest wants no more, where that is to be pruned, an empty list says so, or
 // the member is wanted in another one, and whatever is said to be in nothing.
-func (s *Survey) findDepartures() {
+func (s *Snapshot) findRemovals() {
 	if len(s.reads) > 0 {
 		return // it is not clear yet what is wanted
 	}
-	l := newLeaver(s)
+	l := newRemovalFinder(s)
 	if !s.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
 		return
 	}
-	l.gather()
+	l.collectDesired()
 	for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
-		l.recorded(address)
+		l.fromState(address)
 	}
-	for _, r := range s.rosters {
-		l.present(r)
+	for _, r := range s.memberSets {
+		l.fromService(r)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(l.found), belonging.compare) {
-		if d := l.found[at]; l.look(d) {
-			s.departures = append(s.departures, d)
+		if d := l.found[at]; l.dropAlreadyGone(d) {
+			s.removals = append(s.removals, d)
 		}
 	}
 }
 
-func newLeaver(s *Survey) *leaver {
-	l := &leaver{
-		Survey: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, going: map[serviceID]bool{}, found: map[belonging]*departure{},
+func newRemovalFinder(s *Snapshot) *removalFinder {
+	l := &removalFinder{
+		Snapshot: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
+		out: map[belonging]diag.Position{}, deleted: map[serviceID]bool{}, found: map[belonging]*removal{},
 	}
-	l.hear()
+	l.collectCleared()
 	return l
 }
 
-// countDepartures counts the memberships that pruning would end, as far as the
-// state tells, but not those that end with a thing.
-func (s *Survey) countDepartures() int {
+// countRemovals counts the memberships that pruning would end, as far as the
+// state tells, but not those that end with an object.
+func (s *Snapshot) countRemovals() int {
 	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), resource.Address.IsThing)
 	if len(rosters) == 0 {
 		return 0
 	}
-	l := newLeaver(s)
-	l.gather()
+	l := newRemovalFinder(s)
+	l.collectDesired()
 	for address, r := range s.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		_, wanted := s.placeOf(address)
-		if _, owned := s.owners[id]; !wanted && !owned && s.mayGo(address, &r) {
-			l.going[id] = true
+		_, wanted := s.indexOf(address)
+		if _, owned := s.owners[id]; !wanted && !owned && s.isOrphan(address, &r) {
+			l.deleted[id] = true
 		}
 	}
 	n := 0
@@ -100,15 +100,15 @@ func (s *Survey) countDepartures() int {
 			continue
 		}
 		r := s.in.Prior[address]
-		d := &departure{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
-		if l.going[serviceID{base.Kind(), d.container.ID}] || l.away(base) {
+		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
+		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.deletedOrHidden(base) {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.away(l.names[serviceID{kind.Membership.Member, id}]) {
+			if l.deletedOrHidden(l.names[serviceID{kind.Membership.Member, id}]) {
 				continue
 			}
-			if _, told, dropped := l.leaves(d, id); dropped && !told && r.added(id) {
+			if _, told, dropped := l.shouldLeave(d, id); dropped && !told && r.addedByUs(id) {
 				n++
 			}
 		}
@@ -116,33 +116,33 @@ func (s *Survey) countDepartures() int {
 	return n
 }
 
-// away reports whether a thing of the manifest was deleted, and its memberships with it,
+// deletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
 // or is archived, and left alone with them.
-func (s *Survey) away(a resource.Address) bool {
-	i, wanted := s.placeOf(a)
-	return wanted && (s.facts[i].standing == absent || s.facts[i].standing == hidden)
+func (s *Snapshot) deletedOrHidden(a resource.Address) bool {
+	i, wanted := s.indexOf(a)
+	return wanted && (s.states[i].presence == absent || s.states[i].presence == hidden)
 }
 
-// hear takes down which memberships the manifest says are none.
-func (l *leaver) hear() {
+// collectCleared takes down which memberships the manifest says are none.
+func (l *removalFinder) collectCleared() {
 	for _, n := range l.refs {
-		if n.t.via == nil || l.facts[n.by].standing != there {
+		if n.field.via == nil || l.states[n.by].presence != exists {
 			continue
 		}
-		switch m := n.t.via.Membership; {
-		case len(n.v.Refs) > 0:
+		switch m := n.field.via.Membership; {
+		case len(n.value.Refs) > 0:
 			l.moves = l.moves || m.Moves()
 		case m.On == m.Container:
-			l.cleared[belonging{kind: n.t.via.Name, container: l.facts[n.by].id}] = n.v.Position
+			l.cleared[belonging{kind: n.field.via.Name, container: l.states[n.by].id}] = n.value.Position
 		default:
-			l.out[belonging{kind: n.t.via.Name, member: l.facts[n.by].id}] = n.v.Position
+			l.out[belonging{kind: n.field.via.Name, member: l.states[n.by].id}] = n.value.Position
 		}
 	}
 }
 
-// gather takes down who is wanted where, and what is known by which address.
-func (l *leaver) gather() {
-	for _, r := range l.rosters {
+// collectDesired takes down who is wanted where, and what is known by which address.
+func (l *removalFinder) collectDesired() {
+	for _, r := range l.memberSets {
 		for _, e := range r.entries {
 			id := l.memberID(r, e)
 			if id == "" {
@@ -155,9 +155,9 @@ func (l *leaver) gather() {
 			}
 		}
 	}
-	for _, left := range l.leftovers {
-		if left.fate == goes || left.fate == goesAlong {
-			l.going[serviceID{left.traits.kind.Name, left.record.ID}] = true
+	for _, left := range l.orphans {
+		if left.decision == toDelete || left.decision == deleteWithParent {
+			l.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
 	l.names = map[serviceID]resource.Address{}
@@ -172,24 +172,24 @@ func (l *leaver) gather() {
 	}
 }
 
-// recorded looks at whom planform added to a container.
-func (l *leaver) recorded(address resource.Address) {
+// fromState looks at whom planform added to a container.
+func (l *removalFinder) fromState(address resource.Address) {
 	base, kind, _, isRoster := address.Roster()
 	if !isRoster {
 		return
 	}
-	if l.isGone(base) { // a read of its members may be refused
-		l.departures = append(l.departures, &departure{kind: kind, container: Container{Address: base}, record: address, lost: l.in.Prior[address].Members})
+	if l.hasVanished(base) { // a read of its members may be refused
+		l.removals = append(l.removals, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: l.in.Prior[address].Members})
 		return
 	}
 	container, params := l.containerAt(base)
-	if container.ID == "" || l.going[serviceID{container.Address.Kind(), container.ID}] {
+	if container.ID == "" || l.deleted[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
-	d := &departure{kind: kind, container: container, record: address, params: params, names: l.names}
+	d := &removal{kind: kind, container: container, record: address, params: params, names: l.names}
 	record := l.in.Prior[address]
 	for _, id := range record.Members {
-		if at, told, dropped := l.leaves(d, id); told || dropped && l.in.Prune && record.added(id) {
+		if at, told, dropped := l.shouldLeave(d, id); told || dropped && l.in.Prune && record.addedByUs(id) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}
@@ -200,7 +200,7 @@ func (l *leaver) recorded(address resource.Address) {
 }
 
 // keepSelf leaves in who the credential belongs to: nobody locks themselves out.
-func (l *leaver) keepSelf(d *departure) {
+func (l *removalFinder) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
 		return
 	}
@@ -218,16 +218,16 @@ func (l *leaver) keepSelf(d *departure) {
 	})
 }
 
-// leaves reports whether the manifest tells a member that planform added to leave,
+// shouldLeave reports whether the manifest tells a member that planform added to leave,
 // and where, or has only dropped it, so that pruning takes it out.
-func (l *leaver) leaves(d *departure, id string) (at diag.Position, told, dropped bool) {
+func (l *removalFinder) shouldLeave(d *removal, id string) (at diag.Position, told, dropped bool) {
 	m := d.kind.Membership
 	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
 	}
 	at, placed := l.placed[belonging{kind: d.kind.Name, member: id}]
 	switch {
-	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.going[serviceID{m.Member, id}]:
+	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.deleted[serviceID{m.Member, id}]:
 		return diag.Position{}, false, false
 	case placed && m.Exclusive:
 		return diag.Position{}, false, false // it leaves by entering another one
@@ -237,7 +237,7 @@ func (l *leaver) leaves(d *departure, id string) (at diag.Position, told, droppe
 	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true, false
 	}
-	container, member := l.free(d, d.container.Address), l.free(d, l.names[serviceID{m.Member, id}])
+	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.names[serviceID{m.Member, id}])
 	switch {
 	case m.Inverse != "":
 		dropped = container && member
@@ -249,18 +249,18 @@ func (l *leaver) leaves(d *departure, id string) (at diag.Position, told, droppe
 	return diag.Position{}, false, dropped
 }
 
-// free reports whether a thing that is or has a member is targeted, and no other
+// prunable reports whether an object that is or has a member is targeted, and no other
 // manifest may say so of it.
-func (l *leaver) free(d *departure, a resource.Address) bool {
+func (l *removalFinder) prunable(d *removal, a resource.Address) bool {
 	r, known := l.in.Prior[a]
 	if !known {
 		r = l.in.Prior[d.record]
 	}
-	return l.in.targeted(a) && l.in.abandoned(&r)
+	return l.in.targeted(a) && l.in.sourceGone(&r)
 }
 
-// present looks for those who are said to be in nothing among the members that were read.
-func (l *leaver) present(r *roster) {
+// fromService looks for those who are said to be in nothing among the members that were read.
+func (l *removalFinder) fromService(r *memberSet) {
 	for _, id := range r.have {
 		at, out := l.out[belonging{kind: r.kind.Name, member: id}]
 		if !out {
@@ -270,7 +270,7 @@ func (l *leaver) present(r *roster) {
 		d := l.found[key]
 		if d == nil {
 			container, params := l.containerAt(r.container.Address)
-			d = &departure{kind: r.kind, container: container, record: r.address(), params: params, position: at, names: l.names}
+			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at, names: l.names}
 			l.found[key] = d
 		}
 		if !slices.Contains(d.ids, id) {
@@ -280,9 +280,9 @@ func (l *leaver) present(r *roster) {
 }
 
 // containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
-func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) {
+func (s *Snapshot) containerAt(a resource.Address) (Container, map[string]string) {
 	c := Container{Address: a, ID: s.idAt(a)}
-	if i, ok := s.placeOf(a); ok {
+	if i, ok := s.indexOf(a); ok {
 		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
 	}
 	params := s.paramsIn(a.Parent())
@@ -290,15 +290,15 @@ func (s *Survey) containerAt(a resource.Address) (Container, map[string]string) 
 		return Container{}, nil
 	}
 	if c.ID == "" && c.Object == nil { // the manifest named one of the service
-		c.ID = s.namedAt(a, params)
+		c.ID = s.idByName(a, params)
 	}
 	params[resource.Must(a.Kind()).Param] = c.ID
 	return c, params
 }
 
-// look tells who is in the container still from who left it already. It reports
+// dropAlreadyGone tells who is in the container still from who left it already. It reports
 // whether there is anything to do, as far as is known.
-func (l *leaver) look(d *departure) bool {
+func (l *removalFinder) dropAlreadyGone(d *removal) bool {
 	op, ok := d.kind.Op(resource.ListMembers, l.in.API)
 	if !ok {
 		return true
@@ -308,27 +308,27 @@ func (l *leaver) look(d *departure) bool {
 		return false
 	}
 	answer, answered := l.ask(Read{Operation: op, Path: path})
-	if !answered || answer.Lacking {
+	if !answered || answer.Unsupported {
 		return false
 	}
 	in := map[string]bool{}
 	for _, row := range answer.Rows {
 		in[d.kind.Membership.MemberID(row)] = true
 	}
-	d.lost = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
+	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
 	if len(d.ids) > 0 {
 		can, known := l.removable(d)
-		d.lacking = !can
+		d.unsupported = !can
 		return known
 	}
 	return true
 }
 
-// leave plans the requests that take members out.
-func (b *builder) leave() {
+// planRemovals plans the requests that take members out.
+func (b *builder) planRemovals() {
 	taken := map[resource.Address]int{}
-	for _, d := range b.departures {
+	for _, d := range b.removals {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
 		rank := resource.Rank(d.kind.Name)
 		for _, step := range b.steps[rank] { // an address is of one step
@@ -351,22 +351,22 @@ func (b *builder) leave() {
 				Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position,
 			}
 			for _, id := range ids {
-				step.Members.Items = append(step.Members.Items, b.departing(d, id))
+				step.Members.Items = append(step.Members.Items, b.removedMember(d, id))
 			}
 			b.steps[rank] = append(b.steps[rank], step)
 			if !ok {
 				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+diag.A(resource.Must(d.kind.Membership.Container).Noun())
 				continue
 			}
-			if d.lacking {
+			if d.unsupported {
 				step.Action, step.Operation = NotPossible, nil
 				m := d.kind.Membership
 				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + diag.A(resource.Must(m.Container).Noun())
 				if m.Member == m.Container {
 					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 				}
-				step.Lacking = "way to take out " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
-				step.Reason = "this edition of the service has no " + step.Lacking
+				step.Unsupported = "way to take out " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
+				step.Reason = "this edition of the service has no " + step.Unsupported
 				continue
 			}
 			b.plan.Summary.RemoveMembers += len(ids)
@@ -374,8 +374,8 @@ func (b *builder) leave() {
 	}
 }
 
-// departing is a member that is to leave, as people call it.
-func (b *builder) departing(d *departure, id string) Member {
+// removedMember is a member that is to leave, as people call it.
+func (b *builder) removedMember(d *removal, id string) Member {
 	kind := d.kind.Membership.Member
 	if address := d.names[serviceID{kind, id}]; address != "" {
 		return Member{ID: id, Address: address}

@@ -22,7 +22,7 @@ func TestWhoLeaves(t *testing.T) {
 		s.members["initiative_project "+quarter] = []string{web, shop}
 	}
 	roster := func(address resource.Address, members ...string) planner.Record {
-		return planner.Record{Address: address, Members: members, Files: standing()}
+		return planner.Record{Address: address, Members: members, Sources: presence()}
 	}
 	split := func(fields string) []string {
 		return slices.DeleteFunc(strings.Split(fields, "|"), func(f string) bool { return f == "" })
@@ -53,7 +53,7 @@ func TestWhoLeaves(t *testing.T) {
 				s.have("work_item", web, uuid(9, 3), "sequence_id=3", "name=Cash", "external_source=planform", "external_id=acme/work_item/web/cash", "archived_at=2026-01-01")
 			},
 			prior: []planner.Record{
-				{Address: "work_item/web/cash", ID: uuid(9, 3), Identifier: "WEB-3", Files: standing()},
+				{Address: "work_item/web/cash", ID: uuid(9, 3), Identifier: "WEB-3", Sources: presence()},
 				roster("work_item/web/cash#blocked_by", ship), roster("work_item/web/pay#relates_to", uuid(9, 3)),
 			},
 			want:     wants("", func(w *wanted) { w.put("work_item/web/cash", "name=Cash") }),
@@ -112,7 +112,7 @@ func TestWhoLeaves(t *testing.T) {
 			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
 		},
 		"nor what was in something that is not": {
-			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Files: standing()}},
+			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
 			findings: []string{"warning gone: cycle/web/gone was deleted or archived on the service since the last apply and is created again"},
@@ -177,7 +177,7 @@ func TestWhoLeaves(t *testing.T) {
 func TestARelationThatTheOtherSideTellsStays(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Files: standing()}
+	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Sources: presence()}
 	have := func(s *service) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B")
 		s.members["work_item_blocking "+a], s.members["work_item_blocked_by "+b] = []string{b}, []string{a}

@@ -9,24 +9,24 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// scope is all things of a kind within one parent.
+// scope is all objects of a kind within one parent.
 type scope struct {
-	kind   *traits
-	parent int32 // its fact; none = the workspace
+	kind   *kindInfo
+	parent int32 // its state; none = the workspace
 }
 
-// none is the place of no fact.
+// none is the place of no state.
 const none int32 = -1
 
 // listing is a scope, and what the service lists of it.
 type listing struct {
-	wanted int  // things of the manifest that are to be read
-	whole  bool // something can be found in the list only
-	known  bool // the state has a record of something in it
+	desired int  // objects of the manifest that are to be read
+	whole   bool // something can be found in the list only
+	known   bool // the state has a record of something in it
 
 	path     string // of the read; "" = not expanded yet
-	standing standing
-	looked   bool
+	presence presence
+	read     bool
 	rows     []resource.Row
 	why      string // it is missing
 	// The indexes are made when first needed.
@@ -50,7 +50,7 @@ func (x index) add(text string, row resource.Row) {
 	}
 }
 
-func (s *Survey) listing(t *traits, parent int32) *listing {
+func (s *Snapshot) listing(t *kindInfo, parent int32) *listing {
 	at := scope{t, parent}
 	if s.recent != nil && s.recentAt == at {
 		return s.recent
@@ -65,103 +65,103 @@ func (s *Survey) listing(t *traits, parent int32) *listing {
 }
 
 // list returns the records of a kind within a parent. They are there to be
-// looked at only if the standing is there; missing says that what they would live in is
+// looked at only if the presence is there; missing says that what they would live in is
 // not, which tells nothing of them; broken without an error of its own means that the API offers no list.
-func (s *Survey) list(t *traits, parent int32) (*listing, standing) {
+func (s *Snapshot) list(t *kindInfo, parent int32) (*listing, presence) {
 	if t.list == nil {
-		return nil, broken
+		return nil, invalid
 	}
 	l := s.listing(t, parent)
-	if l.looked {
-		return l, l.standing
+	if l.read {
+		return l, l.presence
 	}
 	if t.through != nil {
 		id, st := s.host(t.through, parent)
-		if st != there {
-			l.looked, l.standing = st != pending, st
+		if st != exists {
+			l.read, l.presence = st != pending, st
 			if st == absent {
-				l.standing = there // and nothing is in it
+				l.presence = exists // and nothing is in it
 			}
-			return l, l.standing
+			return l, l.presence
 		}
 		params := s.params(parent)
 		params[t.through.kind.Param] = id
 		l.path, _ = t.list.Expand(params)
 	}
-	l.looked = true
+	l.read = true
 	a, answered := s.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields})
 	switch {
 	case !answered:
-		l.standing = pending
-	case a.Lacking:
-		l.standing = lacking
-	case a.Missing:
-		l.standing = broken
+		l.presence = pending
+	case a.Unsupported:
+		l.presence = unsupported
+	case a.NotFound:
+		l.presence = invalid
 		if parent == none {
 			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
 			break
 		}
 		o := s.in.Desired[parent]
-		l.standing = missing
-		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.facts[parent].id + ": it has no list of its " + plural(t.kind)
+		l.presence = notFound
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.states[parent].id + ": it has no list of its " + plural(t.kind)
 	default:
-		l.standing, l.rows = there, a.Rows
+		l.presence, l.rows = exists, a.Rows
 	}
-	return l, l.standing
+	return l, l.presence
 }
 
-// host is the ID of the one thing of a kind that a parent has, and whether there is one.
-func (s *Survey) host(t *traits, parent int32) (string, standing) {
+// host is the ID of the one object of a kind that a parent has, and whether there is one.
+func (s *Snapshot) host(t *kindInfo, parent int32) (string, presence) {
 	op := cmp.Or(t.list, t.get)
 	if op == nil {
-		return "", broken
+		return "", invalid
 	}
 	path, _ := op.Expand(s.params(parent))
 	a, answered := s.ask(Read{Operation: op, Path: path})
 	switch {
 	case !answered:
 		return "", pending
-	case a.Lacking:
-		return "", lacking
-	case a.Missing, len(a.Rows) == 0:
+	case a.Unsupported:
+		return "", unsupported
+	case a.NotFound, len(a.Rows) == 0:
 		return "", absent
 	default:
-		return a.Rows[0].ID(), there
+		return a.Rows[0].ID(), exists
 	}
 }
 
 // noID is an ID that nothing has.
 const noID = "00000000-0000-0000-0000-000000000000"
 
-// offered is lacking where this edition of the service has no things of a kind,
+// offered is lacking where this edition of the service has no objects of a kind,
 // and there otherwise. Where none can be listed since what they live in is still to
 // be made, it is found out below a parent that cannot be: a route that is there
 // misses the parent, one that is not says so.
-func (s *Survey) offered(t *traits) standing {
+func (s *Snapshot) offered(t *kindInfo) presence {
 	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
-		return there
+		return exists
 	}
 	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: noID})
 	switch a, answered := s.ask(Read{Operation: t.list, Path: path, Probe: true}); {
 	case !answered:
 		return pending
-	case a.Lacking:
-		return lacking
+	case a.Unsupported:
+		return unsupported
 	default:
-		return there
+		return exists
 	}
 }
 
 // listed reports whether the list was read already, so that it costs nothing to look.
-func (s *Survey) listed(t *traits, parent int32) bool {
-	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.facts[parent].standing != there {
+func (s *Snapshot) listed(t *kindInfo, parent int32) bool {
+	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.states[parent].presence != exists {
 		return false
 	}
 	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields}]
 	return ok
 }
 
-func (s *Survey) listPath(t *traits, parent int32) string {
+func (s *Snapshot) listPath(t *kindInfo, parent int32) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
 		l.path, _ = t.list.Expand(s.params(parent))
@@ -170,7 +170,7 @@ func (s *Survey) listPath(t *traits, parent int32) string {
 }
 
 // ask notes a read that is wanted, or returns its answer.
-func (s *Survey) ask(r Read) (Answer, bool) {
+func (s *Snapshot) ask(r Read) (Answer, bool) {
 	if a, ok := s.in.Observed[r]; ok {
 		return a, true
 	}
@@ -181,11 +181,11 @@ func (s *Survey) ask(r Read) (Answer, bool) {
 	return Answer{}, false
 }
 
-// params are the path parameters for things that live in a parent.
-func (s *Survey) params(parent int32) map[string]string {
+// params are the path parameters for objects that live in a parent.
+func (s *Snapshot) params(parent int32) map[string]string {
 	p := map[string]string{"workspace_slug": s.in.Workspace}
-	for ; parent != none; parent = s.facts[parent].parent {
-		p[s.in.Desired[parent].Kind.Param] = s.facts[parent].id
+	for ; parent != none; parent = s.states[parent].parent {
+		p[s.in.Desired[parent].Kind.Param] = s.states[parent].id
 	}
 	return p
 }
@@ -201,7 +201,7 @@ func (l *listing) ids() index {
 	return l.byID
 }
 
-// marks finds records by the mark that planform gave them.
+// external IDs finds records by the external ID that planform gave them.
 func (l *listing) marks() index {
 	if l.byMark == nil {
 		l.byMark = index{}
@@ -232,8 +232,8 @@ func (l *listing) field(f *resource.Field) index {
 	return x
 }
 
-// alike finds the records that have the natural key of a thing, and the field that shows it.
-func (l *listing) alike(o *resource.Object, t *traits) (hits []resource.Row, field string) {
+// sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
+func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
 	for _, f := range t.natural {
 		v, given := o.Value(f.Name)
 		if !given {
@@ -252,7 +252,7 @@ func (l *listing) names(k *resource.Kind) (exact, fold index) {
 	if l.byName == nil {
 		l.byName, l.byFold = make(index, len(l.rows)), make(index, len(l.rows))
 		for _, row := range l.rows {
-			for _, text := range naturals(k, row) {
+			for _, text := range displayTexts(k, row) {
 				l.byName.add(text, row)
 				l.byFold.add(strings.ToLower(text), row)
 			}
@@ -262,7 +262,7 @@ func (l *listing) names(k *resource.Kind) (exact, fold index) {
 }
 
 // identifiers finds records by their readable identifier, in upper case.
-func (s *Survey) identifiers(l *listing, t *traits, parent int32) index {
+func (s *Snapshot) identifiers(l *listing, t *kindInfo, parent int32) index {
 	if l.byIdentifier == nil {
 		l.byIdentifier = make(index, len(l.rows))
 		for _, row := range l.rows {
@@ -272,8 +272,8 @@ func (s *Survey) identifiers(l *listing, t *traits, parent int32) index {
 	return l.byIdentifier
 }
 
-// naturals are the texts by which people call a record, its readable identifier among them.
-func naturals(k *resource.Kind, row resource.Row) []string {
+// displayTexts are the texts by which people call a record, its readable identifier among them.
+func displayTexts(k *resource.Kind, row resource.Row) []string {
 	var texts []string
 	for _, n := range k.Natural {
 		raw := row[n]

@@ -10,42 +10,42 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// alike finds the records that have the natural key of a thing, but for those which planform made as
-// something else that the manifest has. Of several things of one name, of which one is marked as each is, the name tells nothing.
-func (s *Survey) alike(l *listing, o *resource.Object, t *traits) (hits []resource.Row, field string) {
-	hits, field = l.alike(o, t)
-	if len(hits) == 0 || !t.marked {
+// sameNaturalKey finds the records that have the natural key of an object, but for those which planform made as
+// something else that the manifest has. Of several objects of one name, of which one is marked as each is, the name tells nothing.
+func (s *Snapshot) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+	hits, field = l.sameNaturalKey(o, t)
+	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if s.sharesName(o) {
+	if s.hasSharedName(o) {
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		mark, _ := row["external_id"].(string)
-		at, wanted := s.markOwners()[mark]
+		at, wanted := s.ownersByExternalID()[mark]
 		return wanted && row.Marked(mark) && s.in.Desired[at] != o
 	})
 	return hits, field
 }
 
-// markOwners are the things of the manifest by the marks that they have, or get.
-func (s *Survey) markOwners() map[string]int32 {
-	if s.marked == nil {
-		s.marked = map[string]int32{}
+// ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
+func (s *Snapshot) ownersByExternalID() map[string]int32 {
+	if s.byExternalID == nil {
+		s.byExternalID = map[string]int32{}
 		for i, o := range s.in.Desired {
-			if s.facts[i].traits.marked {
-				s.marked[resource.Mark(s.in.Workspace, o.Address)] = int32(i)
+			if s.states[i].info.externalIDs {
+				s.byExternalID[resource.Mark(s.in.Workspace, o.Address)] = int32(i)
 			}
 		}
 	}
-	return s.marked
+	return s.byExternalID
 }
 
-// sharesName reports whether another thing of the manifest beside this one has the same
-// natural key. Only things that come from elsewhere, with IDs of their own there, can have that.
-func (s *Survey) sharesName(o *resource.Object) bool {
-	if s.namesake == nil {
-		s.namesake = map[*resource.Object]bool{}
+// hasSharedName reports whether another object of the manifest beside this one has the same
+// natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
+func (s *Snapshot) hasSharedName(o *resource.Object) bool {
+	if s.sharedNames == nil {
+		s.sharedNames = map[*resource.Object]bool{}
 		type name struct {
 			kind   *resource.Kind
 			parent *resource.Object
@@ -54,7 +54,7 @@ func (s *Survey) sharesName(o *resource.Object) bool {
 		}
 		first := map[name]*resource.Object{}
 		for _, o := range s.in.Desired {
-			if t := s.kinds[o.Kind]; t.marked && o.ID == "" && o.Identifier == "" {
+			if t := s.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
 				for _, f := range t.natural {
 					text := o.Text(f.Name)
 					if text == "" {
@@ -62,7 +62,7 @@ func (s *Survey) sharesName(o *resource.Object) bool {
 					}
 					n := name{o.Kind, o.Parent, f, text}
 					if other := first[n]; other != nil {
-						s.namesake[o], s.namesake[other] = true, true
+						s.sharedNames[o], s.sharedNames[other] = true, true
 					} else {
 						first[n] = o
 					}
@@ -70,11 +70,11 @@ func (s *Survey) sharesName(o *resource.Object) bool {
 			}
 		}
 	}
-	return s.namesake[o]
+	return s.sharedNames[o]
 }
 
-// keepOne says which of several records with one mark to keep: the one that the state knows, else the oldest.
-func (s *Survey) keepOne(k *resource.Kind, parent int32, rows []resource.Row) string {
+// keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
+func (s *Snapshot) keepOne(k *resource.Kind, parent int32, rows []resource.Row) string {
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
 		return cmp.Or(s.byState(k, a, b), older(a, b), strings.Compare(a.ID(), b.ID()))
 	})
@@ -86,8 +86,8 @@ func (s *Survey) keepOne(k *resource.Kind, parent int32, rows []resource.Row) st
 	return "keep " + s.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.enumerate(k, parent, others)
 }
 
-// byState puts what a thing of the manifest is before what none is.
-func (s *Survey) byState(k *resource.Kind, a, b resource.Row) int {
+// byState puts what an object of the manifest is before what none is.
+func (s *Snapshot) byState(k *resource.Kind, a, b resource.Row) int {
 	_, first := s.owners[serviceID{k.Name, a.ID()}]
 	_, second := s.owners[serviceID{k.Name, b.ID()}]
 	switch {
@@ -110,12 +110,12 @@ func older(a, b resource.Row) int {
 	return strings.Compare(at, bt)
 }
 
-// sharedMarks warns of records that carry one mark: runs that went on at the same time may have
-// created a thing once each.
-func (b *builder) sharedMarks() {
+// warnSharedExternalIDs warns of records that carry one external ID: runs that went on at the same time may have
+// created an object once each.
+func (b *builder) warnSharedExternalIDs() {
 	var found diag.List
 	for at, l := range b.listings {
-		if !at.kind.marked || l.standing != there || len(l.rows) == 0 {
+		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
 			continue
 		}
 		for mark, rows := range l.marks() {
@@ -123,11 +123,11 @@ func (b *builder) sharedMarks() {
 				continue
 			}
 			d := diag.Diagnostic{
-				Severity: diag.Warning, Code: "same-mark", Summary: number(len(rows), at.kind.kind) + " carry the mark of " +
+				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
 					strings.TrimPrefix(mark, b.in.Workspace+"/") + ": " + b.enumerate(at.kind.kind, at.parent, rows),
 				Hint: b.keepOne(at.kind.kind, at.parent, rows),
 			}
-			if i, wanted := b.markOwners()[mark]; wanted {
+			if i, wanted := b.ownersByExternalID()[mark]; wanted {
 				d.Position, d.Address = b.in.Desired[i].Position, string(b.in.Desired[i].Address)
 			}
 			found.Add(d)

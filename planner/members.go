@@ -9,90 +9,90 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// roster is the wanted members of one container.
-type roster struct {
-	kind      *resource.Kind // the membership
-	field     *refTraits     // that declares it
-	object    int32          // fact of the container; none = the manifest does not list it
-	container Container
-	name      string // of a container that the manifest does not list but names
-	entries   []entry
-	may       bool                    // some of those that are wanted may be in it already
-	lacking   bool                    // this edition has no such memberships
-	why       string                  // nobody can be added: the container is not there
-	read      bool                    // the service has said who is in it
-	have      []string                // IDs of members that are there, sorted
-	path      string                  // of the read that tells
-	rows      map[string]resource.Row // of those, where the membership has an attribute
+// memberSet is the wanted members of one container.
+type memberSet struct {
+	kind        *resource.Kind // the membership
+	field       *refField      // that declares it
+	object      int32          // state of the container; none = the manifest does not list it
+	container   Container
+	name        string // of a container that the manifest does not list but names
+	entries     []memberRef
+	mayExist    bool                    // some of those that are wanted may be in it already
+	unsupported bool                    // this edition has no such memberships
+	why         string                  // nobody can be added: the container is not there
+	read        bool                    // the service has said who is in it
+	have        []string                // IDs of members that are there, sorted
+	path        string                  // of the read that tells
+	rows        map[string]resource.Row // of those, where the membership has an attribute
 }
 
-// entry is one wanted member.
-type entry struct {
-	ref    *resource.Reference // where it is written
-	member int32               // its fact; none = the manifest does not list it
-	other  string              // field under which the two stand to each other already, where that rules this one out
-	said   bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
+// memberRef is one wanted member.
+type memberRef struct {
+	ref               *resource.Reference // where it is written
+	member            int32               // its state; none = the manifest does not list it
+	other             string              // field under which the two stand to each other already, where that rules this one out
+	declaredByInverse bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
 }
 
-// saying is that one thing names another in a membership.
-type saying struct{ kind, from, to string }
+// inverseKey is that one object names another in a membership.
+type inverseKey struct{ kind, from, to string }
 
-// rosterKey tells containers apart.
-type rosterKey struct {
+// memberSetKey tells containers apart.
+type memberSetKey struct {
 	kind   *resource.Kind
 	object int32
 	id     string // of a container that the manifest does not list
 }
 
-// gatherRosters gathers the members of every container in the order of the
+// gatherMemberSets gathers the members of every container in the order of the
 // manifest, and finds out who is in it.
-func (s *Survey) gatherRosters() {
-	joined := map[rosterKey]*roster{}
-	said := map[saying]bool{}
+func (s *Snapshot) gatherMemberSets() {
+	joined := map[memberSetKey]*memberSet{}
+	said := map[inverseKey]bool{}
 	for _, n := range s.refs {
-		if st := s.facts[n.by].standing; n.t.via == nil || st == pending || st == broken {
+		if st := s.states[n.by].presence; n.field.via == nil || st == pending || st == invalid {
 			continue
 		}
-		if m := n.t.via.Membership; m.On == m.Container {
-			s.declared(said, n)
+		if m := n.field.via.Membership; m.On == m.Container {
+			s.fromContainer(said, n)
 		} else {
-			s.joined(joined, n)
+			s.fromMember(joined, n)
 		}
 	}
-	s.findCostlyRosters()
-	for _, r := range s.rosters {
-		s.readRoster(r)
-		s.readOwn(r)
+	s.findExpensiveMemberSets()
+	for _, r := range s.memberSets {
+		s.readMembers(r)
+		s.readOwnAttributes(r)
 		s.related(r)
 	}
 }
 
-// findCostlyRosters is [Survey.findCostly] for relations, which are read item by item.
-func (s *Survey) findCostlyRosters() {
-	if s.in.Thorough || len(s.in.Prior) <= mostSingly {
+// findExpensiveMemberSets is [Snapshot.findExpensive] for relations, which are read item by item.
+func (s *Snapshot) findExpensiveMemberSets() {
+	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
 		return
 	}
 	reads, known := map[int32]bool{}, map[*resource.Kind]int{}
-	for _, r := range s.rosters {
+	for _, r := range s.memberSets {
 		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.Under != "" {
 			reads[r.object] = true
 			known[r.kind]++
 		}
 	}
-	if len(reads) > mostSingly {
-		maps.Copy(s.costly, known)
+	if len(reads) > maxSingleReads {
+		maps.Copy(s.expensive, known)
 	}
 }
 
-// declared takes the members that a container's field lists, each once. said
+// fromContainer takes the members that a container's field lists, each once. said
 // holds what was listed before, where the other side can list it too.
-func (s *Survey) declared(said map[saying]bool, n naming) {
-	r := s.newRoster(n.t, n.by)
-	inverse := n.t.via.Membership.Inverse
+func (s *Snapshot) fromContainer(said map[inverseKey]bool, n refUse) {
+	r := s.newMemberSet(n.field, n.by)
+	inverse := n.field.via.Membership.Inverse
 	seen := map[string]bool{}
-	for j := range n.v.Refs {
-		ref := &n.v.Refs[j]
-		at, id, ok := s.target(n.by, n.t, ref)
+	for j := range n.value.Refs {
+		ref := &n.value.Refs[j]
+		at, id, ok := s.target(n.by, n.field, ref)
 		if !ok || s.undecided(at) {
 			continue
 		}
@@ -104,60 +104,60 @@ func (s *Survey) declared(said map[saying]bool, n naming) {
 			continue
 		}
 		seen[id] = true
-		e := entry{ref: ref, member: at}
+		e := memberRef{ref: ref, member: at}
 		if inverse != "" && at != none {
 			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
-			e.said = said[saying{inverse, to, from}]
-			said[saying{n.t.via.Name, from, to}] = true
+			e.declaredByInverse = said[inverseKey{inverse, to, from}]
+			said[inverseKey{n.field.via.Name, from, to}] = true
 		}
-		r.may = r.may || known && !e.said
+		r.mayExist = r.mayExist || known && !e.declaredByInverse
 		r.entries = append(r.entries, e)
 	}
 }
 
-// joined puts a thing into the containers that its field names.
-func (s *Survey) joined(rosters map[rosterKey]*roster, n naming) {
-	for j := range n.v.Refs {
-		ref := &n.v.Refs[j]
-		at, id, ok := s.target(n.by, n.t, ref)
+// fromMember puts an object into the containers that its field names.
+func (s *Snapshot) fromMember(rosters map[memberSetKey]*memberSet, n refUse) {
+	for j := range n.value.Refs {
+		ref := &n.value.Refs[j]
+		at, id, ok := s.target(n.by, n.field, ref)
 		if !ok || s.undecided(at) {
 			continue
 		}
-		key := rosterKey{n.t.via, at, ""}
+		key := memberSetKey{n.field.via, at, ""}
 		if at == none {
 			key.id = id
 		}
 		r, found := rosters[key]
 		if !found {
-			r = s.newRoster(n.t, at)
+			r = s.newMemberSet(n.field, at)
 			rosters[key] = r
 		}
 		if at == none {
-			s.foreign(r, n.by, ref, id)
+			s.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.may = r.may || s.facts[n.by].id != ""
-		r.entries = append(r.entries, entry{ref: ref, member: n.by})
+		r.mayExist = r.mayExist || s.states[n.by].id != ""
+		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
 	}
 }
 
-// undecided reports whether a thing of the manifest waits for a read, or has an error.
-func (s *Survey) undecided(at int32) bool {
-	return at != none && (s.facts[at].standing == pending || s.facts[at].standing == broken)
+// undecided reports whether an object of the manifest waits for a read, or has an error.
+func (s *Snapshot) undecided(at int32) bool {
+	return at != none && (s.states[at].presence == pending || s.states[at].presence == invalid)
 }
 
-func (s *Survey) newRoster(t *refTraits, object int32) *roster {
-	r := &roster{kind: t.via, field: t, object: object}
+func (s *Snapshot) newMemberSet(t *refField, object int32) *memberSet {
+	r := &memberSet{kind: t.via, field: t, object: object}
 	if object != none {
 		o := s.in.Desired[object]
-		r.container = Container{Address: o.Address, Object: o, ID: s.facts[object].id, Within: o.Parent}
+		r.container = Container{Address: o.Address, Object: o, ID: s.states[object].id, Within: o.Parent}
 	}
-	s.rosters = append(s.rosters, r)
+	s.memberSets = append(s.memberSets, r)
 	return r
 }
 
-// foreign describes a container that the manifest does not list. People who
+// unmanagedContainer describes a container that the manifest does not list. People who
 // write its name see the name, the least if there are several.
-func (s *Survey) foreign(r *roster, i int32, ref *resource.Reference, id string) {
+func (s *Snapshot) unmanagedContainer(r *memberSet, i int32, ref *resource.Reference, id string) {
 	text := id
 	switch {
 	case ref.ID == "" && (r.name == "" || ref.Text < r.name):
@@ -174,20 +174,20 @@ func (s *Survey) foreign(r *roster, i int32, ref *resource.Reference, id string)
 	}
 }
 
-// readRoster finds out who is in the container, where anybody that is wanted can be in it.
-func (s *Survey) readRoster(r *roster) {
-	if !r.may || r.container.ID == "" || r.object != none && s.facts[r.object].standing != there {
+// readMembers finds out who is in the container, where anybody that is wanted can be in it.
+func (s *Snapshot) readMembers(r *memberSet) {
+	if !r.mayExist || r.container.ID == "" || r.object != none && s.states[r.object].presence != exists {
 		return
 	}
 	prior, hasPrior := s.in.Prior[r.address()]
-	if r.object != none && s.facts[r.object].moved || prior.ID != "" && prior.ID != r.container.ID {
+	if r.object != none && s.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
 		prior, hasPrior = Record{}, false // they are in another container
 	}
-	if prior.Open == nil {
+	if prior.PendingIntent == nil {
 		r.have = prior.Members
 	}
 	op, ok := r.kind.Op(resource.ListMembers, s.in.API)
-	if !ok || (s.in.Trust || s.costly[r.kind] > 0) && hasPrior && prior.Open == nil {
+	if !ok || (s.in.SkipRefresh || s.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
 		return
 	}
 	within := none
@@ -200,9 +200,9 @@ func (s *Survey) readRoster(r *roster) {
 	a, answered := s.ask(Read{Operation: op, Path: r.path})
 	switch {
 	case !answered:
-	case a.Lacking:
-		r.lacking = true
-	case a.Missing:
+	case a.Unsupported:
+		r.unsupported = true
+	case a.NotFound:
 		r.why = "the service shows no " + resource.Must(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
 	default:
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
@@ -219,30 +219,30 @@ func (s *Survey) readRoster(r *roster) {
 	}
 }
 
-// address is where the state keeps the members of the roster's container.
-func (r *roster) address() resource.Address {
+// address is where the state keeps the members of the member set's container.
+func (r *memberSet) address() resource.Address {
 	return r.container.Address.Members(r.kind.Membership.Plural(), 1)
 }
 
 // memberID is the service's ID of a member, or "".
-func (s *Survey) memberID(r *roster, e entry) string {
+func (s *Snapshot) memberID(r *memberSet, e memberRef) string {
 	if e.member != none {
-		return s.facts[e.member].id
+		return s.states[e.member].id
 	}
 	_, id, _ := s.target(r.object, r.field, e.ref)
 	return id
 }
 
 // isIn reports whether a member is in the container, as far as is known.
-func (s *Survey) isIn(r *roster, e entry) bool {
+func (s *Snapshot) isIn(r *memberSet, e memberRef) bool {
 	id := s.memberID(r, e)
 	_, is := slices.BinarySearch(r.have, id)
-	return e.said || is && id != ""
+	return e.declaredByInverse || is && id != ""
 }
 
-// Handles names the members for a later plan, a line each: by their addresses, or
+// IntentName names the members for a later plan, a line each: by their addresses, or
 // by their IDs where the manifest does not list them.
-func (m *Members) Handles() string {
+func (m *Members) IntentName() string {
 	lines := make([]string, len(m.Items))
 	for i := range m.Items {
 		lines[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].ID)
@@ -250,9 +250,9 @@ func (m *Members) Handles() string {
 	return strings.Join(lines, "\n")
 }
 
-// came lists who is in the container and was to be added by a request whose
+// joinedSince lists who is in the container and was to be added by a request whose
 // outcome is not known. ok is false if it is not known who is in.
-func (s *Survey) came(r *roster, open *Intent) (ids []string, ok bool) {
+func (s *Snapshot) joinedSince(r *memberSet, open *Intent) (ids []string, ok bool) {
 	sent := strings.Split(open.Name, "\n")
 	for _, e := range r.entries {
 		id := s.memberID(r, e)

@@ -35,7 +35,7 @@ func TestMemberships(t *testing.T) {
 		},
 		"unless the last request had no outcome": {
 			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
-			prior: []planner.Record{{Address: roster.Address, Members: roster.Members, Open: &planner.Intent{Action: planner.AddMembers}}},
+			prior: []planner.Record{{Address: roster.Address, Members: roster.Members, PendingIntent: &planner.Intent{Action: planner.AddMembers}}},
 		},
 		"or the container is another one now": {
 			api: documented, have: there, prior: []planner.Record{known("cycle/web/sprint", uuid(2, 9)), roster}, want: wants("@cycle/web/sprint"), steps: added,
@@ -46,11 +46,11 @@ func TestMemberships(t *testing.T) {
 		},
 		"trust takes the state's word": {
 			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
-			options: func(in *planner.Input) { in.Trust = true },
+			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},
 		"trust reads who is in what the state does not know": {
 			api: full, have: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
-			options: func(in *planner.Input) { in.Trust = true },
+			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},
 		"a container that is made again has nobody in it": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", pay)}, // an initiative cannot be made: a customer neither
@@ -98,7 +98,7 @@ func TestMemberships(t *testing.T) {
 		},
 		"a member that cannot be made is left out": {
 			api: documented, have: there,
-			prior: []planner.Record{{Address: "work_item/web/lost", Open: &planner.Intent{Action: planner.Create}}},
+			prior: []planner.Record{{Address: "work_item/web/lost", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
 				wants("@cycle/web/sprint")(w)
 				w.put("work_item/web/lost", "name=Lost", "cycle=@cycle/web/sprint")
@@ -172,7 +172,7 @@ func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
 	if !plan.Empty() || len(s.reads) > 3 || len(plan.Notices) != 1 {
 		t.Errorf("%d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
 	}
-	s.in.Thorough = true
+	s.in.RefreshAll = true
 	if plan = s.mustPlan(w.all()); !plan.Empty() || len(s.reads) < many || len(plan.Notices) > 0 {
 		t.Errorf("thorough: %d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
 	}

@@ -9,25 +9,25 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// nameKey is a name that stands for a thing of the service.
+// nameKey is a name that stands for an object of the service.
 type nameKey struct {
-	kind   *traits
-	within int32 // fact in which it is looked up; none = the workspace
+	kind   *kindInfo
+	within int32 // state in which it is looked up; none = the workspace
 	text   string
 }
 
-// lookUpNames finds the IDs of the things of the service that fields name.
-func (s *Survey) lookUpNames() {
+// lookUpNames finds the IDs of the objects of the service that fields name.
+func (s *Snapshot) lookUpNames() {
 	// Where something comes from may be nobody any more: such a name is left out. One that
 	// is needed elsewhere too is looked up for that first.
-	for _, s.mayMiss = range []bool{false, true} {
+	for _, s.optional = range []bool{false, true} {
 		for _, n := range s.refs {
-			if st := s.facts[n.by].standing; st == broken || st == lacking || st == unknown || st == missing || st == hidden || n.v.Field.Once() != s.mayMiss {
+			if st := s.states[n.by].presence; st == invalid || st == unsupported || st == indeterminate || st == notFound || st == hidden || n.value.Field.Once() != s.optional {
 				continue
 			}
-			for j := range n.v.Refs {
-				if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
-					s.lookUp(n.by, n.t.to, r)
+			for j := range n.value.Refs {
+				if r := &n.value.Refs[j]; r.Target == nil && s.literal(n.field, r) == "" {
+					s.lookUp(n.by, n.field.to, r)
 				}
 			}
 		}
@@ -36,7 +36,7 @@ func (s *Survey) lookUpNames() {
 
 // literal is what is sent for a reference to something of the service without a
 // look: its ID, or a text that the API takes as it is; "" = it is a name.
-func (s *Survey) literal(t *refTraits, r *resource.Reference) string {
+func (s *Snapshot) literal(t *refField, r *resource.Reference) string {
 	return t.field.Literal(s.in.API, r)
 }
 
@@ -51,7 +51,7 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 	return n
 }
 
-func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
+func (s *Snapshot) lookUp(i int32, t *kindInfo, r *resource.Reference) {
 	name := nameKey{t, s.within(i, t), r.Text}
 	if _, done := s.found[name]; done {
 		return
@@ -62,23 +62,23 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		return
 	}
 	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
-		s.find(name, r) // wherever it is
+		s.findByIdentifier(name, r) // wherever it is
 		return
 	}
 	if name.within != none {
-		switch parent := s.in.Desired[name.within]; s.facts[name.within].standing {
-		case pending, broken, lacking, unknown, missing, hidden:
+		switch parent := s.in.Desired[name.within]; s.states[name.within].presence {
+		case pending, invalid, unsupported, indeterminate, notFound, hidden:
 			return
 		case absent:
 			switch s.offered(t) {
 			case pending:
 				return
-			case lacking:
-				s.lack(name)
+			case unsupported:
+				s.noteUnsupported(name)
 				return
-			case there, absent, unknown, broken, missing, hidden:
+			case exists, absent, indeterminate, invalid, notFound, hidden:
 			}
-			if t.given(r.Text) {
+			if t.hasDefault(r.Text) {
 				s.found[name] = "" // its ID is looked up during the run
 				return
 			}
@@ -88,7 +88,7 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 			}
 			s.unresolved(name, r, what+" is not there: "+string(parent.Address)+" does not exist yet", hint)
 			return
-		case there:
+		case exists:
 		}
 	}
 	if t.kind.AdoptAsked { // several may bear one name, by right
@@ -96,68 +96,68 @@ func (s *Survey) lookUp(i int32, t *traits, r *resource.Reference) {
 		return
 	}
 	switch l, st := s.list(t, name.within); st {
-	case there:
-		s.match(name, r, l)
-	case lacking:
-		s.lack(name)
-	case broken:
+	case exists:
+		s.matchName(name, r, l)
+	case unsupported:
+		s.noteUnsupported(name)
+	case invalid:
 		if t.list == nil {
 			s.unresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
 		}
-	case missing:
-		s.unfind(name, l.why)
-	case pending, absent, unknown, hidden:
+	case notFound:
+		s.noteNotFound(name, l.why)
+	case pending, absent, indeterminate, hidden:
 	}
 }
 
 // lookUpSelf asks who the credential belongs to.
-func (s *Survey) lookUpSelf(name nameKey, r *resource.Reference) {
+func (s *Snapshot) lookUpSelf(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.self.Expand(nil)
 	a, answered := s.ask(Read{Operation: name.kind.self, Path: path})
 	switch {
 	case !answered:
-	case a.Lacking, a.Missing, len(a.Rows) == 0:
+	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
 		s.unresolved(name, r, "the service does not say who you are, so \""+r.Text+"\" stands for nobody", "give an e-mail address or an ID")
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}
 }
 
-// lack notes a name of a kind that this edition of the service does not have.
-func (s *Survey) lack(name nameKey) {
+// noteUnsupported notes a name of a kind that this edition of the service does not have.
+func (s *Snapshot) noteUnsupported(name nameKey) {
 	s.found[name] = ""
-	if s.lacked == nil {
-		s.lacked = map[nameKey]bool{}
+	if s.unsupportedNames == nil {
+		s.unsupportedNames = map[nameKey]bool{}
 	}
-	s.lacked[name] = true
+	s.unsupportedNames[name] = true
 }
 
-// unfind notes an identifier that nothing bears which the service shows.
-func (s *Survey) unfind(name nameKey, why string) {
+// noteNotFound notes an identifier that nothing bears which the service shows.
+func (s *Snapshot) noteNotFound(name nameKey, why string) {
 	s.found[name] = ""
-	if s.unfound == nil {
-		s.unfound = map[nameKey]string{}
+	if s.notFoundNames == nil {
+		s.notFoundNames = map[nameKey]string{}
 	}
-	s.unfound[name] = why
+	s.notFoundNames[name] = why
 }
 
-// find looks up a readable identifier such as WEB-12.
-func (s *Survey) find(name nameKey, r *resource.Reference) {
+// findByIdentifier looks up a readable identifier such as WEB-12.
+func (s *Snapshot) findByIdentifier(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
 	a, answered := s.ask(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
-	case a.Lacking:
+	case a.Unsupported:
 		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
-	case a.Missing || len(a.Rows) == 0:
-		s.unfind(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": it was deleted or archived, or is a draft, or the identifier is wrong")
+	case a.NotFound || len(a.Rows) == 0:
+		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": it was deleted or archived, or is a draft, or the identifier is wrong")
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}
 }
 
-// match finds the one record that bears the name: in the letters as written, else in any case.
-func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
+// matchName finds the one record that bears the name: in the letters as written, else in any case.
+func (s *Snapshot) matchName(name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	exact, fold := l.names(k)
@@ -181,10 +181,10 @@ func (s *Survey) match(name nameKey, r *resource.Reference, l *listing) {
 }
 
 // choices says what a name that stands for nothing may have been meant to be, and what else can be done.
-func choices(text string, t *traits, l *listing, lists string) string {
+func choices(text string, t *kindInfo, l *listing, lists string) string {
 	var first, all []string // people have several names: one each is listed
 	for _, row := range l.rows {
-		if names := naturals(t.kind, row); len(names) > 0 {
+		if names := displayTexts(t.kind, row); len(names) > 0 {
 			first, all = append(first, names[0]), append(all, names...)
 		}
 	}
@@ -198,14 +198,14 @@ func choices(text string, t *traits, l *listing, lists string) string {
 }
 
 // wayOut says what to do about a name that nothing resembles.
-func wayOut(t *traits, lists string) string {
+func wayOut(t *kindInfo, lists string) string {
 	if t.kind.Section == "" || t.create == nil {
 		return madeFirst
 	}
 	return "write it among the " + plural(t.kind) + " of " + lists + ", or give the ID of another one"
 }
 
-func (s *Survey) resolved(name nameKey, id string) {
+func (s *Snapshot) resolved(name nameKey, id string) {
 	s.found[name] = id
 	n := Name{Kind: name.kind.kind.Name, Text: name.text}
 	if name.within != none {
@@ -215,24 +215,24 @@ func (s *Survey) resolved(name nameKey, id string) {
 }
 
 // unresolved reports a name once, at the first place that uses it.
-func (s *Survey) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
+func (s *Snapshot) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
 	s.found[name] = ""
 	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
-	if s.mayMiss {
+	if s.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
 	}
 	s.diags.Add(d)
 }
 
-// target is what a reference names: a thing of the manifest (its fact), or one
+// target is what a reference names: an object of the manifest (its state), or one
 // of the service (none, and its ID). ok is false while that is not known.
-func (s *Survey) target(i int32, t *refTraits, r *resource.Reference) (at int32, id string, ok bool) {
+func (s *Snapshot) target(i int32, t *refField, r *resource.Reference) (at int32, id string, ok bool) {
 	if r.Target != nil {
 		at, ok = s.index[r.Target]
 		if !ok {
 			return none, "", false
 		}
-		return at, s.facts[at].id, true
+		return at, s.states[at].id, true
 	}
 	if id = s.literal(t, r); id == "" {
 		id = s.found[nameKey{t.to, s.within(i, t.to), r.Text}]
@@ -244,39 +244,39 @@ func (s *Survey) target(i int32, t *refTraits, r *resource.Reference) (at int32,
 }
 
 // resolve is the service's ID of a reference, as far as it is known before the run.
-func (s *Survey) resolve(i int32) resource.Resolve {
+func (s *Snapshot) resolve(i int32) resource.Resolve {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
-		at, id, ok := s.target(i, s.facts[i].traits.ref(field), r)
-		return id, ok && (at == none || s.facts[at].standing == there || s.facts[at].standing == hidden && id != "")
+		at, id, ok := s.target(i, s.states[i].info.ref(field), r)
+		return id, ok && (at == none || s.states[at].presence == exists || s.states[at].presence == hidden && id != "")
 	}
 }
 
 // readNames reads the lists of the workspace, such as its members, in which the names of
 // what the plan would show by an ID stand.
-func (s *Survey) readNames() {
+func (s *Snapshot) readNames() {
 	if len(s.reads) > 0 {
 		return // it is not clear yet what the plan shows
 	}
-	for _, d := range s.departures {
+	for _, d := range s.removals {
 		for _, id := range d.ids {
 			s.readName(s.kinds[resource.Must(d.kind.Membership.Member)], id)
 		}
 	}
 	for _, n := range s.refs {
-		f := &s.facts[n.by]
-		if n.t.to.list == nil || n.t.to.parent != nil || n.t.via != nil || f.standing != there || n.v.Field.NoWire {
+		f := &s.states[n.by]
+		if n.field.to.list == nil || n.field.to.parent != nil || n.field.via != nil || f.presence != exists || n.value.Field.NoWire {
 			continue
 		}
-		if c, _, differs := s.compare(n.v, f, s.resolve(n.by)); differs && c.Before != nil {
+		if c, _, differs := s.compare(n.value, f, s.resolve(n.by)); differs && c.Before != nil {
 			for id := range strings.SplitSeq(*c.Before, ", ") {
-				s.readName(n.t.to, id)
+				s.readName(n.field.to, id)
 			}
 		}
 	}
 }
 
 // readName reads the list in which the name of an ID stands. Without the right to read it the ID is shown.
-func (s *Survey) readName(t *traits, id string) {
+func (s *Snapshot) readName(t *kindInfo, id string) {
 	if t.list == nil || t.parent != nil || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
 		return
 	}
@@ -287,8 +287,8 @@ func (s *Survey) readName(t *traits, id string) {
 	}
 }
 
-// nameIDs shows a canonical reference or set by the addresses of the manifest's things and the names that were looked up.
-func (s *Survey) nameIDs(v *resource.Value, canonical string) string {
+// nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up.
+func (s *Snapshot) nameIDs(v *resource.Value, canonical string) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
 	}
@@ -300,37 +300,37 @@ func (s *Survey) nameIDs(v *resource.Value, canonical string) string {
 }
 
 // nameID is the name of an ID, or the ID itself where none is known.
-func (s *Survey) nameID(kind, id string) string {
+func (s *Snapshot) nameID(kind, id string) string {
 	if at, ok := s.owners[serviceID{kind, id}]; ok {
 		return string(s.in.Desired[at].Address)
 	}
-	if s.spoken == nil {
-		s.spoken = map[serviceID]string{}
+	if s.displayNames == nil {
+		s.displayNames = map[serviceID]string{}
 		for r, a := range s.in.Observed {
 			t := s.kinds[resource.Must(r.Operation.Kind)]
-			if !t.named {
+			if !t.referenced {
 				continue
 			}
 			for _, row := range a.Rows {
 				n := serviceID{t.kind.Name, row.ID()}
-				texts := naturals(t.kind, row)
+				texts := displayTexts(t.kind, row)
 				if len(texts) == 0 {
 					continue
 				}
 				// Answers may differ, and come in any order: the least text is the one.
-				if have, ok := s.spoken[n]; !ok || texts[0] < have {
-					s.spoken[n] = texts[0]
+				if have, ok := s.displayNames[n]; !ok || texts[0] < have {
+					s.displayNames[n] = texts[0]
 				}
 			}
 		}
 		// What no answer names may be something that the manifest does not have any more.
 		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
-			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsThing() && s.spoken[n] == "" {
-				s.spoken[n] = string(address)
+			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsThing() && s.displayNames[n] == "" {
+				s.displayNames[n] = string(address)
 			}
 		}
 	}
-	if text, ok := s.spoken[serviceID{kind, id}]; ok {
+	if text, ok := s.displayNames[serviceID{kind, id}]; ok {
 		return text
 	}
 	return id

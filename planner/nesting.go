@@ -1,16 +1,16 @@
 package planner
 
-// findCircles reports things that would come to be above themselves, which the
+// findParentCycles reports objects that would come to be above themselves, which the
 // service takes without a word. Those that the manifest names by their keys it
-// finds itself; here a thing is known by its ID and identifier too.
-func (s *Survey) findCircles() {
+// finds itself; here an object is known by its ID and identifier too.
+func (s *Snapshot) findParentCycles() {
 	var below []int32
 	above := map[int32]int32{}
 	for _, n := range s.refs {
-		if n.v.Field.Name != s.in.Desired[n.by].Kind.Nests || len(n.v.Refs) == 0 {
+		if n.value.Field.Name != s.in.Desired[n.by].Kind.Nests || len(n.value.Refs) == 0 {
 			continue
 		}
-		if at, _, ok := s.target(n.by, n.t, &n.v.Refs[0]); ok && at != none {
+		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != none {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
@@ -33,14 +33,14 @@ func (s *Survey) findCircles() {
 	}
 }
 
-// reportCircle reports a circle at something that is there. Where nothing is,
+// reportCircle reports a cycle at something that is there. Where nothing is,
 // the steps that would make it cannot be put into an order, which says more.
-func (s *Survey) reportCircle(above map[int32]int32, begin int32) {
+func (s *Snapshot) reportCircle(above map[int32]int32, begin int32) {
 	for at := begin; ; {
 		up := above[at]
-		if s.facts[at].standing == there {
+		if s.states[at].presence == exists {
 			o := s.in.Desired[at]
-			s.hint(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(s.in.Desired[up].Address), "remove one parent of the chain")
+			s.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(s.in.Desired[up].Address), "remove one parent of the chain")
 			return
 		}
 		if at = up; at == begin {

@@ -9,36 +9,36 @@ import (
 
 // notices says once a kind what the plan cannot know.
 func (b *builder) notices() {
-	blind, alike, unnumbered := map[*traits]int{}, map[*traits]int{}, map[*traits]int{}
+	blind, alike, unnumbered := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
 	unread := map[*resource.Kind]int{}
-	for i := range b.facts {
-		f := &b.facts[i]
-		if f.standing == there && f.row == nil && b.costly[f.traits.kind] > 0 && b.trusted(f) {
-			unread[f.traits.kind]++
+	for i := range b.states {
+		f := &b.states[i]
+		if f.presence == exists && f.row == nil && b.expensive[f.info.kind] > 0 && b.skipsRefresh(f) {
+			unread[f.info.kind]++
 		}
 		switch {
-		case f.standing != absent || f.gone || f.prior != nil || f.step == nil:
-		case f.blind:
-			if f.traits.find != nil && f.parent != none && b.facts[f.parent].identifier == "" {
-				unnumbered[f.traits]++
+		case f.presence != absent || f.vanished || f.prior != nil || f.step == nil:
+		case f.undetectable:
+			if f.info.find != nil && f.parent != none && b.states[f.parent].identifier == "" {
+				unnumbered[f.info]++
 			}
-			if !b.listing(f.traits, f.parent).known {
-				blind[f.traits]++
+			if !b.listing(f.info, f.parent).known {
+				blind[f.info]++
 			}
-		case b.hasDouble(i):
-			alike[f.traits]++
+		case b.hasNamesake(i):
+			alike[f.info]++
 		}
 	}
 	for _, k := range resource.Kinds() {
 		t := b.kinds[k]
-		if n := b.stale[t]; n > 0 && b.costly[k] == 0 {
-			b.notice("not-refreshed", number(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with what was applied last", "")
+		if n := b.stale[t]; n > 0 && b.expensive[k] == 0 {
+			b.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with what was applied last", "")
 		}
-		if n := b.costly[k]; n > 0 && !b.in.Trust && k.Membership != nil {
-			b.notice("not-read-again", "what "+number(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
+		if n := b.expensive[k]; n > 0 && !b.in.SkipRefresh && k.Membership != nil {
+			b.notice("not-read-again", "what "+countOf(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
 				"--refresh-all reads it")
-		} else if n := unread[k]; n > 0 && !b.in.Trust {
-			b.notice("not-read-again", number(n, k)+" that the state knows were not read again: it would take one request each",
+		} else if n := unread[k]; n > 0 && !b.in.SkipRefresh {
+			b.notice("not-read-again", countOf(n, k)+" that the state knows were not read again: it would take one request each",
 				"--refresh-all reads them")
 		}
 		if n := blind[t]; n > 0 {
@@ -47,15 +47,15 @@ func (b *builder) notices() {
 				by = "its identifier or id"
 			}
 			hint := "what an earlier apply made would be there twice: then put its state file back, or give each thing " + by
-			b.notice("cannot-tell", number(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.Noun()+" cannot tell what the service has already", hint)
+			b.notice("cannot-tell", countOf(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.Noun()+" cannot tell what the service has already", hint)
 		}
 		if n := unnumbered[t]; n > 0 {
 			parent := resource.Must(k.Parent).Noun()
-			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+number(n, k),
+			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+countOf(n, k),
 				"give the "+parent+"'s identifier beside its id")
 		}
 		if n := alike[t]; n > 0 {
-			b.notice("same-name", number(n, k)+" will be created although the service has another of the same "+strings.Join(k.Natural, " and "),
+			b.notice("same-name", countOf(n, k)+" will be created although the service has another of the same "+strings.Join(k.Natural, " and "),
 				"--adopt-by-name takes those instead")
 		}
 	}

@@ -5,53 +5,53 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// unjudged marks a fact whose root was not worked out yet.
-const unjudged int32 = -2
+// notComputed marks a state whose root was not worked out yet.
+const notComputed int32 = -2
 
-// findObstacles makes ready for root, if there is anything that can neither be found nor made.
-func (b *builder) findObstacles() {
-	for i := range b.facts {
-		switch f := &b.facts[i]; {
-		case f.standing == lacking, f.standing == unknown, f.standing == missing, f.standing == absent && (f.traits.create == nil || b.forbidden(i)):
-			b.roots = make([]int32, len(b.facts))
-			for k := range b.roots {
-				b.roots[k] = unjudged
+// prepareBlockers makes ready for root, if there is anything that can neither be found nor made.
+func (b *builder) prepareBlockers() {
+	for i := range b.states {
+		switch f := &b.states[i]; {
+		case f.presence == unsupported, f.presence == indeterminate, f.presence == notFound, f.presence == absent && (f.info.create == nil || b.forbidden(i)):
+			b.blockers = make([]int32, len(b.states))
+			for k := range b.blockers {
+				b.blockers[k] = notComputed
 			}
 			return
 		}
 	}
 }
 
-// root is the thing because of which a thing can neither be found nor made: it
+// blocker is the object because of which an object can neither be found nor made: it
 // itself, what it lives in, or what it names, and so on up. none = nothing is in the way.
-func (b *builder) root(i int32) int32 {
-	if b.roots == nil {
+func (b *builder) blocker(i int32) int32 {
+	if b.blockers == nil {
 		return none
 	}
-	if b.roots[i] != unjudged {
-		return b.roots[i]
+	if b.blockers[i] != notComputed {
+		return b.blockers[i]
 	}
-	b.roots[i] = none // for a circle, which is an error of its own
-	b.roots[i] = b.findRoot(i)
-	return b.roots[i]
+	b.blockers[i] = none // for a cycle, which is an error of its own
+	b.blockers[i] = b.findBlocker(i)
+	return b.blockers[i]
 }
 
-func (b *builder) findRoot(i int32) int32 {
-	o, f := b.in.Desired[i], &b.facts[i]
-	if f.standing == there || f.standing == hidden {
+func (b *builder) findBlocker(i int32) int32 {
+	o, f := b.in.Desired[i], &b.states[i]
+	if f.presence == exists || f.presence == hidden {
 		return none
 	}
 	if f.parent != none {
-		if root := b.root(f.parent); root != none {
+		if root := b.blocker(f.parent); root != none {
 			return root
 		}
 	}
-	if f.standing != absent || f.traits.create == nil || b.forbidden(int(i)) {
+	if f.presence != absent || f.info.create == nil || b.forbidden(int(i)) {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.traits.carried(v.Field) {
-			if root := b.rootOf(v); root != none {
+		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.info.carried(v.Field) {
+			if root := b.blockerOf(v); root != none {
 				return root
 			}
 		}
@@ -59,14 +59,14 @@ func (b *builder) findRoot(i int32) int32 {
 	return none
 }
 
-// rootOf is the root of something that a value names.
-func (b *builder) rootOf(v *resource.Value) int32 {
-	if b.roots == nil {
+// blockerOf is the root of something that a value names.
+func (b *builder) blockerOf(v *resource.Value) int32 {
+	if b.blockers == nil {
 		return none
 	}
 	for k := range v.Refs {
-		if at, ok := b.index[v.Refs[k].Target]; ok && b.facts[at].standing != lacking && b.facts[at].standing != missing { // see lack and unmet
-			if root := b.root(at); root != none {
+		if at, ok := b.index[v.Refs[k].Target]; ok && b.states[at].presence != unsupported && b.states[at].presence != notFound { // see lack and unmet
+			if root := b.blocker(at); root != none {
 				return root
 			}
 		}
@@ -74,19 +74,19 @@ func (b *builder) rootOf(v *resource.Value) int32 {
 	return none
 }
 
-// obstacle says why a thing can neither be found nor made.
-func (b *builder) obstacle(i int, root int32) string {
+// blockReason says why an object can neither be found nor made.
+func (b *builder) blockReason(i int, root int32) string {
 	o := b.in.Desired[root]
 	why := ""
-	switch f := &b.facts[root]; f.standing {
-	case lacking:
+	switch f := &b.states[root]; f.presence {
+	case unsupported:
 		why = "this edition of the service has no " + plural(o.Kind)
-	case unknown:
+	case indeterminate:
 		why = "a former run may have created it, and no read can tell; look on the service, then say what you found: " +
 			"planform state resolve " + string(o.Address) + " --id ID, or --absent"
-	case missing:
+	case notFound:
 		why = f.why
-	case absent, pending, there, broken, hidden:
+	case absent, pending, exists, invalid, hidden:
 		if why = b.forbids(int(root)); why != "" {
 			break
 		}
@@ -101,13 +101,13 @@ func (b *builder) obstacle(i int, root int32) string {
 	return "it needs " + string(o.Address) + ": " + why
 }
 
-// forbidden reports whether a thing is not to be created though it could be.
+// forbidden reports whether an object is not to be created though it could be.
 func (b *builder) forbidden(i int) bool { return b.forbids(i) != "" }
 
-// forbids says who does not want a thing created, or "".
+// forbids says who does not want an object created, or "".
 func (b *builder) forbids(i int) string {
 	switch o := b.in.Desired[i]; {
-	case b.given(i): // nobody creates it
+	case b.isDefault(i): // nobody creates it
 		return ""
 	case o.NoCreate:
 		return "it is not on the service, and the manifest says create: false"

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Orphan is a thing that an earlier apply created and the manifest does not have any more.
+// Orphan is an object that an earlier apply created and the manifest does not have any more.
 type Orphan struct {
 	Address    resource.Address
 	ID         string
@@ -27,11 +27,11 @@ func (o Orphan) String() string {
 	return string(o.Address) + " (" + o.Identifier + ")"
 }
 
-// orphans lists what an earlier apply created and the manifest does not have any more.
-func (b *builder) orphans() []Orphan {
+// listOrphans lists what an earlier apply created and the manifest does not have any more.
+func (b *builder) listOrphans() []Orphan {
 	var list []Orphan
 	for address, r := range b.in.Prior {
-		if _, wanted := b.placeOf(address); wanted || !b.mayGo(address, &r) {
+		if _, wanted := b.indexOf(address); wanted || !b.isOrphan(address, &r) {
 			continue
 		}
 		if _, owned := b.owners[serviceID{address.Kind(), r.ID}]; !owned {
@@ -44,9 +44,9 @@ func (b *builder) orphans() []Orphan {
 	return list
 }
 
-// findRenames finds out which of the orphans are probably things that the manifest creates
+// findProbableRenames finds out which of the orphans are probably objects that the manifest creates
 // under another key, since that comes from a name which was changed.
-func (b *builder) findRenames(orphans []Orphan) {
+func (b *builder) findProbableRenames(orphans []Orphan) {
 	type scope struct {
 		kind   string
 		parent resource.Address
@@ -58,17 +58,17 @@ func (b *builder) findRenames(orphans []Orphan) {
 	}
 	for i, o := range b.in.Desired {
 		at := scope{o.Kind.Name, o.Address.Parent()}
-		if f := &b.facts[i]; len(left[at]) == 0 || f.standing != absent || f.step == nil || f.step.Action != Create || f.gone || !keyless(o) {
+		if f := &b.states[i]; len(left[at]) == 0 || f.presence != absent || f.step == nil || f.step.Action != Create || f.vanished || !hasDefaultKey(o) {
 			continue
 		}
-		if from := b.formerKey(i, left[at]); from != nil {
+		if from := b.probableOrphan(i, left[at]); from != nil {
 			from.RenamedTo = o.Address
 		}
 	}
 }
 
-// keyless reports whether the key of an object is the one that it has where none is written.
-func keyless(o *resource.Object) bool {
+// hasDefaultKey reports whether the key of an object is the one that it has where none is written.
+func hasDefaultKey(o *resource.Object) bool {
 	key, ok := o.Kind.DefaultKey(func(field string) string {
 		if o.Kind.Identifier != nil && field == "identifier" {
 			return o.Identifier
@@ -78,9 +78,9 @@ func keyless(o *resource.Object) bool {
 	return ok && key == o.Key
 }
 
-// formerKey is the orphan that a thing probably was: one of a similar name, else one
+// probableOrphan is the orphan that an object probably was: one of a similar name, else one
 // between the same neighbours, else one whose other fields are all the same.
-func (b *builder) formerKey(i int, orphans []*Orphan) *Orphan {
+func (b *builder) probableOrphan(i int, orphans []*Orphan) *Orphan {
 	o := b.in.Desired[i]
 	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
 	keys := make([]string, len(free))
@@ -98,7 +98,7 @@ func (b *builder) formerKey(i int, orphans []*Orphan) *Orphan {
 	return nil
 }
 
-// sameNeighbours reports whether the number of an orphan is between those of the things
+// sameNeighbours reports whether the number of an orphan is between those of the objects
 // that stand before and behind a new one.
 func (b *builder) sameNeighbours(i int, orphan *Orphan) bool {
 	number := numberAfterHyphen(orphan.Identifier)
@@ -108,7 +108,7 @@ func (b *builder) sameNeighbours(i int, orphan *Orphan) bool {
 	beside := func(by int) int {
 		for k := i + by; k >= 0 && k < len(b.in.Desired); k += by {
 			if o, other := b.in.Desired[i], b.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
-				return numberAfterHyphen(b.facts[k].identifier)
+				return numberAfterHyphen(b.states[k].identifier)
 			}
 		}
 		return 0
@@ -122,7 +122,7 @@ func numberAfterHyphen(identifier string) int {
 	return n
 }
 
-// sameFields reports whether an orphan was applied with the values that a new thing has, but for what the key comes from.
+// sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
 func (b *builder) sameFields(i int, orphan *Orphan) bool {
 	o, resolve := b.in.Desired[i], b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
 	applied := b.in.Prior[orphan.Address].Values
@@ -140,10 +140,10 @@ func (b *builder) sameFields(i int, orphan *Orphan) bool {
 	return same > 0
 }
 
-// tellOrphans says what the manifest does not have any more, and which of it was probably renamed.
-func (b *builder) tellOrphans() {
-	all := b.orphans()
-	b.findRenames(all)
+// warnOrphans says what the manifest does not have any more, and which of it was probably renamed.
+func (b *builder) warnOrphans() {
+	all := b.listOrphans()
+	b.findProbableRenames(all)
 	b.plan.Orphans = all
 	var names []string
 	for _, orphan := range all {
@@ -151,14 +151,14 @@ func (b *builder) tellOrphans() {
 			names = append(names, orphan.String())
 			continue
 		}
-		at, _ := b.placeOf(orphan.RenamedTo)
+		at, _ := b.indexOf(orphan.RenamedTo)
 		b.diags.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "renamed", Position: b.in.Desired[at].Position, Address: string(orphan.RenamedTo),
 			Summary: orphan.String() + " was created by an earlier apply and is no longer in the manifest, and " + string(orphan.RenamedTo) + " is created",
 			Hint:    "if it was renamed, add `previously: " + orphan.Address.Key() + "` to the new entry; to delete it, use --prune",
 		})
 	}
-	m := b.countDepartures()
+	m := b.countRemovals()
 	var what []string
 	if len(names) > 0 {
 		what = append(what, diag.Count(len(names), "thing"))

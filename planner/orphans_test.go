@@ -9,22 +9,22 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func number(n int) string { return uuid(9, n) }
+func countOf(n int) string { return uuid(9, n) }
 
 func website(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 
 func TestAChangedNameIsTakenForARename(t *testing.T) {
 	t.Parallel()
 	const hint = "; if it was renamed, add `previously: fix-tge-login` to the new entry; to delete it, use --prune"
-	login := made("work_item/web/fix-tge-login", number(2), "identifier=WEB-2", "name=Fix tge login", "priority=high")
+	login := made("work_item/web/fix-tge-login", countOf(2), "identifier=WEB-2", "name=Fix tge login", "priority=high")
 	have := func(s *service) {
 		for n, name := range []string{"", "Open", "Fix tge login", "Close"} {
 			if name != "" {
-				s.have("work_item", web, number(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
+				s.have("work_item", web, countOf(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
 			}
 		}
 	}
-	beside := []planner.Record{made("work_item/web/open", number(1), "identifier=WEB-1", "name=Open"), made("work_item/web/close", number(3), "identifier=WEB-3", "name=Close")}
+	beside := []planner.Record{made("work_item/web/open", countOf(1), "identifier=WEB-1", "name=Open"), made("work_item/web/close", countOf(3), "identifier=WEB-3", "name=Close")}
 	checkRules(t, map[string]rule{
 		"by a similar name": {
 			api: full, have: have, prior: []planner.Record{login},
@@ -72,11 +72,11 @@ func TestWhatIsLeftOverIsListed(t *testing.T) {
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website")
 	for n := range 7 {
-		r := made(resource.NewAddress("work_item", "web", string(rune('a'+n))), number(n+1), "identifier=WEB-"+string(rune('1'+n)), "name=X")
+		r := made(resource.NewAddress("work_item", "web", string(rune('a'+n))), countOf(n+1), "identifier=WEB-"+string(rune('1'+n)), "name=X")
 		s.in.Prior[r.Address] = r
 	}
 	plan := s.mustPlan(website(want(t)).all())
-	if len(plan.Orphans) != 7 || plan.Orphans[6].Address != "work_item/web/g" || plan.Orphans[6].ID != number(7) {
+	if len(plan.Orphans) != 7 || plan.Orphans[6].Address != "work_item/web/g" || plan.Orphans[6].ID != countOf(7) {
 		t.Errorf("%+v", plan.Orphans)
 	}
 	const text = "7 things that an earlier apply made are not in the manifest any more: work_item/web/a (WEB-1), work_item/web/b (WEB-2), " +

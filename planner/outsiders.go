@@ -16,74 +16,74 @@ type insiders struct {
 	ids   map[string]bool
 }
 
-// findOutsiders finds the people that fields name though they do not belong to what the thing lives in.
-func (s *Survey) findOutsiders() {
+// findOutsiders finds the people that fields name though they do not belong to what the object lives in.
+func (s *Snapshot) findOutsiders() {
 	if len(s.reads) > 0 {
 		return // it is not clear yet who is wanted in
 	}
-	inside := map[entrance]*insiders{}
+	inside := map[prerequisite]*insiders{}
 	for _, n := range s.refs {
-		if n.t.field.Among == "" || n.t.field.Type != resource.RefSet || !s.mayBeSent(n) {
+		if n.field.field.Among == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
 			continue
 		}
-		via := resource.Must(n.t.field.Among)
-		at := entrance{via: via, container: s.ancestor(n.by, s.kinds[resource.Must(via.Membership.Container)])}
+		via := resource.Must(n.field.field.Among)
+		at := prerequisite{via: via, container: s.ancestor(n.by, s.kinds[resource.Must(via.Membership.Container)])}
 		if inside[at] == nil {
 			inside[at] = s.insidersOf(at)
 		}
 		in := inside[at]
-		for j := range n.v.Refs {
-			r := &n.v.Refs[j]
-			if _, id, ok := s.target(n.by, n.t, r); ok && in.known && !in.ids[id] && s.isOutsider(at, id) {
+		for j := range n.value.Refs {
+			r := &n.value.Refs[j]
+			if _, id, ok := s.target(n.by, n.field, r); ok && in.known && !in.ids[id] && s.isOutsider(at, id) {
 				if s.outsiders == nil {
 					s.outsiders = map[*resource.Value][]*resource.Reference{}
 				}
-				s.outsiders[n.v] = append(s.outsiders[n.v], r)
+				s.outsiders[n.value] = append(s.outsiders[n.value], r)
 			}
 		}
 	}
 }
 
-// mayBeSent reports whether a field of a thing may be sent: what is as it should be shows who is in.
-func (s *Survey) mayBeSent(n naming) bool {
-	f := &s.facts[n.by]
-	switch f.standing {
+// mayBeSent reports whether a field of an object may be sent: what is as it should be shows who is in.
+func (s *Snapshot) mayBeSent(n refUse) bool {
+	f := &s.states[n.by]
+	switch f.presence {
 	case absent:
-		return f.traits.create != nil
-	case there:
-		_, _, differs := s.compare(n.v, f, s.resolve(n.by))
+		return f.info.create != nil
+	case exists:
+		_, _, differs := s.compare(n.value, f, s.resolve(n.by))
 		return differs
-	case pending, unknown, lacking, broken, missing, hidden:
+	case pending, indeterminate, unsupported, invalid, notFound, hidden:
 	}
 	return false
 }
 
 // insidersOf gathers who belongs to a container, or is to belong to it.
-func (s *Survey) insidersOf(at entrance) *insiders {
+func (s *Snapshot) insidersOf(at prerequisite) *insiders {
 	in := &insiders{ids: map[string]bool{}}
 	list, ok := at.via.Op(resource.ListMembers, s.in.API)
 	if at.container == none || !ok {
 		return in
 	}
-	for _, r := range s.rosters {
+	for _, r := range s.memberSets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
 				in.ids[s.memberID(r, e)] = true
 			}
 		}
 	}
-	f := &s.facts[at.container]
-	switch f.standing {
+	f := &s.states[at.container]
+	switch f.presence {
 	case absent: // who leads it is let in when it is made
-		for _, n := range s.namings(at.container) {
-			for j := range n.v.Refs {
-				if _, id, ok := s.target(n.by, n.t, &n.v.Refs[j]); ok && n.t.field.Joins {
+		for _, n := range s.refUses(at.container) {
+			for j := range n.value.Refs {
+				if _, id, ok := s.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.Joins {
 					in.ids[id] = true
 				}
 			}
 		}
 		in.known = true
-	case there:
+	case exists:
 		path, _ := list.Expand(s.params(at.container))
 		read := Read{Operation: list, Path: path}
 		_, have := s.in.Observed[read]
@@ -93,22 +93,22 @@ func (s *Survey) insidersOf(at entrance) *insiders {
 		for _, row := range a.Rows {
 			in.ids[at.via.Membership.MemberID(row)] = true
 		}
-	case pending, unknown, lacking, broken, missing, hidden:
+	case pending, indeterminate, unsupported, invalid, notFound, hidden:
 	}
 	return in
 }
 
 // isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
-func (s *Survey) isOutsider(at entrance, id string) bool {
-	if s.facts[at.container].standing == there {
+func (s *Snapshot) isOutsider(at prerequisite, id string) bool {
+	if s.states[at.container].presence == exists {
 		return true
 	}
 	self := s.self(s.kinds[resource.Must(at.via.Membership.Member)])
 	return self != "" && self != id
 }
 
-// self is the ID of whom the credential belongs to; "" = it is not known, or t has no such thing.
-func (s *Survey) self(t *traits) string {
+// self is the ID of whom the credential belongs to; "" = it is not known, or t has no such object.
+func (s *Snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""
 	}
@@ -136,7 +136,7 @@ func (b *builder) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 	}
 	container := resource.Must(resource.Must(v.Field.Among).Membership.Container)
 	at := b.in.Desired[b.ancestor(int32(i), b.kinds[container])] //nolint:gosec // there are fewer things than 2^31
-	d.stuck = append(d.stuck, c)
+	d.unappliable = append(d.unappliable, c)
 	d.causes = append(d.causes, "the service takes only members of "+string(at.Address)+" as "+v.Field.Name+": write "+strings.Join(names, ", ")+" among its members")
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {

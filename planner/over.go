@@ -11,19 +11,19 @@ import (
 // member. So what is of the past already when it is made is filled first, and
 // gets its dates when all that belongs to it is in.
 
-// zoneNow is the time zone of what things live in, as the service has it by now.
-func (s *Survey) zoneNow(parent int32) *time.Location {
+// zoneNow is the time zone of what objects live in, as the service has it by now.
+func (s *Snapshot) zoneNow(parent int32) *time.Location {
 	if parent == none {
 		return time.UTC
 	}
-	if name, ok := s.facts[parent].row["timezone"].(string); ok {
+	if name, ok := s.states[parent].row["timezone"].(string); ok {
 		return resource.Zone(name)
 	}
 	return resource.Zone(s.in.Desired[parent].Text("timezone"))
 }
 
-// zone is the time zone that what things live in is to have.
-func (s *Survey) zone(parent int32) *time.Location {
+// zone is the time zone that what objects live in is to have.
+func (s *Snapshot) zone(parent int32) *time.Location {
 	if parent != none {
 		if name := s.in.Desired[parent].Text("timezone"); name != "" {
 			return resource.Zone(name)
@@ -33,20 +33,20 @@ func (s *Survey) zone(parent int32) *time.Location {
 }
 
 // past reports whether a day is over in a time zone.
-func (s *Survey) past(day string, zone *time.Location) bool {
+func (s *Snapshot) past(day string, zone *time.Location) bool {
 	t, err := time.ParseInLocation(time.DateOnly, day, zone)
 	return err == nil && !s.in.Now.IsZero() && !s.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
 }
 
-// isOver reports whether a thing is over on the service.
-func (s *Survey) isOver(i int) bool {
-	f := &s.facts[i]
-	return f.standing == there && s.past(f.lastDay(), s.zoneNow(f.parent))
+// isOver reports whether an object is over on the service.
+func (s *Snapshot) isOver(i int) bool {
+	f := &s.states[i]
+	return f.presence == exists && s.past(f.lastDay(), s.zoneNow(f.parent))
 }
 
-// lastDay is the day after which a thing that exists is over, or "".
-func (f *fact) lastDay() string {
-	field, ok := f.traits.kind.Field(f.traits.kind.Closes)
+// lastDay is the day after which an object that exists is over, or "".
+func (f *objectState) lastDay() string {
+	field, ok := f.info.kind.Field(f.info.kind.Closes)
 	if !ok || f.row == nil {
 		return ""
 	}
@@ -54,10 +54,10 @@ func (f *fact) lastDay() string {
 	return day
 }
 
-// willBeOver reports whether a thing is over once it is as the manifest wants it.
-func (s *Survey) willBeOver(i int) bool {
-	f := &s.facts[i]
-	closes := f.traits.kind.Closes
+// willBeOver reports whether an object is over once it is as the manifest wants it.
+func (s *Snapshot) willBeOver(i int) bool {
+	f := &s.states[i]
+	closes := f.info.kind.Closes
 	if closes == "" {
 		return false
 	}
@@ -70,33 +70,33 @@ func (s *Survey) willBeOver(i int) bool {
 // findFilled finds what members are to be brought into.
 func (b *builder) findFilled() {
 	b.filled = map[int32]bool{}
-	for _, r := range b.rosters {
-		if r.object != none && slices.ContainsFunc(r.entries, func(e entry) bool { return !b.isIn(r, e) }) {
+	for _, r := range b.memberSets {
+		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.isIn(r, e) }) {
 			b.filled[r.object] = true
 		}
 	}
 }
 
-// fillsFirst reports whether a new thing gets its dates only after its members are in.
+// fillsFirst reports whether a new object gets its dates only after its members are in.
 func (b *builder) fillsFirst(i int) bool {
-	return b.filled[int32(i)] && b.facts[i].traits.update != nil && b.willBeOver(i) //nolint:gosec // there are fewer things than 2^31
+	return b.filled[int32(i)] && b.states[i].info.update != nil && b.willBeOver(i) //nolint:gosec // there are fewer things than 2^31
 }
 
-// tooLate moves what would be changed of a thing that is over to what cannot be.
-func (b *builder) tooLate(i int, d *difference) {
+// blockClosed moves what would be changed of an object that is over to what cannot be.
+func (b *builder) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.stuck = append(d.stuck, c)
-		d.causes = append(d.causes, "it is over since "+b.facts[i].lastDay()+", and the service changes nothing of "+plural(b.facts[i].traits.kind)+" that are")
+		d.unappliable = append(d.unappliable, c)
+		d.causes = append(d.causes, "it is over since "+b.states[i].lastDay()+", and the service changes nothing of "+plural(b.states[i].info.kind)+" that are")
 	}
 	d.send, d.changes = nil, nil
 }
 
-// closeLast lets things get the date after which they take nothing when all that
+// orderClosing lets objects get the date after which they take nothing when all that
 // belongs to them is in: what is not in by then never gets in.
-func (b *builder) closeLast(about map[*resource.Object][]*Step) {
-	for i := range b.facts {
-		o, closes := b.in.Desired[i], b.facts[i].traits.kind.Closes
+func (b *builder) orderClosing(about map[*resource.Object][]*Step) {
+	for i := range b.states {
+		o, closes := b.in.Desired[i], b.states[i].info.kind.Closes
 		if closes == "" || !b.willBeOver(i) {
 			continue
 		}
@@ -116,14 +116,14 @@ func (b *builder) closeLast(about map[*resource.Object][]*Step) {
 // are there. It comes after all kinds then: those are not to be pulled before others.
 func (s *Step) require(other *Step) {
 	s.stage = 1
-	s.requires = append(s.requires, other)
+	s.extraNeeds = append(s.extraNeeds, other)
 	if other.Action == AddMembers {
 		s.Needs = append(slices.Clip(s.Needs), other.After...)
 	}
 }
 
-// about lists, by what can be over or archived, the steps about it and about who belongs to it.
-func (b *builder) about() map[*resource.Object][]*Step {
+// stepsByObject lists, by what can be over or archived, the steps about it and about who belongs to it.
+func (b *builder) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
 	for _, list := range b.steps {
 		for _, s := range list {
@@ -142,11 +142,11 @@ func (b *builder) about() map[*resource.Object][]*Step {
 	return about
 }
 
-// lastDayOf is the day since which the container of a roster is over, or "".
-func (b *builder) lastDayOf(r *roster) string {
+// lastDayOf is the day since which the container of a member set is over, or "".
+func (b *builder) lastDayOf(r *memberSet) string {
 	if r.object != none {
 		if b.isOver(int(r.object)) {
-			return b.facts[r.object].lastDay()
+			return b.states[r.object].lastDay()
 		}
 		return ""
 	}

@@ -41,7 +41,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 		"who leaves a project": {
 			func(s *service) {
 				s.members["project_member "+web], s.in.Prune = []string{ada, bob}, true
-				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Files: standing()}
+				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Sources: presence()}
 			},
 			func(w *wanted) { w.put("project/web", "id="+web, "name=Website") },
 			"project/web#members: bob@example.com",

@@ -15,7 +15,7 @@ type Action int
 const (
 	Create Action = iota
 	Update
-	Adopt // found on the service by its natural key or mark; with changes it is updated too
+	Adopt // found on the service by its natural key or external ID; with changes it is updated too
 	AddMembers
 	RemoveMembers
 	Delete
@@ -51,7 +51,7 @@ type Plan struct {
 	API       resource.API
 	Steps     []*Step // every step after those it needs
 	Summary   Summary
-	// Known holds what is known of the manifest's things before the first step.
+	// Known holds what is known of the manifest's objects before the first step.
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
@@ -59,13 +59,13 @@ type Plan struct {
 	Dialects map[string]resource.Dialect
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
-	// Corrections are what apply changes in the state before the first step.
-	Corrections []Correction
-	// Files says of what the state knows in which manifests it stands, where the state
+	// StateChanges are what apply changes in the state before the first step.
+	StateChanges []StateChange
+	// Sources says of what the state knows in which manifests it stands, where the state
 	// has it otherwise. Apply notes that; it is no change.
-	Files map[resource.Address][]string
-	// Made counts the things that the state says planform made.
-	Made int
+	Sources map[resource.Address][]string
+	// CreatedByUs counts the objects that the state says planform made.
+	CreatedByUs int
 	// Orphans are what an earlier apply created and the manifest does not have any more,
 	// where it is not to be deleted.
 	Orphans []Orphan
@@ -73,7 +73,7 @@ type Plan struct {
 	Notices diag.List
 }
 
-// Name is a name that stands for a thing of the service.
+// Name is a name that stands for an object of the service.
 type Name struct {
 	Kind   string
 	Within resource.Address // the project (or other parent) that it is looked up in; "" = the workspace
@@ -84,7 +84,7 @@ type Name struct {
 type Summary struct {
 	Create, Update, Adopt, Delete int // what is adopted and changed counts as an update
 	AddMembers, RemoveMembers     int // members, not requests
-	Unchanged                     int // things that are as the manifest wants them
+	Unchanged                     int // objects that are as the manifest wants them
 	Kept                          int // fields that are left as somebody changed them
 	Blocked                       int // steps that are not possible
 	Requests                      int // write requests that the steps make if nothing goes wrong
@@ -94,50 +94,50 @@ type Summary struct {
 // Empty reports whether the plan changes nothing, on the service or in the state.
 func (p *Plan) Empty() bool {
 	s := p.Summary
-	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.Corrections) == 0
+	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.StateChanges) == 0
 }
 
-// Step is one thing to do: one write request at most.
+// Step is one object to do: one write request at most.
 type Step struct {
-	Index     int // place in Plan.Steps
-	Address   resource.Address
-	Action    Action
-	Kind      *resource.Kind      // of the object, or the membership
-	Object    *resource.Object    // what the manifest wants; nil for a membership, and for what it does not have any more
-	ID        string              // the service's ID where it is known before the run
-	Operation *resource.Operation // what is sent; nil = no request
-	Values    []*resource.Value   // what a create or update sends
-	Mark      bool                // an update also sends planform's mark, as every create does
-	Params    map[string]string   // path parameters, of a Delete or RemoveMembers
-	Guards    []Guard             // of a Delete
-	Made      bool                // of an Adopt: planform itself made the thing
-	Members   *Members            // for AddMembers and RemoveMembers
-	Needs     []int               // steps that must have succeeded
-	After     []int               // steps that must have ended, however: members that are still to be created
+	Index         int // place in Plan.Steps
+	Address       resource.Address
+	Action        Action
+	Kind          *resource.Kind      // of the object, or the membership
+	Object        *resource.Object    // what the manifest wants; nil for a membership, and for what it does not have any more
+	ID            string              // the service's ID where it is known before the run
+	Operation     *resource.Operation // what is sent; nil = no request
+	Values        []*resource.Value   // what a create or update sends
+	SetExternalID bool                // an update also sends planform's external ID, as every create does
+	Params        map[string]string   // path parameters, of a Delete or RemoveMembers
+	Guards        []Guard             // of a Delete
+	CreatedByUs   bool                // of an Adopt: planform itself made the object
+	Members       *Members            // for AddMembers and RemoveMembers
+	Needs         []int               // steps that must have succeeded
+	After         []int               // steps that must have ended, however: members that are still to be created
 	// Pending is set on a Create that a former run may have sent, and that the plan's
 	// reads do not show: it is looked for again before it is sent.
 	Pending bool
-	// Zone is the time zone of a thing whose dates are moments on the service; nil = none.
+	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
-	Sequence int
-	Newest   int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
-	Position diag.Position
-	Reason   string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
-	Lacking  string // of a step that is NotPossible only since this edition lacks a kind: the kind's things, such as customers
+	Sequence    int
+	Newest      int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
+	Position    diag.Position
+	Reason      string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
+	Unsupported string // of a step that is NotPossible only since this edition lacks a kind: the kind's objects, such as customers
 
-	stage    int      // 1 if it comes after all of stage 0
-	requires []*Step  // more of Needs
-	awaits   []*Step  // more of After
-	changes  []Change // of an update or adopt; those of the others are derived
+	stage      int      // 1 if it comes after all of stage 0
+	extraNeeds []*Step  // more of Needs
+	extraAfter []*Step  // more of After
+	changes    []Change // of an update or adopt; those of the others are derived
 }
 
 // Members is the batch of a membership step.
 type Members struct {
 	Container Container
 	Items     []Member
-	Files     []string // the manifests that want them in it, sorted; of an AddMembers
+	Sources   []string // the manifests that want them in it, sorted; of an AddMembers
 }
 
 // Container is what members are added to.
@@ -162,7 +162,7 @@ type Member struct {
 // Origin says why a field differs.
 type Origin string
 
-// FromManifest: the manifest changed, or the thing is new. FromDrift: somebody
+// FromManifest: the manifest changed, or the object is new. FromDrift: somebody
 // changed it on the service since the last apply. NotRefreshed: the service's
 // value could not be read, the state file's is shown.
 const (

@@ -154,7 +154,7 @@ func TestTheSameInputGivesTheSamePlanAndStaysAsItIs(t *testing.T) {
 		s, objects := rich(t, api)
 		in := observe(t, s, objects)
 		before := fmt.Sprintf("%+v", in)
-		survey := planner.Look(in)
+		survey := planner.Observe(in)
 		plan, _ := survey.Build()
 		want := dump(plan)
 		for range 10 {

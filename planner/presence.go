@@ -7,55 +7,55 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// look makes sure that the service shows a thing still.
-func (p *pruner) look(l *leftover) fate {
-	t := l.traits
+// checkPresent makes sure that the service shows an object still.
+func (p *pruner) checkPresent(l *orphan) decision {
+	t := l.info
 	if read, ok := l.listRead(); ok {
 		_, have := p.in.Observed[read]
-		// Where a thing can be below another of its kind, the list tells what is below this one.
-		if have || t.get == nil || p.listed[read.Path] > 2 || above(t.kind) != nil {
+		// Where an object can be below another of its kind, the list tells what is below this one.
+		if have || t.get == nil || p.listed[read.Path] > 2 || parentField(t.kind) != nil {
 			rows, answer := p.rowsOf(read)
 			switch {
 			case answer == nil:
-				return waits
-			case answer.Lacking:
-				return l.refuse("this edition of the service has no " + plural(t.kind))
+				return needsRead
+			case answer.Unsupported:
+				return l.block("this edition of the service has no " + plural(t.kind))
 			case rows[l.record.ID] != nil:
-				return goes
+				return toDelete
 			case t.get == nil:
-				return p.missing(l)
+				return p.confirmGone(l)
 			} // a list that changes while its pages are read may leave one out
 		}
 	}
 	if t.get == nil {
-		return l.refuse("no read shows whether it is there")
+		return l.block("no read shows whether it is there")
 	}
 	path, _ := t.get.Expand(l.params)
 	switch answer, answered := p.ask(Read{Operation: t.get, Path: path}); {
 	case !answered:
-		return waits
-	case answer.Lacking:
-		return l.refuse("this edition of the service has no " + plural(t.kind))
-	case answer.Missing || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
-		return p.missing(l)
+		return needsRead
+	case answer.Unsupported:
+		return l.block("this edition of the service has no " + plural(t.kind))
+	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
+		return p.confirmGone(l)
 	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
-		return l.refuse("somebody archived it")
+		return l.block("somebody archived it")
 	default:
-		return goes
+		return toDelete
 	}
 }
 
-// missing decides about a thing that no list and no read shows: it is gone, or
+// confirmGone decides about an object that no list and no read shows: it is gone, or
 // it was archived, by itself or with what it lives in.
-func (p *pruner) missing(l *leftover) fate {
-	if op := l.traits.archived; op != nil {
+func (p *pruner) confirmGone(l *orphan) decision {
+	if op := l.info.archived; op != nil {
 		path, _ := op.Expand(l.params)
 		answer, answered := p.ask(Read{Operation: op, Path: path})
 		switch {
 		case !answered:
-			return waits
+			return needsRead
 		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
-			return l.refuse("somebody archived it")
+			return l.block("somebody archived it")
 		}
 	}
 	top := l.record.Address.Parent()
@@ -63,56 +63,56 @@ func (p *pruner) missing(l *leftover) fate {
 		top = up
 	}
 	if top == "" {
-		return isGone
+		return vanished
 	}
 	op := p.kinds[resource.Must(top.Kind())].get
 	if op == nil {
-		return isGone
+		return vanished
 	}
 	path, _ := op.Expand(l.params)
 	answer, answered := p.ask(Read{Operation: op, Path: path})
 	if !answered {
-		return waits
+		return needsRead
 	}
 	for _, row := range answer.Rows {
 		if at, _ := row["archived_at"].(string); at != "" {
-			return l.refuse("somebody archived " + string(top) + ", which then shows nothing of what is in it")
+			return l.block("somebody archived " + string(top) + ", which then shows nothing of what is in it")
 		}
 	}
-	return isGone
+	return vanished
 }
 
-// verify finds out whether a thing that is not deleted is there at all: what is not
+// checkExists finds out whether an object that is not deleted is there at all: what is not
 // cannot be asked what is in it.
-func (p *pruner) verify(l *leftover) {
-	fate, reason := l.fate, l.reason
-	if seen := p.look(l); seen == isGone || seen == waits {
+func (p *pruner) checkExists(l *orphan) {
+	fate, reason := l.decision, l.reason
+	if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
 		fate = seen
 	}
-	l.fate, l.reason = fate, reason
+	l.decision, l.reason = fate, reason
 }
 
-// recover finds what a create made that has no outcome, by its mark.
-func (p *pruner) recover(l *leftover) bool {
+// findLostCreate finds what a create made that has no outcome, by its external ID.
+func (p *pruner) findLostCreate(l *orphan) bool {
 	read, _ := l.listRead()
 	rows, answer := p.rowsOf(read)
 	if answer == nil {
-		l.fate = waits
+		l.decision = needsRead
 		return false
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
 		if !rows[id].Marked(resource.Mark(p.in.Workspace, l.record.Address)) {
 			continue
 		}
-		if _, wanted := p.owners[serviceID{l.traits.kind.Name, id}]; wanted {
-			l.fate = isElsewhere
+		if _, wanted := p.owners[serviceID{l.info.kind.Name, id}]; wanted {
+			l.decision = aliased
 			return false
 		}
-		l.made(id)
+		l.recordCreated(id)
 		return true
 	}
-	l.fate = isGone
-	p.unseen = append(p.unseen, read)
+	l.decision = vanished
+	p.unconfirmed = append(p.unconfirmed, read)
 	return false
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// randomManifest wants things of every kind that the API can make, as documents:
+// randomManifest wants objects of every kind that the API can make, as documents:
 // each document can stand anywhere among the others.
 func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*service)) {
 	put := func(address, fields string) func(*wanted) {
@@ -108,7 +108,7 @@ func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 		objects := assemble(t, documents)
 		s.makeAll(objects)
 		for _, trust := range []bool{false, true} {
-			s.in.Trust = trust
+			s.in.SkipRefresh = trust
 			plan := s.mustPlan(objects)
 			if len(plan.Steps) > 0 {
 				t.Fatalf("trust=%v: %s", trust, strings.Join(lines(plan), "\n"))

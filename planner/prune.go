@@ -8,13 +8,13 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// prune adds the steps that delete what is left over, behind all others: what
-// names a thing goes, or names another one, before it.
+// prune adds the steps that delete what is orphaned, behind all others: what
+// names an object goes, or names another one, before it.
 func (b *builder) prune(steps []*Step) []*Step {
-	named := map[string][]*leftover{} // by the ID that the state has of a field
-	byID := map[string]*leftover{}
-	for _, l := range b.leftovers {
-		if l.fate != goes {
+	named := map[string][]*orphan{} // by the ID that the state has of a field
+	byID := map[string]*orphan{}
+	for _, l := range b.orphans {
+		if l.decision != toDelete {
 			continue
 		}
 		byID[l.record.ID] = l
@@ -22,13 +22,13 @@ func (b *builder) prune(steps []*Step) []*Step {
 			named[id] = append(named[id], l)
 		}
 	}
-	before := map[*leftover][]int{}
-	for i := range b.facts {
-		f := &b.facts[i]
+	before := map[*orphan][]int{}
+	for i := range b.states {
+		f := &b.states[i]
 		if f.step == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
 			continue
 		}
-		l := leftover{traits: f.traits}
+		l := orphan{info: f.info}
 		if f.prior != nil {
 			l.record = *f.prior
 		}
@@ -38,17 +38,17 @@ func (b *builder) prune(steps []*Step) []*Step {
 			}
 		}
 	}
-	add := func(l *leftover, action Action, reason string) *Step {
+	add := func(l *orphan, action Action, reason string) *Step {
 		step := &b.made.take(1)[0]
 		*step = Step{
-			Index: len(steps), Address: l.record.Address, Action: action, Kind: l.traits.kind, ID: l.record.ID, Params: l.params, Reason: reason,
+			Index: len(steps), Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason,
 		}
 		l.step = step
 		steps = append(steps, step)
 		return step
 	}
-	var visit func(l *leftover)
-	visit = func(l *leftover) {
+	var visit func(l *orphan)
+	visit = func(l *orphan) {
 		l.visited = true
 		needs := before[l]
 		for _, other := range named[l.record.ID] {
@@ -62,29 +62,29 @@ func (b *builder) prune(steps []*Step) []*Step {
 		step := add(l, Delete, "")
 		step.Operation, step.Needs, step.Guards = l.delete, sorted(needs), l.guards
 	}
-	for _, l := range slices.Backward(b.leftovers) {
+	for _, l := range slices.Backward(b.orphans) {
 		switch {
-		case l.fate == goes && !l.visited:
+		case l.decision == toDelete && !l.visited:
 			visit(l)
-		case l.fate == refused && l.record.Protect:
+		case l.decision == blocked && l.record.Protect:
 			b.protected(l)
-		case l.fate == refused:
+		case l.decision == blocked:
 			add(l, NotPossible, l.reason)
 		}
 	}
-	for _, l := range b.leftovers { // parents first
-		if l.fate == goesAlong {
+	for _, l := range b.orphans { // parents first
+		if l.decision == deleteWithParent {
 			add(l, Delete, "with "+string(l.parent.record.Address)).Needs = []int{l.parent.step.Index}
 		}
 	}
 	return steps
 }
 
-// names are the IDs that a thing's fields name, as the record of the service shows them, else as they were applied.
-func (l *leftover) names(row resource.Row) []string {
+// names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
+func (l *orphan) names(row resource.Row) []string {
 	var ids []string
-	for i := range l.traits.refs {
-		field := l.traits.refs[i].field
+	for i := range l.info.refs {
+		field := l.info.refs[i].field
 		shown := l.record.Values[field.Name]
 		if have, known := field.Observed(row); row != nil && known {
 			shown += "," + have
@@ -94,7 +94,7 @@ func (l *leftover) names(row resource.Row) []string {
 	return ids
 }
 
-func (b *builder) protected(l *leftover) {
+func (b *builder) protected(l *orphan) {
 	b.diags.Add(diag.Diagnostic{
 		Code: "protected", Address: string(l.record.Address),
 		Summary: string(l.record.Address) + " is protected, and the manifest does not have it any more",
@@ -102,21 +102,21 @@ func (b *builder) protected(l *leftover) {
 	})
 }
 
-// pruneNotices says what is left over and stays.
+// pruneNotices says what is orphaned and stays.
 func (b *builder) pruneNotices() {
 	if !b.in.Prune {
-		b.tellOrphans()
+		b.warnOrphans()
 		return
 	}
-	if n := b.blind + b.blindUse; n > 0 {
+	if n := b.unchecked + b.uncheckedUse; n > 0 {
 		b.notice("not-looked-into", "what others put into "+diag.Count(n, "thing")+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
 			"--refresh-all looks")
 	}
-	b.rekeyed()
-	b.othersNotices()
+	b.warnRekeyed()
+	b.warnOtherSources()
 	n := 0
-	for _, l := range b.leftovers {
-		if l.fate == stays {
+	for _, l := range b.orphans {
+		if l.decision == notOurs {
 			n++
 		}
 	}
@@ -126,9 +126,9 @@ func (b *builder) pruneNotices() {
 	}
 }
 
-// rekeyed warns of what is deleted while a thing of the same name is created beside
+// warnRekeyed warns of what is deleted while an object of the same name is created beside
 // it, or of another name in its place: that is what a changed key looks like.
-func (b *builder) rekeyed() {
+func (b *builder) warnRekeyed() {
 	type named struct {
 		kind   *resource.Kind
 		parent resource.Address
@@ -146,14 +146,14 @@ func (b *builder) rekeyed() {
 		}
 	}
 	var others []Orphan
-	for _, l := range b.leftovers {
-		if l.fate != goes {
+	for _, l := range b.orphans {
+		if l.decision != toDelete {
 			continue
 		}
 		told := false
 		for field, name := range l.record.Values {
-			if o := created[named{l.traits.kind, l.record.Address.Parent(), field, name}]; o != nil && name != "" {
-				b.tellRekeyed(o, l.record.Address, " with the same "+field)
+			if o := created[named{l.info.kind, l.record.Address.Parent(), field, name}]; o != nil && name != "" {
+				b.warnOneRekeyed(o, l.record.Address, " with the same "+field)
 				told = true
 			}
 		}
@@ -161,15 +161,15 @@ func (b *builder) rekeyed() {
 			others = append(others, Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier})
 		}
 	}
-	b.findRenames(others)
+	b.findProbableRenames(others)
 	for _, orphan := range others {
-		if at, ok := b.placeOf(orphan.RenamedTo); ok {
-			b.tellRekeyed(b.in.Desired[at], orphan.Address, "")
+		if at, ok := b.indexOf(orphan.RenamedTo); ok {
+			b.warnOneRekeyed(b.in.Desired[at], orphan.Address, "")
 		}
 	}
 }
 
-func (b *builder) tellRekeyed(o *resource.Object, from resource.Address, how string) {
+func (b *builder) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
 	b.diags.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
 		Summary: string(o.Address) + " is created, and " + string(from) + how + " is deleted",

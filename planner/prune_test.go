@@ -12,15 +12,15 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// made is a record of a thing that planform made.
+// made is a record of an object that planform made.
 func made(address resource.Address, id string, values ...string) planner.Record {
 	r := known(address, id, values...)
-	r.Made, r.Files = true, standing()
+	r.CreatedByUs, r.Sources = true, presence()
 	return r
 }
 
-// standing is where things stand, unless it matters.
-func standing() []string { return []string{"workspace.yaml"} }
+// presence is where objects stand, unless it matters.
+func presence() []string { return []string{"workspace.yaml"} }
 
 func pruning(in *planner.Input) { in.Prune = true }
 
@@ -46,7 +46,7 @@ func TestPrune(t *testing.T) {
 		},
 		"what lived in something that is named nowhere any more is found by its identifier": {
 			api: full, have: linked, options: pruning, want: func(*wanted) {},
-			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", Made: true, Files: standing()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
+			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", CreatedByUs: true, Sources: presence()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
 			findings: []string{
 				"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing",
@@ -184,7 +184,7 @@ func TestPrune(t *testing.T) {
 		},
 		"what is protected is an error": {
 			api: full, have: items, want: project, options: pruning,
-			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Files: standing(), Protect: true}},
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), Protect: true}},
 			findings: []string{
 				"error protected: work_item/web/c is protected, and the manifest does not have it any more; write it again; to let it go, set protect: false first and apply that",
 			},
@@ -202,7 +202,7 @@ func TestPrune(t *testing.T) {
 		},
 		"a request that is sent twice deletes nothing more": {
 			api: full, have: items, want: project, options: pruning,
-			prior: []planner.Record{{Address: "work_item/web/c", ID: c, Made: true, Files: standing(), Open: &planner.Intent{Action: planner.Delete}}},
+			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Delete}}},
 			steps: []string{"delete work_item/web/c"},
 		},
 		"what may have been made goes where its mark is found, and is forgotten where it is not": {
@@ -211,8 +211,8 @@ func TestPrune(t *testing.T) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
-				{Address: "work_item/web/d", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "D"}},
-				{Address: "work_item/web/e", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "E"}},
+				{Address: "work_item/web/d", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}},
+				{Address: "work_item/web/e", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "E"}},
 			},
 			steps: []string{"delete work_item/web/d"},
 		},
@@ -222,13 +222,13 @@ func TestPrune(t *testing.T) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
-				made("project/web", web), {Address: "work_item/web/d", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "D"}},
+				made("project/web", web), {Address: "work_item/web/d", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}},
 			},
 			steps: []string{"delete project/web", "delete work_item/web/d: with project/web"},
 		},
 		"and is left to be settled where it has none": {
 			api: full, want: project, options: pruning,
-			prior:    []planner.Record{{Address: "customer/d", Open: &planner.Intent{Action: planner.Create, Name: "D"}}},
+			prior:    []planner.Record{{Address: "customer/d", PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
 			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
 		},
 	})
@@ -250,13 +250,13 @@ func TestManyThingsAreDeletedWithoutALookInside(t *testing.T) {
 	if plan.Summary.Delete != many || len(s.reads) > 2 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
 		t.Errorf("%+v, %d reads, %v", plan.Summary, len(s.reads), plan.Notices)
 	}
-	s.in.Thorough = true
+	s.in.RefreshAll = true
 	if plan = s.mustPlan(objects); plan.Summary.Delete != 0 || plan.Summary.Blocked != many || len(plan.Notices) > 0 {
 		t.Errorf("thorough: %+v, %v", plan.Summary, plan.Notices)
 	}
 }
 
-// TestWhoMadeAThingIsKnownUnderItsNewKey covers things that are found again by their name.
+// TestWhoMadeAThingIsKnownUnderItsNewKey covers objects that are found again by their name.
 func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
 	t.Parallel()
 	for name, prune := range map[string]bool{"at once": true, "later": false} {
@@ -271,7 +271,7 @@ func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
 			s.in.Prune = true
 			s.makeAll(objects)
 			_, old := s.in.Prior["module/web/old"]
-			if old || !s.in.Prior["module/web/new"].Made || !s.mustPlan(objects).Empty() {
+			if old || !s.in.Prior["module/web/new"].CreatedByUs || !s.mustPlan(objects).Empty() {
 				t.Errorf("%+v", s.in.Prior)
 			}
 		})
@@ -286,7 +286,7 @@ func TestOfTwoThatBearOneMarkAlwaysTheSameGoes(t *testing.T) {
 		s.have("work_item", web, uuid(9, i+1), "name=A", "external_source=planform", "external_id=acme/work_item/web/a")
 	}
 	s.in.Prune = true
-	s.in.Prior["work_item/web/a"] = planner.Record{Address: "work_item/web/a", Files: standing(), Open: &planner.Intent{Action: planner.Create, Name: "A"}}
+	s.in.Prior["work_item/web/a"] = planner.Record{Address: "work_item/web/a", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "A"}}
 	objects := want(t).put("project/web", "id="+web).all()
 	for range 10 {
 		if steps := s.mustPlan(objects).Steps; len(steps) != 1 || steps[0].ID != uuid(9, 1) {
@@ -303,8 +303,8 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 	s.in.Prior["work_item/web/a"] = made("work_item/web/a", uuid(9, 1))
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
-	if len(plan.Corrections) != 1 || plan.Corrections[0].From != "work_item/web/a" || plan.Corrections[0].To != "" || plan.Empty() {
-		t.Fatalf("%+v", plan.Corrections)
+	if len(plan.StateChanges) != 1 || plan.StateChanges[0].From != "work_item/web/a" || plan.StateChanges[0].To != "" || plan.Empty() {
+		t.Fatalf("%+v", plan.StateChanges)
 	}
 	s.apply(plan)
 	if _, ok := s.in.Prior["work_item/web/a"]; ok || !s.mustPlan(objects).Empty() {
@@ -326,7 +326,7 @@ func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 		less := thinOut(r, objects)
 		s.makeAll(less)
 		if plan := s.mustPlan(less); !plan.Empty() {
-			t.Fatal(strings.Join(lines(plan), "\n"), plan.Corrections)
+			t.Fatal(strings.Join(lines(plan), "\n"), plan.StateChanges)
 		}
 		want := map[string][]string{}
 		for _, o := range less {

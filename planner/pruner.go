@@ -9,190 +9,190 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// pruner decides what becomes of leftovers.
+// pruner decides what becomes of orphans.
 type pruner struct {
-	*Survey
-	at     map[resource.Address]*leftover
-	bound  map[serviceID]int
-	made   map[serviceID]*leftover     // that planform made and nothing protects
-	lost   map[string]*leftover        // creates without an outcome, by the mark that was sent
-	holds  map[resource.Address]string // what keeps a thing from being deleted
-	listed map[string]int              // leftovers by the path of their list
-	rows   map[string]map[string]resource.Row
+	*Snapshot
+	at          map[resource.Address]*orphan
+	recordCount map[serviceID]int
+	createdByUs map[serviceID]*orphan       // that planform made and nothing protects
+	lostCreates map[string]*orphan          // creates without an outcome, by the external ID that was sent
+	blockedBy   map[resource.Address]string // what keeps an object from being deleted
+	listed      map[string]int              // orphans by the path of their list
+	rows        map[string]map[string]resource.Row
 	// Made when first needed:
-	wanted map[serviceID]resource.Address // what in the manifest names things that it does not list
-	byID   map[serviceID][]Record
+	stillNamed map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	byID       map[serviceID][]Record
 }
 
-// decideAll decides about the leftovers. kept are things that are left alone,
+// decideAll decides about the orphans. kept are objects that are left alone,
 // and so is what they live in.
 func (p *pruner) decideAll(kept []resource.Address) {
 	for _, address := range kept {
-		p.hold(address, string(address)+", which is in it, is not targeted")
+		p.blockParents(address, string(address)+", which is in it, is not targeted")
 	}
-	for _, l := range p.leftovers { // parents first
-		p.place(l)
+	for _, l := range p.orphans { // parents first
+		p.locate(l)
 	}
-	p.afford()
-	for _, l := range p.leftovers {
+	p.checkReadBudget()
+	for _, l := range p.orphans {
 		p.decide(l)
-		if l.fate == isGone {
+		if l.decision == vanished {
 			p.gone[l.record.Address] = true
 		}
 	}
-	p.spare()
-	for p.spareUsed() {
-		p.spare()
+	p.keepAncestors()
+	for p.keepUsed() {
+		p.keepAncestors()
 	}
 }
 
-// afford finds out whether it would take longer than a person waits to look what
-// others put into each thing that goes, such as their comments on a work item; and
+// checkReadBudget finds out whether it would take longer than a person waits to look what
+// others put into each object that goes, such as their comments on a work item; and
 // who else uses those that others can use, such as a label.
-func (p *pruner) afford() {
+func (p *pruner) checkReadBudget() {
 	reads, things, usage, used := 0, 0, 0, 0
 	lists := map[string]bool{}
-	for _, l := range p.leftovers {
-		if l.fate != open {
+	for _, l := range p.orphans {
+		if l.decision != undecided {
 			continue
 		}
-		if n := len(resource.Children(l.traits.kind.Name)); l.traits.parent != nil && n > 0 {
+		if n := len(resource.Children(l.info.kind.Name)); l.info.parent != nil && n > 0 {
 			reads, things = reads+n, things+1
 		}
-		if l.parent == nil || l.parent.fate != open {
+		if l.parent == nil || l.parent.decision != undecided {
 			if n := p.usageReads(l, lists); n > 0 {
 				usage, used = usage+n, used+1
 			}
 		}
 	}
-	if p.in.Thorough {
+	if p.in.RefreshAll {
 		return
 	}
-	if reads > mostSingly {
-		p.blind = things
+	if reads > maxSingleReads {
+		p.unchecked = things
 	}
-	if usage > mostSingly {
-		p.blindUse = used
+	if usage > maxSingleReads {
+		p.uncheckedUse = used
 	}
 }
 
-// place works out where a thing is, and whether it can be deleted at all.
-func (p *pruner) place(l *leftover) {
-	r, k := &l.record, l.traits.kind
+// locate works out where an object is, and whether it can be deleted at all.
+func (p *pruner) locate(l *orphan) {
+	r, k := &l.record, l.info.kind
 	l.params = p.paramsOf(l)
 	if r, ok := l.listRead(); ok {
 		p.listed[r.Path]++
 	}
 	_, wanted := p.owners[serviceID{k.Name, r.ID}]
-	other := p.in.other(r)
+	other := p.in.otherSource(r)
 	switch {
 	case other != "":
-		l.fate = alone
-	case r.ID == "" && r.Open.creates() && l.traits.marked && l.traits.list != nil && len(r.Files) > 0:
-		p.lost[resource.Mark(p.in.Workspace, r.Address)] = l
-	case r.ID == "" || !r.Made:
-		l.fate = stays
-	case wanted || p.bound[serviceID{k.Name, r.ID}] > 1:
-		l.fate = isElsewhere
-	case len(r.Files) == 0:
-		l.fate = alone
+		l.decision = otherSource
+	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
+		p.lostCreates[resource.Mark(p.in.Workspace, r.Address)] = l
+	case r.ID == "" || !r.CreatedByUs:
+		l.decision = notOurs
+	case wanted || p.recordCount[serviceID{k.Name, r.ID}] > 1:
+		l.decision = aliased
+	case len(r.Sources) == 0:
+		l.decision = otherSource
 	case r.Protect:
-		l.fate = refused
+		l.decision = blocked
 	}
 	switch {
 	case r.Protect:
-		p.hold(r.Address, string(r.Address)+", which is in it, is protected")
+		p.blockParents(r.Address, string(r.Address)+", which is in it, is protected")
 	case other != "":
-		p.hold(r.Address, string(r.Address)+", which is in it, stood in "+other+", which is not read")
-	case l.fate == alone:
-		p.hold(r.Address, "the state does not say in what manifest "+string(r.Address)+" stood, which is in it")
-	case l.fate == stays && len(k.Given) == 0: // each has some of those, whoever made it
-		p.hold(r.Address, "planform did not make "+string(r.Address)+", which is in it")
+		p.blockParents(r.Address, string(r.Address)+", which is in it, stood in "+other+", which is not read")
+	case l.decision == otherSource:
+		p.blockParents(r.Address, "the state does not say in what manifest "+string(r.Address)+" stood, which is in it")
+	case l.decision == notOurs && len(k.Given) == 0: // each has some of those, whoever made it
+		p.blockParents(r.Address, "planform did not make "+string(r.Address)+", which is in it")
 	}
 }
 
-// hold keeps what a thing lives in from being deleted with it.
-func (p *pruner) hold(a resource.Address, why string) {
-	for a = a.Parent(); a != "" && p.holds[a] == ""; a = a.Parent() {
-		p.holds[a] = why
+// blockParents keeps what an object lives in from being deleted with it.
+func (p *pruner) blockParents(a resource.Address, why string) {
+	for a = a.Parent(); a != "" && p.blockedBy[a] == ""; a = a.Parent() {
+		p.blockedBy[a] = why
 	}
 }
 
-// paramsOf are the path parameters of a leftover's requests, nil where they are not known.
-func (p *pruner) paramsOf(l *leftover) map[string]string {
+// paramsOf are the path parameters of an orphan's requests, nil where they are not known.
+func (p *pruner) paramsOf(l *orphan) map[string]string {
 	parent := l.record.Address.Parent()
 	l.parent = p.at[parent]
 	params := p.paramsIn(parent)
 	if params != nil {
-		params[l.traits.kind.Param] = l.record.ID
+		params[l.info.kind.Param] = l.record.ID
 	}
 	return params
 }
 
-// decide decides what becomes of a leftover, after what it lives in.
-func (p *pruner) decide(l *leftover) {
-	container := l.record.ID != "" && l.traits.kind.Parent == "" && len(resource.Children(l.traits.kind.Name)) > 0
+// decide decides what becomes of an orphan, after what it lives in.
+func (p *pruner) decide(l *orphan) {
+	container := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
-	case l.fate != isElsewhere && l.parent != nil && l.parent.fate == isGone:
-		l.fate = isGone
+	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
+		l.decision = vanished
 		return
-	case container && (l.fate == stays || l.fate == refused || l.fate == alone):
-		p.verify(l)
+	case container && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
+		p.checkExists(l)
 		return
-	case l.fate != open:
+	case l.decision != undecided:
 		return
-	case l.parent != nil && (l.parent.fate == goes || l.parent.fate == goesAlong):
-		l.fate = goesAlong
+	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
+		l.decision = deleteWithParent
 		return
-	case l.parent != nil && l.parent.fate == waits:
-		l.fate = waits
+	case l.parent != nil && l.parent.decision == needsRead:
+		l.decision = needsRead
 		return
 	case l.params == nil:
-		p.unplaced(l)
+		p.unlocatable(l)
 		return
-	case p.holds[l.record.Address] != "":
-		l.refuse(p.holds[l.record.Address])
+	case p.blockedBy[l.record.Address] != "":
+		l.block(p.blockedBy[l.record.Address])
 		return
 	case l.delete == nil:
-		l.refuse("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.traits.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
+		l.block("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
 		return
 	}
-	if l.record.ID == "" && !p.recover(l) {
+	if l.record.ID == "" && !p.findLostCreate(l) {
 		return
 	}
-	if l.fate = p.look(l); l.fate == goes {
-		p.empty(l)
+	if l.decision = p.checkPresent(l); l.decision == toDelete {
+		p.checkContents(l)
 	}
 }
 
-// unplaced decides about a thing of which it is not known what it lives in now.
-func (p *pruner) unplaced(l *leftover) {
+// unlocatable decides about an object of which it is not known what it lives in now.
+func (p *pruner) unlocatable(l *orphan) {
 	parent := l.record.Address.Parent()
-	i, wanted := p.placeOf(parent)
+	i, wanted := p.indexOf(parent)
 	switch {
-	case wanted && p.facts[i].standing == pending:
-		l.fate = waits
-	case wanted && (p.facts[i].standing == absent || p.facts[i].moved):
-		l.fate = isGone // with what it lived in
+	case wanted && p.states[i].presence == pending:
+		l.decision = needsRead
+	case wanted && (p.states[i].presence == absent || p.states[i].replaced):
+		l.decision = vanished // with what it lived in
 	default:
-		l.refuse("it is not known what " + string(parent) + " is on the service")
+		l.block("it is not known what " + string(parent) + " is on the service")
 	}
 }
 
-// empty makes sure that nothing would be deleted along with a thing that planform
+// checkContents makes sure that nothing would be deleted along with an object that planform
 // did not make: what is below it, and what lives in it.
-func (p *pruner) empty(l *leftover) {
-	k := l.traits.kind
-	if field := above(k); field != nil {
+func (p *pruner) checkContents(l *orphan) {
+	k := l.info.kind
+	if field := parentField(k); field != nil {
 		read, _ := l.listRead()
 		for _, row := range p.in.Observed[read].Rows {
-			if up, _ := field.Observed(row); up == l.record.ID && !p.leaves(k, row, field) {
-				l.fate = l.refuse(called(k, row) + " is below it, and stays")
+			if up, _ := field.Observed(row); up == l.record.ID && !p.movesAway(k, row, field) {
+				l.decision = l.block(label(k, row) + " is below it, and stays")
 				return
 			}
 		}
 	}
-	if k.Parent != "" && p.blind > 0 {
+	if k.Parent != "" && p.unchecked > 0 {
 		return
 	}
 	for _, child := range resource.Children(k.Name) {
@@ -206,77 +206,77 @@ func (p *pruner) empty(l *leftover) {
 		}
 		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.fields})
 		if answer == nil {
-			l.fate = waits
+			l.decision = needsRead
 			continue
 		}
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			given := slices.ContainsFunc(naturals(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
-			in := p.made[serviceID{child.Name, id}]
+			given := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
+			in := p.createdByUs[serviceID{child.Name, id}]
 			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.MarkSource {
 				mark, _ := rows[id]["external_id"].(string)
-				if in = p.lost[mark]; in != nil {
-					in.made(id)
+				if in = p.lostCreates[mark]; in != nil {
+					in.recordCreated(id)
 				}
 			}
 			if !given && (in == nil || in.parent != l) {
-				l.fate = l.refuse("planform did not make the " + called(child, rows[id]) + ", which is in it")
+				l.decision = l.block("planform did not make the " + label(child, rows[id]) + ", which is in it")
 				return
 			}
-			if in != nil && in.fate == open && p.blind == 0 {
-				p.empty(in)
+			if in != nil && in.decision == undecided && p.unchecked == 0 {
+				p.checkContents(in)
 			}
-			if in != nil && (in.fate == waits || in.fate == refused && l.fate != waits) {
-				l.fate, l.reason = in.fate, "it would be deleted, but "+string(in.record.Address)+", which is in it, stays"
+			if in != nil && (in.decision == needsRead || in.decision == blocked && l.decision != needsRead) {
+				l.decision, l.reason = in.decision, "it would be deleted, but "+string(in.record.Address)+", which is in it, stays"
 			}
 		}
 	}
 }
 
-// leaves reports whether a record that is below another one goes, or is to be elsewhere.
-func (p *pruner) leaves(k *resource.Kind, row resource.Row, field *resource.Field) bool {
+// movesAway reports whether a record that is below another one goes, or is to be elsewhere.
+func (p *pruner) movesAway(k *resource.Kind, row resource.Row, field *resource.Field) bool {
 	id := serviceID{k.Name, row.ID()}
 	if i, wanted := p.owners[id]; wanted {
 		_, moves := p.in.Desired[i].Value(field.Name)
 		return moves
 	}
-	return p.made[id] != nil
+	return p.createdByUs[id] != nil
 }
 
-// called is what people call a record: by its name, where it has one.
-func called(k *resource.Kind, row resource.Row) string {
-	for _, name := range naturals(k, row) {
+// label is what people call a record: by its name, where it has one.
+func label(k *resource.Kind, row resource.Row) string {
+	for _, name := range displayTexts(k, row) {
 		return k.Noun() + " " + strconv.Quote(name)
 	}
 	return k.Noun() + " " + row.ID()
 }
 
-// spare keeps whatever is above something that stays after all: the service
-// deletes what is below a thing with it.
-func (p *pruner) spare() {
-	inside := map[*leftover][]*leftover{}
-	for _, l := range p.leftovers {
+// keepAncestors keeps whatever is above something that stays after all: the service
+// deletes what is below an object with it.
+func (p *pruner) keepAncestors() {
+	inside := map[*orphan][]*orphan{}
+	for _, l := range p.orphans {
 		if l.parent != nil {
 			inside[l.parent] = append(inside[l.parent], l)
 		}
 	}
-	for stays := slices.Clone(p.leftovers); len(stays) > 0; stays = stays[1:] {
+	for stays := slices.Clone(p.orphans); len(stays) > 0; stays = stays[1:] {
 		l := stays[0]
-		field := above(l.traits.kind)
+		field := parentField(l.info.kind)
 		read, listed := l.listRead()
-		if l.fate != refused || field == nil || !listed {
+		if l.decision != blocked || field == nil || !listed {
 			continue
 		}
 		row := p.rows[read.Path][l.record.ID]
 		up, _ := field.Observed(row)
-		over := p.made[serviceID{l.traits.kind.Name, up}]
-		if over == nil || over.fate != goes {
+		over := p.createdByUs[serviceID{l.info.kind.Name, up}]
+		if over == nil || over.decision != toDelete {
 			continue
 		}
-		over.refuse(called(l.traits.kind, row) + " is below it, and stays")
+		over.block(label(l.info.kind, row) + " is below it, and stays")
 		stays = append(stays, over)
 		for _, in := range inside[over] {
-			if in.fate == goesAlong { // by itself, now
-				in.fate = open
+			if in.decision == deleteWithParent { // by itself, now
+				in.decision = undecided
 				p.decide(in)
 			}
 		}

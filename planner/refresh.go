@@ -4,11 +4,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// refresh reads how a thing with a known ID is now, where the API offers a way.
-func (s *Survey) refresh(o *resource.Object, f *fact) {
-	f.standing = there
-	t := f.traits
-	if s.trusted(f) || !s.looked(o, f) && !s.listed(t, f.parent) {
+// refresh reads how an object with a known ID is now, where the API offers a way.
+func (s *Snapshot) refresh(o *resource.Object, f *objectState) {
+	f.presence = exists
+	t := f.info
+	if s.skipsRefresh(f) || !s.mustRead(o, f) && !s.listed(t, f.parent) {
 		return // the state says how it is, or the manifest says what it is
 	}
 	if one, _ := f.single(); t.list == nil || one != nil && !s.cheaper(t, f.parent) {
@@ -16,7 +16,7 @@ func (s *Survey) refresh(o *resource.Object, f *fact) {
 		return
 	}
 	l, st := s.list(t, f.parent)
-	if f.standing = st; st != there {
+	if f.presence = st; st != exists {
 		f.why = l.why
 		return
 	}
@@ -32,16 +32,16 @@ func (s *Survey) refresh(o *resource.Object, f *fact) {
 
 // cheaper reports whether the list costs fewer requests than reading one by
 // one: it is read anyway, or was already, or more are wanted than a few.
-func (s *Survey) cheaper(t *traits, parent int32) bool {
+func (s *Snapshot) cheaper(t *kindInfo, parent int32) bool {
 	const few = 2
 	l := s.listing(t, parent)
-	return l.whole || l.wanted > few || s.listed(t, parent)
+	return l.whole || l.desired > few || s.listed(t, parent)
 }
 
 // single is the read of one record, by ID where the API offers it, else by the
 // readable identifier; and what it is read by.
-func (f *fact) single() (op *resource.Operation, by string) {
-	switch t := f.traits; {
+func (f *objectState) single() (op *resource.Operation, by string) {
+	switch t := f.info; {
 	case t.get != nil:
 		return t.get, f.id
 	case t.find != nil && f.identifier != "":
@@ -51,10 +51,10 @@ func (f *fact) single() (op *resource.Operation, by string) {
 	}
 }
 
-// one is the read of one thing by its ID or readable identifier.
-func (s *Survey) one(f *fact, op *resource.Operation, by string) Read {
+// one is the read of one object by its ID or readable identifier.
+func (s *Snapshot) one(f *objectState, op *resource.Operation, by string) Read {
 	params := s.params(f.parent)
-	param := f.traits.kind.Param
+	param := f.info.kind.Param
 	if op.Verb == resource.Find {
 		param = "identifier"
 	}
@@ -63,7 +63,7 @@ func (s *Survey) one(f *fact, op *resource.Operation, by string) Read {
 	return Read{Operation: op, Path: path}
 }
 
-func (s *Survey) refreshOne(o *resource.Object, f *fact) {
+func (s *Snapshot) refreshOne(o *resource.Object, f *objectState) {
 	op, by := f.single()
 	if op == nil {
 		return // there is no way: it is not refreshed
@@ -71,19 +71,19 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 	a, answered := s.ask(s.one(f, op, by))
 	switch {
 	case !answered:
-		f.standing = pending
-	case a.Lacking:
-		f.standing = lacking
-	case a.Missing || len(a.Rows) == 0:
+		f.presence = pending
+	case a.Unsupported:
+		f.presence = unsupported
+	case a.NotFound || len(a.Rows) == 0:
 		s.vanished(o, f)
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
-	case o.Identifier == "": // what bears the state's identifier now says nothing of this thing
+	case o.Identifier == "": // what bears the state's identifier now says nothing of this object
 		s.diags.Add(warning(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+o.Kind.Noun()+" now; it is not refreshed"))
 		f.identifier = ""
 	case o.ID != "":
-		s.hint(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
-		f.standing = broken
+		s.report(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
+		f.presence = invalid
 	case o.Kind.Numbered():
 		s.contradicts(o, f, f.id+" by the state, which is not "+by, "planform state rm "+string(o.Address)+" forgets what the state says")
 	default:
@@ -91,25 +91,25 @@ func (s *Survey) refreshOne(o *resource.Object, f *fact) {
 	}
 }
 
-// vanished deals with a thing whose ID is known and which the service does not
+// vanished deals with an object whose ID is known and which the service does not
 // show: it may be there under another ID, or is to be created again.
-func (s *Survey) vanished(o *resource.Object, f *fact) {
+func (s *Snapshot) vanished(o *resource.Object, f *objectState) {
 	switch {
-	case s.hides(o, f):
+	case s.checkHidden(o, f):
 	case o.ID != "":
-		f.standing, f.why = missing, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
 	case o.Identifier != "":
 		s.byIdentifier(o, f)
-	case f.traits.create == nil && !f.traits.recognises():
-		s.hint(o, "not-found", string(o.Address)+" is not on the service any more, and planform cannot create it again", "take it out of the manifest, or give the id of another one")
-		f.standing = broken
+	case f.info.create == nil && !f.info.recognisable():
+		s.report(o, "not-found", string(o.Address)+" is not on the service any more, and planform cannot create it again", "take it out of the manifest, or give the id of another one")
+		f.presence = invalid
 	default:
-		was, again := f.id, f.sent() // a former run has noticed already that it is gone
-		f.forget()
+		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
+		f.forgetPrior()
 		if f.id, f.identifier = "", ""; again {
-			f.prior = &Record{Address: o.Address, Open: s.in.Prior[o.Address].Open}
+			f.prior = &Record{Address: o.Address, PendingIntent: s.in.Prior[o.Address].PendingIntent}
 		}
 		s.recognise(o, f, was)
-		f.gone = f.standing == absent
+		f.vanished = f.presence == absent
 	}
 }

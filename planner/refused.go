@@ -9,10 +9,10 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkSent reports what the service is known to refuse of what a create or update
+// checkRefused reports what the service is known to refuse of what a create or update
 // sends, at its place, before anything is sent.
-func (b *builder) checkSent(i int, sent []*resource.Value) {
-	o, f := b.in.Desired[i], &b.facts[i]
+func (b *builder) checkRefused(i int, sent []*resource.Value) {
+	o, f := b.in.Desired[i], &b.states[i]
 	for _, v := range sent {
 		refuse := func(summary, hint string) {
 			b.diags.Add(diag.Diagnostic{Code: "refused", Position: v.Position, Address: string(o.Address), Summary: summary, Hint: hint})
@@ -29,26 +29,26 @@ func (b *builder) checkSent(i int, sent []*resource.Value) {
 	}
 }
 
-// isEmpty reports whether a thing will have no value in a field.
-func (b *builder) isEmpty(o *resource.Object, f *fact, field *resource.Field) bool {
+// isEmpty reports whether an object will have no value in a field.
+func (b *builder) isEmpty(o *resource.Object, f *objectState, field *resource.Field) bool {
 	if v, given := o.Value(field.Name); given {
 		return v.Null
 	}
-	if f.standing == absent {
+	if f.presence == absent {
 		return true
 	}
 	shown, known := field.Observed(f.row)
 	return known && shown == ""
 }
 
-// checkFeature reports a thing that is to be created where what its parent needs for such things is off.
+// checkFeature reports an object that is to be created where what its parent needs for such objects is off.
 func (b *builder) checkFeature(i int) {
-	o, f := b.in.Desired[i], &b.facts[i]
+	o, f := b.in.Desired[i], &b.states[i]
 	if f.parent == none || o.Kind.Feature == "" {
 		return
 	}
-	p := &b.facts[f.parent]
-	switchField, ok := p.traits.kind.Field(o.Kind.Feature)
+	p := &b.states[f.parent]
+	switchField, ok := p.info.kind.Field(o.Kind.Feature)
 	if !ok {
 		return
 	}
@@ -57,7 +57,7 @@ func (b *builder) checkFeature(i int) {
 	on, known := "", true
 	if v, given := parent.Value(switchField.Name); given {
 		on, at = v.Text, v.Position
-	} else if p.standing == absent {
+	} else if p.presence == absent {
 		on = cmp.Or(switchField.Default, "false")
 	} else {
 		on, known = switchField.Observed(p.row)

@@ -8,9 +8,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// related finds members of a relation that stand in another one to the thing
-// already: the service keeps one of two things, and passes over a second in silence.
-func (s *Survey) related(r *roster) {
+// related finds members of a relation that stand in another one to the object
+// already: the service keeps one of two objects, and passes over a second in silence.
+func (s *Snapshot) related(r *memberSet) {
 	if r.kind.Membership.Inverse == "" || !r.read {
 		return
 	}
@@ -33,8 +33,8 @@ func (s *Survey) related(r *roster) {
 	}
 }
 
-// ruledOut says of which members the service would not take a relation.
-func (b *builder) ruledOut(r *roster, entries []entry, n int) {
+// blockRelated says of which members the service would not take a relation.
+func (b *builder) blockRelated(r *memberSet, entries []memberRef, n int) {
 	for _, e := range entries {
 		n++
 		step := &b.made.take(1)[0]
@@ -51,7 +51,7 @@ func (b *builder) ruledOut(r *roster, entries []entry, n int) {
 // removable reports whether this edition can take members out of a container, as far
 // as asking tells: a route of its own may be missing where the others are there, or know
 // a member by another ID than the list shows.
-func (s *Survey) removable(d *departure) (can, known bool) {
+func (s *Snapshot) removable(d *removal) (can, known bool) {
 	op, ok := d.kind.Op(resource.RemoveMembers, s.in.API)
 	get, readable := d.kind.Op(resource.Get, s.in.API)
 	if !ok || op.Method == "DELETE" && !readable {
@@ -74,5 +74,5 @@ func (s *Survey) removable(d *departure) (can, known bool) {
 		s.probes[d.kind] = read
 	}
 	a, answered := s.ask(read)
-	return !a.Lacking && !a.Missing, answered
+	return !a.Unsupported && !a.NotFound, answered
 }

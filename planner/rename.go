@@ -6,7 +6,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Moved is the address of a thing that is, belongs to, or lives in one that has
+// Moved is the address of an object that is, belongs to, or lives in one that has
 // another address now. It reports whether it is another one.
 func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	if a == from {
@@ -26,7 +26,7 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	return a, false
 }
 
-// sibling is the address that a thing would have with another key.
+// sibling is the address that an object would have with another key.
 func sibling(o *resource.Object, key string) resource.Address {
 	if o.Parent == nil {
 		return resource.NewAddress(o.Kind.Name, key)
@@ -34,9 +34,9 @@ func sibling(o *resource.Object, key string) resource.Address {
 	return o.Parent.Address.Child(o.Kind.Name, key)
 }
 
-// rename puts what the state knows of things under the addresses that they have
+// applyRenames puts what the state knows of objects under the addresses that they have
 // now, where the manifest says what key they had before.
-func (s *Survey) rename() {
+func (s *Snapshot) applyRenames() {
 	renames := map[*resource.Kind][]*resource.Object{}
 	for _, o := range s.in.Desired {
 		if len(o.Previously) > 0 {
@@ -54,7 +54,7 @@ func (s *Survey) rename() {
 		}
 		known := map[resource.Address]bool{} // of the kind, or as what something lives in
 		for address := range prior {
-			known[within(address, k)] = true
+			known[ancestorOfKind(address, k)] = true
 		}
 		to := map[resource.Address]resource.Address{}
 		for _, o := range renames[k] {
@@ -69,18 +69,18 @@ func (s *Survey) rename() {
 			}
 		}
 		if len(to) > 0 {
-			prior = relocated(prior, origin, k, to)
+			prior = relocate(prior, origin, k, to)
 		}
 	}
 	s.in.Prior, s.origin = prior, origin
 }
 
-// relocated is a state in which some things of a kind, and all that belongs to
+// relocate is a state in which some objects of a kind, and all that belongs to
 // them or lives in them, have other addresses.
-func relocated(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
+func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
 	moved := make(Prior, len(prior))
 	for address, r := range prior {
-		at := within(address, k)
+		at := ancestorOfKind(address, k)
 		if now, ok := to[at]; ok {
 			was := address
 			if before, again := origin[was]; again {
@@ -95,8 +95,8 @@ func relocated(prior Prior, origin map[resource.Address]resource.Address, k *res
 	return moved
 }
 
-// within is the thing of a kind that a record is of or is about, or that its thing lives in, or "".
-func within(a resource.Address, k *resource.Kind) resource.Address {
+// ancestorOfKind is the object of a kind that a record is of or is about, or that its object lives in, or "".
+func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 	if container, _, _, ok := a.Roster(); ok {
 		a = container
 	}
@@ -115,15 +115,15 @@ func byRank() []*resource.Kind {
 	return kinds
 }
 
-// renamed reports whether it is the thing itself that has another key, and not what it lives in or belongs to.
+// renamed reports whether it is the object itself that has another key, and not what it lives in or belongs to.
 func renamed(was, now resource.Address) bool {
 	return now.IsThing() && was.Key() != now.Key()
 }
 
-// formerly lists the addresses that a thing had before, or that what it lives in had.
-func formerly(o *resource.Object) []resource.Address {
+// formerAddresses lists the addresses that an object had before, or that what it lives in had.
+func formerAddresses(o *resource.Object) []resource.Address {
 	var all []resource.Address
-	for _, a := range addresses(o) {
+	for _, a := range allAddresses(o) {
 		if a != o.Address {
 			all = append(all, a)
 		}
@@ -131,8 +131,8 @@ func formerly(o *resource.Object) []resource.Address {
 	return all
 }
 
-// addresses lists the address of a thing and those that it had before.
-func addresses(o *resource.Object) []resource.Address {
+// allAddresses lists the address of an object and those that it had before.
+func allAddresses(o *resource.Object) []resource.Address {
 	keys := append([]string{o.Key}, o.Previously...)
 	var all []resource.Address
 	if o.Parent == nil {
@@ -141,7 +141,7 @@ func addresses(o *resource.Object) []resource.Address {
 		}
 		return all
 	}
-	for _, parent := range addresses(o.Parent) {
+	for _, parent := range allAddresses(o.Parent) {
 		for _, key := range keys {
 			all = append(all, parent.Child(o.Kind.Name, key))
 		}

@@ -12,7 +12,7 @@ import (
 // corrections is what a plan corrects, by the address that the state has.
 func corrections(plan *planner.Plan) map[resource.Address]string {
 	all := map[resource.Address]string{}
-	for _, c := range plan.Corrections {
+	for _, c := range plan.StateChanges {
 		all[c.From] = string(c.To)
 	}
 	return all
@@ -47,22 +47,22 @@ func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
 	if diff := cmp.Diff(want, corrections(plan)); diff != "" {
 		t.Error(diff)
 	}
-	if plan.Summary.Create+plan.Summary.Delete+plan.Summary.Adopt > 0 || plan.Corrections[0].Why != "is cycle/site/sprint from now on" {
-		t.Error(lines(plan), plan.Corrections)
+	if plan.Summary.Create+plan.Summary.Delete+plan.Summary.Adopt > 0 || plan.StateChanges[0].Why != "is cycle/site/sprint from now on" {
+		t.Error(lines(plan), plan.StateChanges)
 	}
 	s.apply(plan)
 	if plan := s.mustPlan(renamed); !plan.Empty() || len(plan.Steps) > 0 || len(s.things) != before {
-		t.Error(lines(plan), plan.Corrections)
+		t.Error(lines(plan), plan.StateChanges)
 	}
-	if !s.in.Prior["work_item/site/b"].Made || s.in.Prior["work_item/site/b"].Address != "work_item/site/b" {
+	if !s.in.Prior["work_item/site/b"].CreatedByUs || s.in.Prior["work_item/site/b"].Address != "work_item/site/b" {
 		t.Errorf("%+v", s.in.Prior)
 	}
 
-	s.in.Prior = planner.Prior{} // without the state the former marks tell
+	s.in.Prior = planner.Prior{} // without the state the former external IDs tell
 	again := objects("home", "sprint", "c", "site", "", "b")
 	plan = s.mustPlan(again)
-	if plan.Summary.Create > 0 || len(plan.Corrections) > 0 {
-		t.Error(lines(plan), plan.Corrections)
+	if plan.Summary.Create > 0 || len(plan.StateChanges) > 0 {
+		t.Error(lines(plan), plan.StateChanges)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestWhatMovedAndIsGoneIsForgotten(t *testing.T) {
 	w.objects[0].Previously, w.objects[0].Protect = []string{"web"}, &yes
 	plan := s.mustPlan(w.all())
 	want := map[resource.Address]string{"project/web": "project/site", "work_item/web/a": ""}
-	if diff := cmp.Diff(want, corrections(plan)); diff != "" || !plan.Corrections[0].Record.Protect {
-		t.Error(diff, plan.Corrections)
+	if diff := cmp.Diff(want, corrections(plan)); diff != "" || !plan.StateChanges[0].Record.Protect {
+		t.Error(diff, plan.StateChanges)
 	}
 	s.apply(plan)
 	if plan := s.mustPlan(w.all()); !plan.Empty() {
-		t.Error(plan.Corrections)
+		t.Error(plan.StateChanges)
 	}
 }

@@ -19,13 +19,13 @@ const (
 	ahead  = 20  // that are asked for in one round
 )
 
-// search looks at the things of one parent by their readable numbers, which the
+// search looks at the objects of one parent by their readable numbers, which the
 // service gives in the order in which it makes them.
 type search struct {
-	*Survey
+	*Snapshot
 
 	parent  int32
-	fact    *fact          // of one of the things
+	fact    *objectState   // of one of the objects
 	known   map[int]string // IDs of what the state has, by number: that need not be read
 	named   map[int]bool   // numbers that the manifest gives
 	waiting bool           // some read has no answer yet
@@ -40,19 +40,19 @@ type numbered struct {
 	created time.Time // zero = not shown
 }
 
-// since returns the records, in the order of their numbers, that may have been
+// candidatesSince returns the records, in the order of their numbers, that may have been
 // made by the creates. Those that the state knows are left out.
-func (x *search) since(path string, lost []*loss) []numbered {
-	x.remember(path)
+func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
+	x.loadKnown(path)
 	if x.waiting {
 		return nil
 	}
 	first := lost[0]
 	floor, begin := 0, first.begin()
 	for i, l := range lost {
-		l.floor = x.floor(l.open)
-		if i == 0 || l.floor < floor {
-			floor = l.floor
+		l.lowerBound = x.lowerBound(l.open)
+		if i == 0 || l.lowerBound < floor {
+			floor = l.lowerBound
 		}
 		if l.begin().Before(begin) {
 			begin = l.begin()
@@ -61,7 +61,7 @@ func (x *search) since(path string, lost []*loss) []numbered {
 	if x.failed = x.failed || floor == 0 && begin.IsZero(); x.waiting || x.failed {
 		return nil
 	}
-	top := x.top(floor)
+	top := x.highest(floor)
 	if x.waiting || x.failed {
 		return nil
 	}
@@ -92,16 +92,16 @@ func (x *search) since(path string, lost []*loss) []numbered {
 }
 
 // begin is when what a create made was made at the earliest, by the service's clock; zero = not known.
-func (l *loss) begin() time.Time {
+func (l *lostCreate) begin() time.Time {
 	if l.open.At == 0 {
 		return time.Time{}
 	}
 	return time.Unix(l.open.At, 0).Add(-margin)
 }
 
-// remember gathers the numbers that the state knows, if it means this parent:
-// one that was made anew under the same key has other things of these numbers.
-func (x *search) remember(path string) {
+// loadKnown gathers the numbers that the state knows, if it means this parent:
+// one that was made anew under the same key has other objects of these numbers.
+func (x *search) loadKnown(path string) {
 	const tries = 3
 	x.known = map[int]string{}
 	var numbers []int
@@ -133,7 +133,7 @@ func (x *search) remember(path string) {
 
 // number is that of a readable identifier of this parent, or 0.
 func (x *search) number(identifier string) int {
-	return numberOf(x.facts[x.parent].identifier, identifier)
+	return numberOf(x.states[x.parent].identifier, identifier)
 }
 
 // numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
@@ -146,9 +146,9 @@ func numberOf(code, identifier string) int {
 	return n
 }
 
-// floor is the number that was known when a create was sent, if what bears it
+// lowerBound is the number that was known when a create was sent, if what bears it
 // shows that it did so then: the number may be of a parent that is no more.
-func (x *search) floor(open *Intent) int {
+func (x *search) lowerBound(open *Intent) int {
 	if open.After == 0 || x.known[open.After] != "" {
 		return open.After
 	}
@@ -159,10 +159,10 @@ func (x *search) floor(open *Intent) int {
 	return open.After
 }
 
-// top is the highest number that something bears, as far as can be told without
-// reading all: the numbers of deleted things are gaps.
-func (x *search) top(floor int) int {
-	reach := 16 // look as far as 2^reach at once, for the first things may be gone
+// highest is the highest number that something bears, as far as can be told without
+// reading all: the numbers of deleted objects are gaps.
+func (x *search) highest(floor int) int {
+	reach := 16 // look as far as 2^reach at once, for the first objects may be gone
 	if floor > 0 {
 		reach = 10
 	}
@@ -173,7 +173,7 @@ func (x *search) top(floor int) int {
 			for i := from; i <= reach; i++ {
 				probes = append(probes, floor+1<<i)
 			}
-			low, high = x.narrow(low, 0, probes)
+			low, high = x.bisect(low, 0, probes)
 		}
 	}
 	for high-low > 1 && !x.waiting && !x.failed {
@@ -182,27 +182,27 @@ func (x *search) top(floor int) int {
 		for n := low + step; n < high; n += step {
 			probes = append(probes, n)
 		}
-		low, high = x.narrow(low, high, probes)
+		low, high = x.bisect(low, high, probes)
 	}
 	if x.waiting {
 		return low
 	}
 	for n := low + 1; n <= low+gap && !x.failed; n++ { // in one round
-		if x.bears(n) {
+		if x.exists(n) {
 			low = n
 		}
 	}
 	return low
 }
 
-// narrow looks at rising numbers between low, which something bears, and high,
+// bisect looks at rising numbers between low, which something bears, and high,
 // which nothing does. It returns the highest that something bears and the lowest
 // above that nothing does, high if all are borne.
-func (x *search) narrow(low, high int, probes []int) (newLow, newHigh int) {
+func (x *search) bisect(low, high int, probes []int) (newLow, newHigh int) {
 	newLow, newHigh = low, 0
 	for _, n := range probes {
 		switch {
-		case x.bears(n):
+		case x.exists(n):
 			newLow, newHigh = n, 0
 		case newHigh == 0:
 			newHigh = n
@@ -214,8 +214,8 @@ func (x *search) narrow(low, high int, probes []int) (newLow, newHigh int) {
 	return newLow, newHigh
 }
 
-// bears reports whether something bears a number, as far as is known yet.
-func (x *search) bears(n int) bool {
+// exists reports whether something bears a number, as far as is known yet.
+func (x *search) exists(n int) bool {
 	if x.known[n] != "" {
 		return true
 	}
@@ -225,23 +225,23 @@ func (x *search) bears(n int) bool {
 
 // read looks at what bears a number; a row of nil is nothing.
 func (x *search) read(n int) (h numbered, answered bool) {
-	read := x.one(x.fact, x.fact.traits.find, x.facts[x.parent].identifier+"-"+strconv.Itoa(n))
+	read := x.one(x.fact, x.fact.info.find, x.states[x.parent].identifier+"-"+strconv.Itoa(n))
 	a, answered := x.ask(read)
 	switch {
 	case !answered:
 		x.waiting = true
 		return numbered{}, false
-	case a.Lacking:
+	case a.Unsupported:
 		x.failed = true
 		return numbered{}, true
-	case a.Missing || len(a.Rows) == 0:
+	case a.NotFound || len(a.Rows) == 0:
 		if !slices.Contains(x.missing, read) {
 			x.missing = append(x.missing, read)
 		}
 		return numbered{}, true
 	}
 	row := a.Rows[0]
-	if within, shown := row[x.fact.traits.kind.Parent].(string); shown && resource.NormalID(within) != x.facts[x.parent].id {
+	if within, shown := row[x.fact.info.kind.Parent].(string); shown && resource.NormalID(within) != x.states[x.parent].id {
 		x.failed = true // the numbers are not of this parent
 	}
 	at, _ := row["created_at"].(string)
@@ -252,16 +252,16 @@ func (x *search) read(n int) (h numbered, answered bool) {
 
 // bearing returns the records of a name that one of the creates may have made.
 // It is not sure of one that only the clocks say is older than all of them.
-func (x *search) bearing(rows []numbered, name string, lost []*loss) (hits []numbered, sure bool) {
+func (x *search) bearing(rows []numbered, name string, lost []*lostCreate) (hits []numbered, sure bool) {
 	for _, h := range rows {
-		if !slices.Contains(naturals(x.fact.traits.kind, h.row), name) || x.claimed(h.row.ID()) || x.named[h.number] {
+		if !slices.Contains(displayTexts(x.fact.info.kind, h.row), name) || x.claimed(h.row.ID()) || x.named[h.number] {
 			continue
 		}
 		possible, doubtful := false, false
 		for _, l := range lost {
 			switch {
-			case l.floor > 0:
-				possible = possible || h.number > l.floor
+			case l.lowerBound > 0:
+				possible = possible || h.number > l.lowerBound
 			case h.created.IsZero() || l.begin().IsZero():
 				doubtful = true
 			default:
@@ -280,7 +280,7 @@ func (x *search) bearing(rows []numbered, name string, lost []*loss) (hits []num
 }
 
 // claimed reports whether the state or the manifest has the ID.
-func (s *Survey) claimed(id string) bool {
+func (s *Snapshot) claimed(id string) bool {
 	if s.claims == nil {
 		s.claims = make(map[string]bool, len(s.in.Prior))
 		for _, r := range s.in.Prior {

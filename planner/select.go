@@ -9,9 +9,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Targets are patterns of addresses, one of which a thing must match to be planned.
+// Targets are patterns of addresses, one of which an object must match to be planned.
 // In a pattern * stands for any text within a key, ** for any text at all, and ?
-// for one character, such as cycle/web/* or work_item/**. No targets are all things.
+// for one character, such as cycle/web/* or work_item/**. No targets are all objects.
 type Targets []Target
 
 // Target is one pattern.
@@ -54,10 +54,10 @@ func (t Targets) Match(a resource.Address) bool {
 	return len(t) == 0 || slices.ContainsFunc(t, func(target Target) bool { return target.expr.MatchString(string(a)) })
 }
 
-// targeted reports whether a thing is one of those that the plan is about.
+// targeted reports whether an object is one of those that the plan is about.
 func (in *Input) targeted(a resource.Address) bool { return in.Targets.Match(a) }
 
-// Select returns the things that match a target, with what they need: what they
+// Select returns the objects that match a target, with what they need: what they
 // live in and what they name, and so on. What lives in them is not needed. known
 // are further addresses that a target may mean, such as of what is to be deleted.
 // A target that means nothing is an error.

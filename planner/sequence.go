@@ -6,7 +6,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// sequence lets things of one kind in one place be created one after the other: the
+// sequence lets objects of one kind in one place be created one after the other: the
 // service numbers them as they come, or sorts them by that.
 func (b *builder) sequence() {
 	if b.in.AnyOrder {
@@ -36,49 +36,49 @@ func (b *builder) sequence() {
 	}
 }
 
-// awaitDefaults lets things be created after what says what they get where the
+// awaitDefaults lets objects be created after what says what they get where the
 // manifest names nothing: the parent's default, and the one of what it could name.
 func (b *builder) awaitDefaults() {
 	flagged := map[scope][]*Step{} // that make something the default of its parent, or no more
-	for i := range b.facts {
-		step, f := b.facts[i].step, &b.facts[i]
-		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.traits.isDefaultFlag(v.Field) }) {
+	for i := range b.states {
+		step, f := b.states[i].step, &b.states[i]
+		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
-		at := scope{f.traits, f.parent}
+		at := scope{f.info, f.parent}
 		flagged[at] = append(flagged[at], step)
 	}
-	for i := range b.facts {
-		f := &b.facts[i]
+	for i := range b.states {
+		f := &b.states[i]
 		if f.step == nil || f.step.Action != Create || f.parent == none {
 			continue
 		}
-		for k := range f.traits.refs {
-			t := &f.traits.refs[k]
+		for k := range f.info.refs {
+			t := &f.info.refs[k]
 			if v, given := b.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				f.step.awaits = append(f.step.awaits, flagged[scope{t.to, f.parent}]...)
+				f.step.extraAfter = append(f.step.extraAfter, flagged[scope{t.to, f.parent}]...)
 			}
 			if who, step := b.parentDefault(f, t.field); who != "" {
 				if step != nil && step.Action != Create {
-					f.step.awaits = append(f.step.awaits, step)
+					f.step.extraAfter = append(f.step.extraAfter, step)
 				}
-				b.awaitEntrance(f.step, t.field, f.parent, who)
+				b.awaitPrerequisite(f.step, t.field, f.parent, who)
 			}
 		}
 	}
 }
 
-// parentDefault is whom a new thing gets from its parent where the field names
+// parentDefault is whom a new object gets from its parent where the field names
 // nobody, and the step that says so on the service, if there is one.
-func (b *builder) parentDefault(f *fact, field *resource.Field) (id string, by *Step) {
+func (b *builder) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
 	if field.ParentDefault == "" || f.parent == none {
 		return "", nil
 	}
-	p := &b.facts[f.parent]
-	to, ok := p.traits.kind.Field(field.ParentDefault)
+	p := &b.states[f.parent]
+	to, ok := p.info.kind.Field(field.ParentDefault)
 	if !ok {
 		return "", nil
 	}
@@ -86,7 +86,7 @@ func (b *builder) parentDefault(f *fact, field *resource.Field) (id string, by *
 		if len(v.Refs) == 0 {
 			return "", nil
 		}
-		_, id, _ = b.target(f.parent, p.traits.ref(to), &v.Refs[0])
+		_, id, _ = b.target(f.parent, p.info.ref(to), &v.Refs[0])
 		if step := p.step; step != nil && slices.Contains(step.Values, v) {
 			by = step
 		}

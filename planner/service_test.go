@@ -32,7 +32,7 @@ type service struct {
 	reads   []planner.Read // of the last plan
 }
 
-// thing is something on the service.
+// object is something on the service.
 type thing struct {
 	kind   *resource.Kind
 	parent string // the ID of what it lives in
@@ -114,7 +114,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	}
 	k := resource.Must(r.Operation.Kind)
 	if s.lacks[k.Name] {
-		return planner.Answer{Lacking: true}
+		return planner.Answer{Unsupported: true}
 	}
 	params := map[string]string{}
 	template, path := strings.Split(r.Operation.Path, "/"), strings.Split(r.Path, "/")
@@ -127,13 +127,13 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	_, shelf := k.Op(resource.ListArchived, s.in.API)
 	switch r.Operation.Verb {
 	case resource.List, resource.ListArchived:
-		if r.Mark != "" {
-			return s.byMark(r.Mark)
+		if r.ExternalID != "" {
+			return s.byMark(r.ExternalID)
 		}
 		parent := ""
 		if k.Parent != "" {
 			if parent = params[resource.Must(k.Parent).Param]; s.find(parent) == nil {
-				return planner.Answer{Missing: true}
+				return planner.Answer{NotFound: true}
 			}
 		}
 		for _, t := range s.things {
@@ -145,7 +145,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		return planner.Answer{Rows: rows}
 	case resource.Get:
 		if k.Membership != nil { // by the ID that the list shows
-			return planner.Answer{Missing: s.lacks["remove "+k.Name]}
+			return planner.Answer{NotFound: s.lacks["remove "+k.Name]}
 		}
 		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
@@ -167,11 +167,11 @@ func (s *service) answer(r planner.Read) planner.Answer {
 			}
 		}
 	case resource.RemoveMembers:
-		return planner.Answer{Lacking: s.lacks["remove "+k.Name]}
+		return planner.Answer{Unsupported: s.lacks["remove "+k.Name]}
 	case resource.ListMembers:
 		container := params[resource.Must(k.Membership.Container).Param]
 		if s.find(container) == nil {
-			return planner.Answer{Missing: true}
+			return planner.Answer{NotFound: true}
 		}
 		for _, id := range s.members[k.Name+" "+container] {
 			rows = append(rows, resource.Row{k.Membership.Row: id})
@@ -180,10 +180,10 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	default:
 		s.t.Fatalf("%s is no read", r.Operation)
 	}
-	return planner.Answer{Missing: true}
+	return planner.Answer{NotFound: true}
 }
 
-// byMark is what a look-up by mark finds, archived things and drafts among them.
+// byMark is what a look-up by external ID finds, archived objects and drafts among them.
 func (s *service) byMark(mark string) planner.Answer {
 	var rows []resource.Row
 	for _, t := range s.things {
@@ -208,17 +208,17 @@ func (s *service) identifier(t *thing) string {
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
 func (s *service) apply(plan *planner.Plan) {
 	s.t.Helper()
-	for _, c := range plan.Corrections {
+	for _, c := range plan.StateChanges {
 		delete(s.in.Prior, c.From)
 	}
-	for _, c := range plan.Corrections {
+	for _, c := range plan.StateChanges {
 		if c.To != "" {
 			s.in.Prior[c.To] = c.Record
 		}
 	}
-	for address, files := range plan.Files {
+	for address, files := range plan.Sources {
 		if r, known := s.in.Prior[address]; known {
-			r.Files = files
+			r.Sources = files
 			s.in.Prior[address] = r
 		}
 	}
@@ -280,14 +280,14 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 			s.t.Fatal(err)
 		}
 		maps.Copy(s.find(id).row, body)
-		if step.Mark {
+		if step.SetExternalID {
 			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.MarkSource, resource.Mark(workspace, o.Address)
 		}
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
-	record.Made = s.in.Prior[o.Address].Made || step.Action == planner.Create || step.Made
-	record.Files = both(s.in.Prior[o.Address].Files, o.Files)
+	record.CreatedByUs = s.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.CreatedByUs
+	record.Sources = both(s.in.Prior[o.Address].Sources, o.Files)
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sends(plan.API) {
@@ -297,7 +297,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	s.in.Prior[o.Address] = record
 }
 
-// remove deletes a thing, and all that is in it or below it, as the service does.
+// remove deletes an object, and all that is in it or below it, as the service does.
 func (s *service) remove(step *planner.Step) {
 	s.t.Helper()
 	if step.Operation != nil {
@@ -390,7 +390,7 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 		record.Members = append(slices.Clone(record.Members), id)
 	}
 	slices.Sort(record.Members)
-	record.Files = both(record.Files, m.Files)
+	record.Sources = both(record.Sources, m.Sources)
 	record.Address = resource.Address(address)
 	s.in.Prior[record.Address] = record
 }
@@ -451,7 +451,7 @@ func lines(plan *planner.Plan) []string {
 	return list
 }
 
-// makeAll carries out the first plan for the things.
+// makeAll carries out the first plan for the objects.
 func (s *service) makeAll(objects []*resource.Object) {
 	s.t.Helper()
 	s.apply(s.mustPlan(objects))

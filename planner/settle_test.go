@@ -18,7 +18,7 @@ var sent = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglob
 
 // lostCreate is what the state has of the create of something named Pay, without an outcome.
 func lostCreate(address resource.Address, after int) planner.Record {
-	return planner.Record{Address: address, Open: &planner.Intent{Name: "Pay", After: after, At: sent.Unix()}}
+	return planner.Record{Address: address, PendingIntent: &planner.Intent{Name: "Pay", After: after, At: sent.Unix()}}
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
@@ -166,7 +166,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 		},
 		"without a known number and a time, somebody has to look": {
 			api:   documented,
-			prior: []planner.Record{there, {Address: pay, Open: &planner.Intent{Name: "Pay"}}},
+			prior: []planner.Record{there, {Address: pay, PendingIntent: &planner.Intent{Name: "Pay"}}},
 			want:  one,
 			steps: ask(pay),
 		},
@@ -321,7 +321,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			api:  documented,
 			have: func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, {
-				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", Open: &planner.Intent{Name: "Pay", After: 7, At: sent.Unix()},
+				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", PendingIntent: &planner.Intent{Name: "Pay", After: 7, At: sent.Unix()},
 			}},
 			want:  one,
 			steps: adopted(pay),
@@ -353,7 +353,7 @@ func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testi
 		"numbers that are missing": {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
 		"none if it is found":      {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
 		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
-		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Open: &planner.Intent{Action: planner.Update}}}, func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
+		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -377,7 +377,7 @@ func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testi
 				in.Observed[r] = s.answer(r)
 			}
 			first := ""
-			unseen := planner.Look(in).Unseen()
+			unseen := planner.Observe(in).Unconfirmed()
 			if len(unseen) > 0 {
 				first = strings.TrimPrefix(unseen[0].Path, "/api/v1/workspaces/acme/")
 			}

@@ -9,44 +9,44 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// archived reports whether a thing is where lists do not show it.
-func (f *fact) archived() bool {
+// archived reports whether an object is where lists do not show it.
+func (f *objectState) archived() bool {
 	at, _ := f.row["archived_at"].(string)
-	return f.traits.archived != nil && at != ""
+	return f.info.archived != nil && at != ""
 }
 
-// shelved looks for a thing that would be created among those of its kind that
+// findArchived looks for an object that would be created among those of its kind that
 // are archived: what planform made is never made again, and where the manifest
-// speaks of archiving, a name means what is archived, too. was is the ID that the thing had, or "".
-func (s *Survey) shelved(o *resource.Object, f *fact, was string) bool {
-	t := f.traits
-	if t.archived == nil || !t.marked {
+// speaks of archiving, a name means what is archived, too. was is the ID that the object had, or "".
+func (s *Snapshot) findArchived(o *resource.Object, f *objectState, was string) bool {
+	t := f.info
+	if t.archived == nil || !t.externalIDs {
 		return false
 	}
 	path, _ := t.archived.Expand(s.params(f.parent))
 	a, answered := s.ask(Read{Operation: t.archived, Path: path})
 	if !answered {
-		f.standing = pending
+		f.presence = pending
 		return true
 	}
 	mark := resource.Mark(s.in.Workspace, o.Address)
 	for _, row := range a.Rows {
 		if row.ID() == was || row.Marked(mark) {
-			f.standing, f.row, f.id = there, row, row.ID()
+			f.presence, f.row, f.id = exists, row, row.ID()
 			return true
 		}
 	}
 	if _, _, given := wantsArchived(o); !given {
 		return false
 	}
-	hits, field := (&listing{rows: a.Rows}).alike(o, t)
+	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)
 	if len(hits) > 0 {
 		s.adopt(o, f, hits, "its "+field)
 	}
 	return len(hits) > 0
 }
 
-// wantsArchived is what the manifest says of a thing's being archived; given is false where it says nothing.
+// wantsArchived is what the manifest says of an object's being archived; given is false where it says nothing.
 func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 	for i := range o.Values {
 		if v := &o.Values[i]; v.Field.Shelf {
@@ -56,28 +56,28 @@ func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 	return nil, false, false
 }
 
-// rests reports whether a thing is archived and stays so: it is left as it is.
-func (b *builder) rests(i int32) bool {
+// staysArchived reports whether an object is archived and stays so: it is left as it is.
+func (b *builder) staysArchived(i int32) bool {
 	_, want, given := wantsArchived(b.in.Desired[i])
-	return b.facts[i].archived() && (want || !given)
+	return b.states[i].archived() && (want || !given)
 }
 
-// rest takes down that a thing is left as it is, and says so where the manifest does not.
-func (b *builder) rest(i int) {
+// keepArchived takes down that an object is left as it is, and says so where the manifest does not.
+func (b *builder) keepArchived(i int) {
 	o := b.in.Desired[i]
-	b.know(i)
+	b.recordKnown(i)
 	b.plan.Summary.Unchanged++
 	if _, _, given := wantsArchived(o); !given {
 		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it is left as it is, and so is who belongs to it"))
 	}
 }
 
-// shelve adds the step that archives a thing, or brings it back.
-func (b *builder) shelve(i int) {
-	o, f := b.in.Desired[i], &b.facts[i]
+// planArchive adds the step that archives an object, or brings it back.
+func (b *builder) planArchive(i int) {
+	o, f := b.in.Desired[i], &b.states[i]
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
-	switch isNew := f.standing == absent; {
+	switch isNew := f.presence == absent; {
 	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
 		return
 	case !want:
@@ -89,43 +89,43 @@ func (b *builder) shelve(i int) {
 	}
 	if reason := b.unarchivable(i); verb == resource.Archive && reason != "" {
 		c := b.change(v, FromManifest)
-		b.stick(i, &difference{stuck: []Change{c}, causes: []string{reason}})
+		b.addBlocked(i, &difference{unappliable: []Change{c}, causes: []string{reason}})
 		return
 	}
 	step := b.step(i, Update)
 	step.Operation, step.Values = op, []*resource.Value{v}
-	if f.standing == absent {
+	if f.presence == absent {
 		step.Needs = []int{i}
 	}
 	b.willChange(step)
-	b.shelving = append(b.shelving, step)
+	b.archiveSteps = append(b.archiveSteps, step)
 }
 
-// putLast lets things be archived when whatever else is done to them has succeeded,
+// orderArchives lets objects be archived when whatever else is done to them has succeeded,
 // since they are left alone then, and be brought back before.
-func (b *builder) putLast(about map[*resource.Object][]*Step) {
-	for _, shelving := range b.shelving {
+func (b *builder) orderArchives(about map[*resource.Object][]*Step) {
+	for _, shelving := range b.archiveSteps {
 		for _, s := range about[shelving.Object] {
 			switch {
 			case s == shelving:
 			case shelving.Operation.Verb == resource.Archive:
 				shelving.require(s)
 			default:
-				s.awaits = append(s.awaits, shelving)
+				s.extraAfter = append(s.extraAfter, shelving)
 			}
 		}
 	}
 }
 
-// unarchivable says why the service would not archive a thing, or "".
+// unarchivable says why the service would not archive an object, or "".
 func (b *builder) unarchivable(i int) string {
-	o, f := b.in.Desired[i], &b.facts[i]
+	o, f := b.in.Desired[i], &b.states[i]
 	k := o.Kind
 	shown := func(field *resource.Field) (text string, known bool) {
 		if v, given := o.Value(field.Name); given {
 			return v.Text, true
 		}
-		if f.standing == absent {
+		if f.presence == absent {
 			return cmp.Or(field.Default, field.Initial), true
 		}
 		return field.Observed(f.row)

@@ -7,7 +7,7 @@ import (
 )
 
 // Show gives a value as a person would write it: references by address where
-// the manifest has the thing, rich texts as they were written.
+// the manifest has the object, rich texts as they were written.
 func Show(v *resource.Value) string {
 	switch {
 	case v.Null:

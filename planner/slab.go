@@ -1,6 +1,6 @@
 package planner
 
-// slab makes room for many small things at once.
+// slab makes room for many small objects at once.
 type slab[T any] []T
 
 // take returns n zero values side by side.

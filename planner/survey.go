@@ -5,156 +5,156 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// By what a thing was recognised that planform itself made.
+// By what an object was recognised that planform itself made.
 const (
-	byMark   = "its mark"
-	byNumber = "its number and name"
+	byExternalID = "its mark"
+	byNumber     = "its number and name"
 )
 
-// standing is where a wanted thing stands.
-type standing int8
+// presence is where a wanted object stands.
+type presence int8
 
 const (
-	pending standing = iota // a read must be answered first
-	there                   // it is on the service, its ID is known
-	absent                  // it is not on the service
-	unknown                 // it may be there, and nothing can tell: an intent without an outcome
-	lacking                 // this edition has no such kind
-	missing                 // the manifest says which thing of the service it is, and the service shows none; see fact.why
-	hidden                  // it is on the service, archived or a draft, or lives in such a thing, and is left alone
-	broken                  // an error was reported, or it hangs on something that is broken
+	pending       presence = iota // a read must be answered first
+	exists                        // it is on the service, its ID is known
+	absent                        // it is not on the service
+	indeterminate                 // it may be there, and nothing can tell: an intent without an outcome
+	unsupported                   // this edition has no such kind
+	notFound                      // the manifest says which object of the service it is, and the service shows none; see state.why
+	hidden                        // it is on the service, archived or a draft, or lives in such an object, and is left alone
+	invalid                       // an error was reported, or it hangs on something that is broken
 )
 
-// fact is what is known of one wanted thing.
-type fact struct {
-	traits     *traits
-	row        resource.Row // as the service shows it; nil = not read
-	prior      *Record      // what the state knows of it; nil = nothing, or of another thing
-	step       *Step        // that creates or changes it, once it is planned
-	id         string
-	identifier string
-	why        string // of what is missing or hidden
-	adopted    string // how it was recognised, if by anything but the manifest's ID or the state
-	parent     int32  // fact of what it lives in; none = the workspace
-	refs       int32  // where the fields that name others begin, see namings
-	standing   standing
-	gone       bool // the state knows it, the service does not any more
-	moved      bool // the state knows another thing under this address
-	lived      bool // things live in it
-	joins      bool // it becomes a member of something
-	compared   bool // some field is held against what the service shows
-	unsettled  bool // a former run may have created it, and it may still come
-	blind      bool // it counts as absent since nothing can tell
+// objectState is what is known of one wanted object.
+type objectState struct {
+	info         *kindInfo
+	row          resource.Row // as the service shows it; nil = not read
+	prior        *Record      // what the state knows of it; nil = nothing, or of another object
+	step         *Step        // that creates or changes it, once it is planned
+	id           string
+	identifier   string
+	why          string // of what is missing or hidden
+	matchedBy    string // how it was recognised, if by anything but the manifest's ID or the state
+	parent       int32  // state of what it lives in; none = the workspace
+	refs         int32  // where the fields that name others begin, see namings
+	presence     presence
+	vanished     bool // the state knows it, the service does not any more
+	replaced     bool // the state knows another object under this address
+	hasChildren  bool // objects live in it
+	isMember     bool // it becomes a member of something
+	compared     bool // some field is held against what the service shows
+	unconfirmed  bool // a former run may have created it, and it may still come
+	undetectable bool // it counts as absent since nothing can tell
 }
 
-// Survey is where everything stands, as far as the answers to the reads go. It
+// Snapshot is where everything stands, as far as the answers to the reads go. It
 // is not safe for concurrent use.
-type Survey struct {
-	in       Input
-	kinds    map[*resource.Kind]*traits
-	facts    []fact                     // one for each of in.Desired
-	index    map[*resource.Object]int32 // into facts, of things that are named
-	refs     []naming                   // of all facts
-	records  []Record                   // of the facts
-	listings map[scope]*listing
-	recent   *listing // the one of recentAt
-	recentAt scope
-	owners   map[serviceID]int32 // facts by what they are on the service
-	rosters  []*roster
-	names    map[Name]string
-	found    map[nameKey]string        // "" = reported, or found during the run only
-	lacked   map[nameKey]bool          // of kinds that this edition does not have; nil = none
-	unfound  map[nameKey]string        // identifiers that no thing of the service bears, and why; nil = none
-	lookups  int                       // by mark
-	unlooked int                       // things that would have been looked for by their mark, if there were not so many
-	marked   map[string]int32          // facts by their marks
-	namesake map[*resource.Object]bool // things of one name, which the name does not tell apart
-	mayMiss  bool                      // the names that are looked up are those of fields that can be left out
-	reads    []Read
-	unseen   []Read // see Unseen
-	asked    map[Read]bool
-	diags    diag.List
-	renames  bool                                  // some thing had another key before
-	origin   map[resource.Address]resource.Address // by the address now: the one under which the state has the record; see rename
+type Snapshot struct {
+	in                Input
+	kinds             map[*resource.Kind]*kindInfo
+	states            []objectState              // one for each of in.Desired
+	index             map[*resource.Object]int32 // into states, of objects that are named
+	refs              []refUse                   // of all states
+	records           []Record                   // of the states
+	listings          map[scope]*listing
+	recent            *listing // the one of recentAt
+	recentAt          scope
+	owners            map[serviceID]int32 // states by what they are on the service
+	memberSets        []*memberSet
+	names             map[Name]string
+	found             map[nameKey]string        // "" = reported, or found during the run only
+	unsupportedNames  map[nameKey]bool          // of kinds that this edition does not have; nil = none
+	notFoundNames     map[nameKey]string        // identifiers that no object of the service bears, and why; nil = none
+	externalIDLookups int                       // by external ID
+	skippedLookups    int                       // objects that would have been looked for by their external IDs, if there were not so many
+	byExternalID      map[string]int32          // states by their external IDs
+	sharedNames       map[*resource.Object]bool // objects of one name, which the name does not tell apart
+	optional          bool                      // the names that are looked up are those of fields that can be left out
+	reads             []Read
+	unconfirmed       []Read // see Unseen
+	asked             map[Read]bool
+	diags             diag.List
+	renames           bool                                  // some object had another key before
+	origin            map[resource.Address]resource.Address // by the address now: the one under which the state has the record; see rename
 	// What the state knows and the manifest does not have any more, parents first.
-	leftovers  []*leftover
-	departures []*departure
-	outsiders  map[*resource.Value][]*resource.Reference // of fields that name people; nil = none
-	blind      int                                       // leftovers that are deleted without a look at what others put into them
-	blindUse   int                                       // likewise at who else uses them
-	gone       map[resource.Address]bool                 // leftovers that are not on the service any more
-	probes     map[*resource.Kind]Read                   // of routes that take members out
-	costly     map[*resource.Kind]int                    // things that are not read again, by kind, see findCostly
+	orphans      []*orphan
+	removals     []*removal
+	outsiders    map[*resource.Value][]*resource.Reference // of fields that name people; nil = none
+	unchecked    int                                       // orphans that are deleted without a look at what others put into them
+	uncheckedUse int                                       // likewise at who else uses them
+	gone         map[resource.Address]bool                 // orphans that are not on the service any more
+	probes       map[*resource.Kind]Read                   // of routes that take members out
+	expensive    map[*resource.Kind]int                    // objects that are not read again, by kind, see findCostly
 	// Made when first needed:
-	spoken  map[serviceID]string // names by ID
-	sequels map[scope]*sequel
-	places  map[resource.Address]int32  // facts by address
-	codes   map[resource.Address]string // readable identifiers of what the state's things lived in
-	claims  map[string]bool             // IDs that the state or the manifest has
+	displayNames map[serviceID]string // names by ID
+	lostCreates  map[scope]*lostCreates
+	byAddress    map[resource.Address]int32  // states by address
+	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
+	claims       map[string]bool             // IDs that the state or the manifest has
 }
 
-// naming is a field of a wanted thing that names others.
-type naming struct {
-	v  *resource.Value
-	t  *refTraits
-	by int32 // fact of the thing
+// refUse is a field of a wanted object that names others.
+type refUse struct {
+	value *resource.Value
+	field *refField
+	by    int32 // state of the object
 }
 
-// serviceID is one thing of the service.
+// serviceID is one object of the service.
 type serviceID struct{ kind, id string }
 
-// Reads is [Survey.Reads] of a new look.
-func Reads(in Input) []Read { return Look(in).Reads() }
+// Reads is [Snapshot.Reads] of a new look.
+func Reads(in Input) []Read { return Observe(in).Reads() }
 
 // Reads returns the read requests that must be answered before a plan can be
 // made and that can be asked now, in a fixed order. It is empty when Build can go on.
-func (s *Survey) Reads() []Read { return s.reads }
+func (s *Snapshot) Reads() []Read { return s.reads }
 
-// Unseen returns the reads that show nothing of a create which a former run may
+// Unconfirmed returns the reads that show nothing of a create which a former run may
 // have sent, where only readable numbers tell. While the service may still be about
 // to carry it out, they are to be asked again before there is a plan. Where anything
 // else tells, the step is [Step.Pending] instead.
-func (s *Survey) Unseen() []Read { return s.unseen }
+func (s *Snapshot) Unconfirmed() []Read { return s.unconfirmed }
 
-// Look works out where everything stands. A look that asks for no more reads can be built at once.
-func Look(in Input) *Survey {
-	s := &Survey{
-		in: in, kinds: newTraits(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
+// Observe works out where everything stands. A look that asks for no more reads can be built at once.
+func Observe(in Input) *Snapshot {
+	s := &Snapshot{
+		in: in, kinds: newKindInfo(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
 		names: map[Name]string{}, found: map[nameKey]string{}, asked: map[Read]bool{},
 	}
-	s.rename()
-	s.enter()
-	for i := range s.facts {
+	s.applyRenames()
+	s.indexObjects()
+	for i := range s.states {
 		s.identify(i)
 	}
-	s.own()
+	s.recordOwners()
 	s.lookUpNames()
-	s.findCircles()
-	s.gatherRosters()
-	s.findLeftovers()
-	s.findDepartures()
+	s.findParentCycles()
+	s.gatherMemberSets()
+	s.findOrphans()
+	s.findRemovals()
 	s.findOutsiders()
 	s.readNames()
 	return s
 }
 
-// enter makes a fact of every wanted thing and counts what shares a list.
-func (s *Survey) enter() {
+// indexObjects makes a state of every wanted object and counts what shares a list.
+func (s *Snapshot) indexObjects() {
 	n := len(s.in.Desired)
-	s.facts = make([]fact, n)
-	s.index = make(map[*resource.Object]int32, n/2) // most things have one that nothing names, such as a link
-	s.refs = make([]naming, 0, 2*n)
+	s.states = make([]objectState, n)
+	s.index = make(map[*resource.Object]int32, n/2) // most objects have one that nothing names, such as a link
+	s.refs = make([]refUse, 0, 2*n)
 	s.records = make([]Record, 0, min(len(s.in.Prior), n))
-	s.findCostly()
+	s.findExpensive()
 	for i, o := range s.in.Desired {
-		f := &s.facts[i]
-		f.traits, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
-		if f.traits.named {
+		f := &s.states[i]
+		f.info, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
+		if f.info.referenced {
 			s.index[o] = int32(i)
 		}
 		if o.Parent != nil {
 			f.parent = s.index[o.Parent]
-			s.facts[f.parent].lived = true
+			s.states[f.parent].hasChildren = true
 		}
 		if len(s.in.Prior) > 0 {
 			if r, ok := s.in.Prior[o.Address]; ok {
@@ -162,90 +162,90 @@ func (s *Survey) enter() {
 				f.prior = &s.records[len(s.records)-1]
 			}
 		}
-		s.name(i)
+		s.indexRefs(i)
 	}
 	for i, o := range s.in.Desired {
-		s.count(o, &s.facts[i])
+		s.countReads(o, &s.states[i])
 	}
 	for _, n := range s.refs {
-		if n.t.to.list == nil || !n.t.to.single() {
+		if n.field.to.list == nil || !n.field.to.single() {
 			continue
 		}
-		for j := range n.v.Refs {
-			if r := &n.v.Refs[j]; r.Target == nil && s.literal(n.t, r) == "" {
-				s.listing(n.t.to, s.within(n.by, n.t.to)).whole = true
+		for j := range n.value.Refs {
+			if r := &n.value.Refs[j]; r.Target == nil && s.literal(n.field, r) == "" {
+				s.listing(n.field.to, s.within(n.by, n.field.to)).whole = true
 			}
 		}
 	}
 }
 
-// name notes the fields of a thing that name others, and whether there are any that are compared.
-func (s *Survey) name(i int) {
-	o, f := s.in.Desired[i], &s.facts[i]
+// indexRefs notes the fields of an object that name others, and whether there are any that are compared.
+func (s *Snapshot) indexRefs(i int) {
+	o, f := s.in.Desired[i], &s.states[i]
 	compared := len(o.Values)
-	if len(f.traits.refs) > 0 {
+	if len(f.info.refs) > 0 {
 		for k := range o.Values {
 			v := &o.Values[k]
-			t := f.traits.ref(v.Field)
+			t := f.info.ref(v.Field)
 			if t == nil {
 				continue
 			}
-			s.refs = append(s.refs, naming{v, t, int32(i)}) //nolint:gosec // there are fewer things than 2^31
+			s.refs = append(s.refs, refUse{v, t, int32(i)}) //nolint:gosec // there are fewer things than 2^31
 			if t.via != nil || v.Field.NoWire {
 				compared--
 			}
-			f.joins = f.joins || t.via != nil && t.via.Membership.On == o.Kind.Name
+			f.isMember = f.isMember || t.via != nil && t.via.Membership.On == o.Kind.Name
 		}
 	}
 	f.compared = compared > 0
 }
 
-// count notes how a thing will be looked for.
-func (s *Survey) count(o *resource.Object, f *fact) {
-	t := f.traits
-	if t.recognises() && (t.list == nil || !t.single()) {
+// countReads notes how an object will be looked for.
+func (s *Snapshot) countReads(o *resource.Object, f *objectState) {
+	t := f.info
+	if t.recognisable() && (t.list == nil || !t.single()) {
 		return
 	}
 	l := s.listing(t, f.parent)
 	switch {
 	case o.ID == "" && o.Identifier == "" && !f.known():
-		l.whole = l.whole || t.recognises()
-	case !s.trusted(f) && s.looked(o, f):
-		l.wanted++
+		l.whole = l.whole || t.recognisable()
+	case !s.skipsRefresh(f) && s.mustRead(o, f):
+		l.desired++
 	}
 	l.known = l.known || f.prior != nil
 }
 
-// looked reports whether a thing is to be read: unless the manifest gives its ID
+// mustRead reports whether an object is to be read: unless the manifest gives its ID
 // and nothing of it is compared. But under the ID of one that is archived, or
 // belongs to another project, the service takes what is put into it and shows it nowhere.
-func (s *Survey) looked(o *resource.Object, f *fact) bool {
-	filled := f.joins || f.lived && (f.parent != none || o.Kind.Archives)
-	return f.compared || o.ID == "" || filled && f.traits.get != nil && !s.in.Trust
+func (s *Snapshot) mustRead(o *resource.Object, f *objectState) bool {
+	filled := f.isMember || f.hasChildren && (f.parent != none || o.Kind.Archives)
+	return f.compared || o.ID == "" || filled && f.info.get != nil && !s.in.SkipRefresh
 }
 
-// namings are the fields of a thing that name others.
-func (s *Survey) namings(i int32) []naming {
-	if int(i)+1 < len(s.facts) {
-		return s.refs[s.facts[i].refs:s.facts[i+1].refs]
+// refUses are the fields of an object that name others.
+func (s *Snapshot) refUses(i int32) []refUse {
+	if int(i)+1 < len(s.states) {
+		return s.refs[s.states[i].refs:s.states[i+1].refs]
 	}
-	return s.refs[s.facts[i].refs:]
+	return s.refs[s.states[i].refs:]
 }
 
-// trusted reports whether a thing is taken to be as the state has it.
-func (s *Survey) trusted(f *fact) bool {
-	return (s.in.Trust || s.costly[f.traits.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.Open == nil
+// skipsRefresh reports whether an object is taken to be as the state has it.
+func (s *Snapshot) skipsRefresh(f *objectState) bool {
+	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.PendingIntent == nil
 }
 
-// mostSingly is how many requests for one or a few things each a person waits for: a minute of the usual quota.
-const mostSingly = 60
+// maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
+const maxSingleReads = 60
 
-// findCostly finds the kinds of which so many things are known that reading
+// findExpensive finds the kinds of which so many objects are known that reading
 // them again, one request for one or a few of them, would take longer than a
 // person waits.
-func (s *Survey) findCostly() {
-	s.costly = map[*resource.Kind]int{}
-	if s.in.Thorough || len(s.in.Prior) <= mostSingly {
+func (s *Snapshot) findExpensive() {
+	s.expensive = map[*resource.Kind]int{}
+	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
 		return
 	}
 	type reader struct {
@@ -266,33 +266,33 @@ func (s *Survey) findCostly() {
 		}
 	}
 	for k, n := range reads {
-		if n > mostSingly {
-			s.costly[k] = things[k]
+		if n > maxSingleReads {
+			s.expensive[k] = things[k]
 		}
 	}
 }
 
-// within is the fact in which things of a kind live that a thing names.
-func (s *Survey) within(at int32, t *traits) int32 {
+// within is the state in which objects of a kind live that an object names.
+func (s *Snapshot) within(at int32, t *kindInfo) int32 {
 	if t.parent == nil {
 		return none
 	}
 	return s.ancestor(at, t.parent)
 }
 
-// ancestor is the fact of a kind that a thing is or lives in.
-func (s *Survey) ancestor(at int32, t *traits) int32 {
-	for at != none && s.facts[at].traits != t {
-		at = s.facts[at].parent
+// ancestor is the state of a kind that an object is or lives in.
+func (s *Snapshot) ancestor(at int32, t *kindInfo) int32 {
+	for at != none && s.states[at].info != t {
+		at = s.states[at].parent
 	}
 	return at
 }
 
-// own notes what every thing is on the service. Two things of the manifest cannot be one.
-func (s *Survey) own() {
-	for i := range s.facts {
-		f := &s.facts[i]
-		if f.standing != there && f.standing != hidden || f.id == "" {
+// recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.
+func (s *Snapshot) recordOwners() {
+	for i := range s.states {
+		f := &s.states[i]
+		if f.presence != exists && f.presence != hidden || f.id == "" {
 			continue
 		}
 		o := s.in.Desired[i]
@@ -305,23 +305,23 @@ func (s *Survey) own() {
 		other := s.in.Desired[first]
 		s.diags.Add(diag.Diagnostic{
 			Code: "same-thing", Position: o.Position, Address: string(o.Address),
-			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.how(),
+			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.matchedByText(),
 			Hint:    "take one of them out of the manifest, or give each its own id",
 			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},
 		})
-		f.standing = broken
+		f.presence = invalid
 	}
 }
 
-// how says by what a thing was recognised.
-func (f *fact) how() string {
-	if f.adopted == "" {
+// matchedByText says by what an object was recognised.
+func (f *objectState) matchedByText() string {
+	if f.matchedBy == "" {
 		return ""
 	}
-	return ", found by " + f.adopted
+	return ", found by " + f.matchedBy
 }
 
-func (s *Survey) hint(o *resource.Object, code, summary, hint string) {
+func (s *Snapshot) report(o *resource.Object, code, summary, hint string) {
 	s.diags.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
 }
 

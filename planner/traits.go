@@ -9,39 +9,39 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// traits is what planning needs to know of a kind under one API, worked out once.
-type traits struct {
-	kind       *resource.Kind
-	rank       int
-	parent     *traits             // what things live in; nil = the workspace
-	refs       []refTraits         // of the fields that name things
-	natural    []*resource.Field   // by which things are recognised; empty = they are not
-	identifier *regexp.Regexp      // nil = the kind has none
-	create     *resource.Operation // nil = not offered; likewise the others
-	update     *resource.Operation
-	list       *resource.Operation
-	fields     string // that a list is asked for; "" = all
-	get        *resource.Operation
-	find       *resource.Operation
-	self       *resource.Operation
-	archived   *resource.Operation // lists what the list leaves out
-	through    *traits             // kind whose one thing stands in the list's path; nil = none
-	flag       string              // field that marks the one which others get by default; "" = none
-	marked     bool                // things carry planform's mark
-	named      bool                // other things live in one or refer to one
+// kindInfo is what planning needs to know of a kind under one API, worked out once.
+type kindInfo struct {
+	kind        *resource.Kind
+	rank        int
+	parent      *kindInfo           // what objects live in; nil = the workspace
+	refs        []refField          // of the fields that name objects
+	natural     []*resource.Field   // by which objects are recognised; empty = they are not
+	identifier  *regexp.Regexp      // nil = the kind has none
+	create      *resource.Operation // nil = not offered; likewise the others
+	update      *resource.Operation
+	list        *resource.Operation
+	fields      string // that a list is asked for; "" = all
+	get         *resource.Operation
+	find        *resource.Operation
+	self        *resource.Operation
+	archived    *resource.Operation // lists what the list leaves out
+	through     *kindInfo           // kind whose one object stands in the list's path; nil = none
+	flag        string              // field that marks the one which others get by default; "" = none
+	externalIDs bool                // objects carry planform's external ID
+	referenced  bool                // other objects live in one or refer to one
 }
 
-// refTraits is a field that names things.
-type refTraits struct {
+// refField is a field that names objects.
+type refField struct {
 	field *resource.Field
-	to    *traits        // of what it names
+	to    *kindInfo      // of what it names
 	via   *resource.Kind // the membership that makes it true; nil = a body does
 }
 
-func newTraits(in *Input) map[*resource.Kind]*traits {
-	all := make(map[*resource.Kind]*traits, len(resource.Kinds()))
+func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
+	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
 	for _, k := range resource.Kinds() {
-		t := &traits{kind: k, rank: resource.Rank(k.Name), marked: k.Marks && in.API == resource.Full}
+		t := &kindInfo{kind: k, rank: resource.Rank(k.Name), externalIDs: k.Marks && in.API == resource.Full}
 		t.create, _ = k.Op(resource.Create, in.API)
 		t.update, _ = k.Op(resource.Update, in.API)
 		t.list, _ = k.Op(resource.List, in.API)
@@ -60,7 +60,7 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 	for k, t := range all {
 		if k.Parent != "" {
 			t.parent = all[resource.Must(k.Parent)]
-			t.parent.named = true
+			t.parent.referenced = true
 		}
 		if k.Through != "" {
 			t.through = all[resource.Must(k.Through)]
@@ -70,8 +70,8 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 			if !f.IsRef() {
 				continue
 			}
-			r := refTraits{field: f, to: all[resource.Must(f.Ref)]}
-			r.to.named = true
+			r := refField{field: f, to: all[resource.Must(f.Ref)]}
+			r.to.referenced = true
 			if f.DefaultFlag != "" {
 				r.to.flag = f.DefaultFlag
 			}
@@ -87,18 +87,18 @@ func newTraits(in *Input) map[*resource.Kind]*traits {
 			written[o.Values[i].Field] = true
 		}
 	}
-	leaving := in.leaving()
+	leaving := in.deletedKinds()
 	for _, t := range all {
 		if t.list != nil && slices.Contains(t.list.Query, "fields") {
-			t.fields = t.needed(written, leaving)
+			t.fields = t.neededFields(written, leaving)
 		}
 	}
 	return all
 }
 
-// needed are the fields of a record that planning looks at: what it is, what some
+// neededFields are the fields of a record that planning looks at: what it is, what some
 // manifest says of it, and what it is below or names, where that may be deleted.
-func (t *traits) needed(written map[*resource.Field]bool, leaving map[string]bool) string {
+func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[string]bool) string {
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
@@ -116,11 +116,11 @@ func (t *traits) needed(written map[*resource.Field]bool, leaving map[string]boo
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
 
-// isDefaultFlag reports whether some field that names things of the kind stands for the flagged one where it is not given.
-func (t *traits) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
+// isDefaultFlag reports whether some field that names objects of the kind stands for the flagged one where it is not given.
+func (t *kindInfo) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
 
-// leaving are the kinds of which something may be deleted.
-func (in *Input) leaving() map[string]bool {
+// deletedKinds are the kinds of which something may be deleted.
+func (in *Input) deletedKinds() map[string]bool {
 	kinds := map[string]bool{}
 	if !in.Prune {
 		return kinds
@@ -130,7 +130,7 @@ func (in *Input) leaving() map[string]bool {
 		wanted[o.Address] = true
 	}
 	for address, r := range in.Prior {
-		if (r.Made || r.Open != nil) && !wanted[address] {
+		if (r.CreatedByUs || r.PendingIntent != nil) && !wanted[address] {
 			kinds[address.Kind()] = true
 		}
 	}
@@ -147,8 +147,8 @@ func naturalFields(k *resource.Kind) []*resource.Field {
 	return fields
 }
 
-// ref returns the traits of a field that names things, or nil.
-func (t *traits) ref(f *resource.Field) *refTraits {
+// ref returns the info of a field that names objects, or nil.
+func (t *kindInfo) ref(f *resource.Field) *refField {
 	if !f.IsRef() {
 		return nil
 	}
@@ -161,38 +161,38 @@ func (t *traits) ref(f *resource.Field) *refTraits {
 }
 
 // carried reports whether a membership makes the field true instead of a body.
-func (t *traits) carried(f *resource.Field) bool {
+func (t *kindInfo) carried(f *resource.Field) bool {
 	r := t.ref(f)
 	return r != nil && r.via != nil
 }
 
-// recognises reports whether a thing can be found on the service without an ID or an identifier.
-func (t *traits) recognises() bool { return t.list != nil && (t.marked || len(t.natural) > 0) }
+// recognisable reports whether an object can be found on the service without an ID or an identifier.
+func (t *kindInfo) recognisable() bool { return t.list != nil && (t.externalIDs || len(t.natural) > 0) }
 
-// findsMarks reports whether a thing can be looked for by its mark alone, wherever it is.
-func (t *traits) findsMarks() bool {
-	return t.marked && t.list != nil && slices.Contains(t.list.Query, "external_id")
+// findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
+func (t *kindInfo) findsExternalIDs() bool {
+	return t.externalIDs && t.list != nil && slices.Contains(t.list.Query, "external_id")
 }
 
-// given reports whether every new parent has a thing of that name from the start.
-func (t *traits) given(name string) bool {
+// hasDefault reports whether every new parent has an object of that name from the start.
+func (t *kindInfo) hasDefault(name string) bool {
 	return slices.ContainsFunc(t.kind.Given, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
-// readSingly reports whether a request refreshes one thing, or those of one
-// thing that lives in something itself, such as the links of a work item.
-func (t *traits) readSingly() bool {
+// readSingly reports whether a request refreshes one object, or those of one
+// object that lives in something itself, such as the links of a work item.
+func (t *kindInfo) readSingly() bool {
 	if t.list == nil {
 		return t.single()
 	}
 	return t.parent != nil && t.parent.parent != nil
 }
 
-// single reports whether one thing can be read without its neighbours.
-func (t *traits) single() bool { return t.get != nil || t.find != nil }
+// single reports whether one object can be read without its neighbours.
+func (t *kindInfo) single() bool { return t.get != nil || t.find != nil }
 
-// above is the field by which a thing names another of its kind that it is below, or nil.
-func above(k *resource.Kind) *resource.Field {
+// parentField is the field by which an object names another of its kind that it is below, or nil.
+func parentField(k *resource.Kind) *resource.Field {
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Type == resource.Ref && f.Ref == k.Name {
 			return f

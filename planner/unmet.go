@@ -7,9 +7,9 @@ import (
 )
 
 // unavailable says why a value that a body sends cannot be sent: something that it names is not on the
-// service, or archived there. "" = nothing is in the way. Only the field waits, not the thing.
+// service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
 func (b *builder) unavailable(i int32, v *resource.Value) string {
-	if t := b.facts[i].traits.ref(v.Field); t != nil {
+	if t := b.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
 			if why := b.unavailableRef(i, t, &v.Refs[k]); why != "" {
 				return why
@@ -19,9 +19,9 @@ func (b *builder) unavailable(i int32, v *resource.Value) string {
 	return ""
 }
 
-func (b *builder) unavailableRef(i int32, t *refTraits, r *resource.Reference) string {
+func (b *builder) unavailableRef(i int32, t *refField, r *resource.Reference) string {
 	if r.Target == nil {
-		if why := b.unfound[nameKey{t.to, b.within(i, t.to), r.Text}]; why != "" {
+		if why := b.notFoundNames[nameKey{t.to, b.within(i, t.to), r.Text}]; why != "" {
 			return why
 		}
 		if id := b.literal(t, r); id != "" && t.via == nil && b.unlisted(i, t, id) {
@@ -32,8 +32,8 @@ func (b *builder) unavailableRef(i int32, t *refTraits, r *resource.Reference) s
 	if !ok || at == none {
 		return ""
 	}
-	switch f := &b.facts[at]; f.standing {
-	case missing:
+	switch f := &b.states[at]; f.presence {
+	case notFound:
 		return string(b.in.Desired[at].Address) + ": " + f.why
 	case hidden:
 		return string(b.in.Desired[at].Address) + " is " + f.why + ", or what it lives in"
@@ -42,53 +42,53 @@ func (b *builder) unavailableRef(i int32, t *refTraits, r *resource.Reference) s
 	}
 }
 
-// unlisted reports whether the list in which a thing of that ID would stand was read and does not show it.
-func (b *builder) unlisted(i int32, t *refTraits, id string) bool {
+// unlisted reports whether the list in which an object of that ID would stand was read and does not show it.
+func (b *builder) unlisted(i int32, t *refField, id string) bool {
 	at := b.within(i, t.to)
 	if t.field.Anywhere || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.listed(t.to, at) {
 		return false
 	}
 	l, st := b.list(t.to, at)
-	return st == there && len(l.ids()[id]) == 0
+	return st == exists && len(l.ids()[id]) == 0
 }
 
-// unmet takes what a thing names and cannot be joined with, and what names nothing here,
+// addUnavailableRefs takes what an object names and cannot be joined with, and what names nothing here,
 // into what cannot be made different.
-func (b *builder) unmet(i int, d *difference) {
+func (b *builder) addUnavailableRefs(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
 		text := m.Text
-		d.stick(Change{Path: m.Field.Name, After: &text, Origin: FromManifest}, m.Why, m.Position)
+		d.block(Change{Path: m.Field.Name, After: &text, Origin: FromManifest}, m.Why, m.Position)
 	}
-	for _, n := range b.namings(int32(i)) { //nolint:gosec // there are fewer things than 2^31
-		if n.t.via == nil {
+	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+		if n.field.via == nil {
 			continue
 		}
-		for k := range n.v.Refs {
-			r := &n.v.Refs[k]
-			why := b.unavailableRef(n.by, n.t, r)
-			if why == "" || r.Target != nil && n.t.via.Membership.On != n.t.via.Membership.Container || b.joinedAlready(n, r) {
+		for k := range n.value.Refs {
+			r := &n.value.Refs[k]
+			why := b.unavailableRef(n.by, n.field, r)
+			if why == "" || r.Target != nil && n.field.via.Membership.On != n.field.via.Membership.Container || b.joinedAlready(n, r) {
 				continue
 			}
 			text := r.Text
-			d.stick(Change{Path: n.v.Field.Name, After: &text, Origin: FromManifest}, why, r.Position)
+			d.block(Change{Path: n.value.Field.Name, After: &text, Origin: FromManifest}, why, r.Position)
 		}
 	}
 }
 
 // joinedAlready reports whether something that the service does not show is a member since an earlier apply.
-func (b *builder) joinedAlready(n naming, r *resource.Reference) bool {
-	at, id, ok := b.target(n.by, n.t, r)
+func (b *builder) joinedAlready(n refUse, r *resource.Reference) bool {
+	at, id, ok := b.target(n.by, n.field, r)
 	if !ok || id == "" {
 		return false
 	}
 	container, member := n.by, id
-	if n.t.via.Membership.On != n.t.via.Membership.Container {
-		container, member = at, b.facts[n.by].id
+	if n.field.via.Membership.On != n.field.via.Membership.Container {
+		container, member = at, b.states[n.by].id
 	}
 	if container == none {
 		return false
 	}
-	address := b.in.Desired[container].Address.Members(n.t.via.Membership.Plural(), 1)
+	address := b.in.Desired[container].Address.Members(n.field.via.Membership.Plural(), 1)
 	return slices.Contains(b.in.Prior[address].Members, member)
 }

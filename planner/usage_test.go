@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestWhatOthersUseStays covers things that planform made, that the manifest does
+// TestWhatOthersUseStays covers objects that planform made, that the manifest does
 // not have any more, and that something of others is in or names.
 func TestWhatOthersUseStays(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestWhatOthersUseStays(t *testing.T) {
 			api: full, want: project, options: pruning,
 			have: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
 			prior: []planner.Record{
-				made("cycle/web/cyc", cyc), {Address: "cycle/web/cyc#work_items", Members: []string{bobs}, Files: standing()},
+				made("cycle/web/cyc", cyc), {Address: "cycle/web/cyc#work_items", Members: []string{bobs}, Sources: presence()},
 			},
 			steps: []string{"delete cycle/web/cyc"},
 		},
@@ -172,7 +172,7 @@ func TestOfManyContainersTheUseIsNotLookedAt(t *testing.T) {
 	if plan.Summary.Delete != many || len(s.reads) > 2 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
 		t.Errorf("%+v, %d reads, %v", plan.Summary, len(s.reads), plan.Notices)
 	}
-	s.in.Thorough = true
+	s.in.RefreshAll = true
 	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || len(plan.Notices) > 0 {
 		t.Errorf("thorough: %+v, %v", plan.Summary, plan.Notices)
 	}

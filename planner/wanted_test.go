@@ -15,7 +15,7 @@ type wanted struct {
 	t       testing.TB
 	objects []*resource.Object
 	byName  map[resource.Address]*resource.Object
-	later   []func() // references to things that are written further down
+	later   []func() // references to objects that are written further down
 }
 
 func want(tb testing.TB) *wanted {
@@ -23,7 +23,7 @@ func want(tb testing.TB) *wanted {
 	return &wanted{t: tb, byName: map[resource.Address]*resource.Object{}}
 }
 
-// put adds a thing by its address. What it lives in must be there already.
+// put adds an object by its address. What it lives in must be there already.
 // fields are written as name=text; id= and identifier= are its identity, name!
 // clears a field, and in a list of references @ stands before an address.
 func (w *wanted) put(address resource.Address, fields ...string) *wanted {
@@ -42,7 +42,7 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 			w.t.Fatalf("%s lives in %s, which is not wanted", o.Address, parent)
 		}
 	}
-	o.Files = standing()
+	o.Files = presence()
 	o.Position = diag.Position{File: "workspace.yaml", Line: int32(10 * (len(w.objects) + 1)), Column: 3}
 	for _, text := range fields {
 		name, value, given := strings.Cut(text, "=")
@@ -92,7 +92,7 @@ func (w *wanted) refer(v *resource.Value) {
 	}
 }
 
-// all returns the things, their references resolved.
+// all returns the objects, their references resolved.
 func (w *wanted) all() []*resource.Object {
 	for _, f := range w.later {
 		f()

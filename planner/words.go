@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// plural is what people call the kind's things: the manifest's word, where it has one.
+// plural is what people call the kind's objects: the manifest's word, where it has one.
 func plural(k *resource.Kind) string {
 	if k.Section != "" {
 		return strings.ReplaceAll(k.Section, "_", " ")
@@ -16,8 +16,8 @@ func plural(k *resource.Kind) string {
 	return diag.Plural(k.Noun())
 }
 
-// number puts a number before the kind's things.
-func number(n int, k *resource.Kind) string {
+// countOf puts a number before the kind's objects.
+func countOf(n int, k *resource.Kind) string {
 	if n == 1 {
 		return "1 " + k.Noun()
 	}

@@ -109,9 +109,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if len(plan.Corrections)+len(plan.Files) > 0 {
-		file.Correct(plan.Corrections)
-		file.Stand(plan.Files)
+	if len(plan.StateChanges)+len(plan.Sources) > 0 {
+		file.Correct(plan.StateChanges)
+		file.Stand(plan.Sources)
 		if err := file.Save(); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 		return o, out, usageError{text: "--settle-timeout must not be negative", hint: "--settle-timeout 0s does not wait"}
 	}
 	o.input = planner.Input{
-		Trust: c.Bool("no-refresh"), Thorough: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
+		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
 	}
 	if o.input.OnDrift, err = onDrift(c.String("on-drift")); err != nil {
 		return o, out, err
@@ -199,7 +199,7 @@ func (o planOptions) pending(plan *planner.Plan) error {
 // this edition lacks does not count if that is allowed.
 func (o planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
-		return s.Action == planner.NotPossible && (s.Lacking == "" || !o.allowUnsupported)
+		return s.Action == planner.NotPossible && (s.Unsupported == "" || !o.allowUnsupported)
 	})
 }
 
@@ -259,7 +259,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
 	around := newSurroundings(path, o.files, wanted.Files)
 	wanted.Call(around.names)
-	in.Elsewhere = around.elsewhere(in.Prior)
+	in.OtherSources = around.elsewhere(in.Prior)
 	var known []resource.Address
 	if in.Prune {
 		known = slices.Collect(maps.Keys(in.Prior))

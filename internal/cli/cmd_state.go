@@ -183,8 +183,8 @@ func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
 
 func openText(r planner.Record) string {
 	switch {
-	case r.Open != nil:
-		return r.Open.Action.String() + " without an outcome"
+	case r.PendingIntent != nil:
+		return r.PendingIntent.Action.String() + " without an outcome"
 	case r.Members != nil:
 		return diag.Count(len(r.Members), "member")
 	default:
@@ -219,9 +219,9 @@ type recordJSON struct {
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.Made, Protect: r.Protect, Files: r.Files, Values: r.Values, Members: r.Members, Found: r.Found}
-	if r.Open != nil {
-		j.Open = r.Open.Action.String()
+	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.CreatedByUs, Protect: r.Protect, Files: r.Sources, Values: r.Values, Members: r.Members, Found: r.Found}
+	if r.PendingIntent != nil {
+		j.Open = r.PendingIntent.Action.String()
 	}
 	return j
 }
@@ -250,13 +250,13 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 		if err != nil {
 			return err
 		}
-		if r.Open == nil {
+		if r.PendingIntent == nil {
 			return hinted{errors.New("no request of " + o.args[0] + " is without an outcome"), "planform state import binds an address to an ID"}
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
 		} else {
-			r.Open = nil
+			r.PendingIntent = nil
 			if o.id != "" {
 				r.ID = o.id
 			}
@@ -280,7 +280,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		switch r.ID {
 		case o.id:
 		case "": // what became of a create is said with it
-			r.Open = nil
+			r.PendingIntent = nil
 		default:
 			return hinted{fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it"}
 		}

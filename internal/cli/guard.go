@@ -21,8 +21,8 @@ func (o applyOptions) guard(p Process, plan *planner.Plan) error {
 		return nil
 	case o.limited && n > o.maxDeletes:
 		return hinted{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", diag.Count(n, "object"), o.maxDeletes), o.howMany(n)}
-	case !o.limited && (n > mostDeletes || mostShare*n > plan.Made):
-		return hinted{fmt.Errorf("the plan deletes %s of %d that planform created; nothing was done", diag.Count(n, "object"), plan.Made), o.howMany(n)}
+	case !o.limited && (n > mostDeletes || mostShare*n > plan.CreatedByUs):
+		return hinted{fmt.Errorf("the plan deletes %s of %d that planform created; nothing was done", diag.Count(n, "object"), plan.CreatedByUs), o.howMany(n)}
 	case !o.yes && (!p.Streams.InTTY || !p.Streams.ErrTTY):
 		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", diag.Count(n, "object")), hint: "--yes deletes without asking"}
 	}

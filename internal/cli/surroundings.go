@@ -75,7 +75,7 @@ func realPath(dir string) string {
 func (s *surroundings) elsewhere(prior planner.Prior) map[string]bool {
 	others, looked := map[string]bool{}, map[string]bool{}
 	for _, r := range prior {
-		for _, file := range r.Files {
+		for _, file := range r.Sources {
 			if s.read[file] || looked[file] {
 				continue
 			}

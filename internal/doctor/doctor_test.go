@@ -268,8 +268,8 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		"requests in the newer form":      {prepare: asked(`{"name":"X","link":"","work_item_ids":[]}`)},
 		"requests in the documented form": {prepare: asked(`{"title":"X"}`), options: sandbox.Options{Answers: sandbox.Contract}},
 		"a state":                         {state: left(planner.Record{Address: "page/a", ID: sandbox.PageWelcome})},
-		"a state with open requests": {state: left(planner.Record{Address: "page/a", Open: open}, planner.Record{Address: "page/b", Open: open},
-			planner.Record{Address: "page/c", Open: open}, planner.Record{Address: "page/d", Open: open}, planner.Record{Address: "page/e", ID: sandbox.PageWelcome})},
+		"a state with open requests": {state: left(planner.Record{Address: "page/a", PendingIntent: open}, planner.Record{Address: "page/b", PendingIntent: open},
+			planner.Record{Address: "page/c", PendingIntent: open}, planner.Record{Address: "page/d", PendingIntent: open}, planner.Record{Address: "page/e", ID: sandbox.PageWelcome})},
 		"a state that is locked": {state: func(t *testing.T, path, base string) {
 			t.Helper()
 			f := locked(t, path, base)

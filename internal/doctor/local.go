@@ -70,7 +70,7 @@ func writable(dir string) error {
 func (e *examination) open(known *state.Snapshot) {
 	var open []string
 	for address, r := range known.Prior() {
-		if r.Open != nil {
+		if r.PendingIntent != nil {
 			open = append(open, string(address))
 		}
 	}

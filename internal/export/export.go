@@ -202,7 +202,7 @@ func (e *Export) record(t *thing, values map[string]string) {
 // stand notes in which manifest the things stand of the records from first on.
 func (e *Export) stand(first int, file string) {
 	for i := range e.Records[first:] {
-		e.Records[first+i].Files = []string{file}
+		e.Records[first+i].Sources = []string{file}
 	}
 }
 

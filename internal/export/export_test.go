@@ -130,7 +130,7 @@ func (s *service) plan(dir string, records []planner.Record, trust bool) *planne
 		prior[r.Address] = r
 	}
 	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{
-		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, Thorough: true, Trust: trust,
+		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, RefreshAll: true, SkipRefresh: trust,
 	}, remote.Grace{})
 	if err != nil || len(found) > 0 {
 		s.t.Fatal(err, found)

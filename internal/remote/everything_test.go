@@ -237,8 +237,8 @@ func (s *service) remembered(t *testing.T) (known map[resource.Address]string, m
 			members[i] = names[id]
 		}
 		slices.Sort(members)
-		known[address] = fmt.Sprintf("%s %q protect=%t open=%t", names[r.ID], members, r.Protect, r.Open != nil)
-		made[address] = r.Made
+		known[address] = fmt.Sprintf("%s %q protect=%t open=%t", names[r.ID], members, r.Protect, r.PendingIntent != nil)
+		made[address] = r.CreatedByUs
 	}
 	return known, made
 }

@@ -285,7 +285,7 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 	prior := file.Prior()
 	for address := range maps.Keys(reasons) {
 		record, ok := prior[address]
-		if !ok || record.Open == nil {
+		if !ok || record.PendingIntent == nil {
 			continue // it waits for another
 		}
 		rows := slices.DeleteFunc(s.Rows(address.Kind()), func(r map[string]any) bool { return r["name"] != names[address] })
@@ -293,7 +293,7 @@ func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
 			file.Remove(address)
 			continue
 		}
-		record.Open, record.ID = nil, fmt.Sprint(rows[0]["id"])
+		record.PendingIntent, record.ID = nil, fmt.Sprint(rows[0]["id"])
 		file.Put(record)
 	}
 	if err := file.Save(); err != nil {

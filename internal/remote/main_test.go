@@ -214,7 +214,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	}
 	read := func() (*planner.Plan, diag.List, error) {
 		return remote.Plan(t.Context(), reader, planner.Input{
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Trust: a.trust, Prune: a.prune,
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, Prune: a.prune,
 		}, grace)
 	}
 	plan, findings, err := read()
@@ -225,7 +225,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
 	}
-	if file.Correct(plan.Corrections); len(plan.Corrections) > 0 {
+	if file.Correct(plan.StateChanges); len(plan.StateChanges) > 0 {
 		if err := file.Save(); err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ projects:
 	}})
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // only read
-	if r := file.Prior()["cycle/web/s#work_items"]; len(first.failed()) != 1 || len(r.Members) != 2 || r.Open != nil {
+	if r := file.Prior()["cycle/web/s#work_items"]; len(first.failed()) != 1 || len(r.Members) != 2 || r.PendingIntent != nil {
 		t.Errorf("%q %+v", first.failed(), r)
 	}
 }
@@ -121,7 +121,7 @@ func TestWhatTheServiceMadeByItselfIsKnownAsItWasSent(t *testing.T) {
 	s.apply(t, applying{manifest: `{projects: [{key: new, identifier: NEW, name: New, states: [{name: Todo, color: "#123456"}]}]}`})
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // only read
-	if r := file.Prior()["state/new/todo"]; r.ID == "" || r.Made || r.Values["color"] != resource.Digest("#123456") {
+	if r := file.Prior()["state/new/todo"]; r.ID == "" || r.CreatedByUs || r.Values["color"] != resource.Digest("#123456") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -143,7 +143,7 @@ func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
 	})
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // only read
-	if r := file.Prior()["label/web/tide"]; len(a.failed()) > 0 || s.named("label", "Tide") != 1 || r.ID == "" || r.Made {
+	if r := file.Prior()["label/web/tide"]; len(a.failed()) > 0 || s.named("label", "Tide") != 1 || r.ID == "" || r.CreatedByUs {
 		t.Errorf("%q %+v", a.failed(), r)
 	}
 }

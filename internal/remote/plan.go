@@ -23,9 +23,9 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		in.Observed = planner.Observed{}
 	}
 	for {
-		survey := planner.Look(in)
+		survey := planner.Observe(in)
 		reads := survey.Reads()
-		if unseen := survey.Unseen(); early && len(reads) == 0 && len(unseen) > 0 {
+		if unseen := survey.Unconfirmed(); early && len(reads) == 0 && len(unseen) > 0 {
 			early = false
 			if err := grace.wait(ctx); err != nil {
 				return nil, nil, err
@@ -59,7 +59,7 @@ func attribute(ctx context.Context, client *apiclient.Client, plan *planner.Plan
 		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "who changed things on the service is not known: " + err.Error()})
 	}
 	plan.Summary.Reads = len(observed)
-	plan.Attribute(observed)
+	plan.AnnotateAuthors(observed)
 }
 
 // Detect finds out whether the wider API is there, with one read that a plan
@@ -75,7 +75,7 @@ func Detect(ctx context.Context, client *apiclient.Client, workspace string, obs
 	switch {
 	case err != nil:
 		return resource.Documented, err
-	case a.Lacking || a.Missing:
+	case a.Unsupported || a.NotFound:
 		return resource.Documented, nil
 	}
 	observed[read] = a

@@ -63,7 +63,7 @@ func (l *life) empty(what, manifest string) {
 		for _, step := range a.plan.Steps {
 			l.Logf("%s %s", step.Action, step.Address)
 		}
-		l.Errorf("after %s went: %d writes, %+v, %v", what, a.writes, a.plan.Summary, a.plan.Corrections)
+		l.Errorf("after %s went: %d writes, %+v, %v", what, a.writes, a.plan.Summary, a.plan.StateChanges)
 	}
 }
 

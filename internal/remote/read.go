@@ -68,15 +68,15 @@ func part(a planner.Answer, o *resource.Operation) planner.Answer {
 
 // ask makes one read. That a thing or a route is not there is an answer.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	if r.Mark != "" {
+	if r.ExternalID != "" {
 		return askByMark(ctx, client, r)
 	}
 	rows, err := read(ctx, client, r, fieldsOf(r.Operation, r.Fields))
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
-		return planner.Answer{Lacking: true}, nil
+		return planner.Answer{Unsupported: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
-		return planner.Answer{Missing: true}, nil
+		return planner.Answer{NotFound: true}, nil
 	case r.Optional && forbidden(err):
 		return planner.Answer{}, nil
 	}
@@ -98,18 +98,18 @@ func fieldsOf(o *resource.Operation, fields string) url.Values {
 // askByMark looks for the one thing that carries a mark. The service answers the bare record,
 // of archived things and drafts too; 404 where there is none, and 500 where there are several.
 func askByMark(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: markQuery(r.Mark)})
+	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: markQuery(r.ExternalID)})
 	var e *apiclient.Error
 	switch {
 	case errors.Is(err, apiclient.ErrRouteAbsent):
-		return planner.Answer{Lacking: true}, nil
+		return planner.Answer{Unsupported: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{}, nil
 	case errors.As(err, &e) && e.Status == 500:
 		return planner.Answer{Several: true}, nil
 	case err != nil:
 		return planner.Answer{}, err
-	case !res.Row.Marked(r.Mark): // a service that does not know the look-up
+	case !res.Row.Marked(r.ExternalID): // a service that does not know the look-up
 		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: []resource.Row{res.Row}}, nil

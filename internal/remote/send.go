@@ -65,7 +65,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	applied := digests(values)
 	s.remember(step, row, applied, ids)
 	return executor.Outcome{
-		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: applied, Warnings: warnings,
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: applied, Warnings: warnings,
 	}, nil
 }
 
@@ -152,7 +152,7 @@ func (s *Service) besides(step *planner.Step, params map[string]string) [][2]str
 	if id := step.Kind.Identifier; creates && id != nil && id.Wire != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.Wire, step.Object.Identifier})
 	}
-	if creates && s.marks(step) || step.Mark {
+	if creates && s.marks(step) || step.SetExternalID {
 		extra = append(extra, [2]string{"external_source", resource.MarkSource}, [2]string{"external_id", resource.Mark(s.plan.Workspace, step.Address)})
 	}
 	return extra

@@ -77,7 +77,7 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 		return s.removeMembers(ctx, step)
 	}
 	if step.Operation == nil && step.ID != "" && step.Members == nil {
-		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.Made, Values: digests(s.wanted(step, ids))}, nil
+		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: digests(s.wanted(step, ids))}, nil
 	}
 	params, err := s.params(step, ids)
 	if err != nil {

@@ -344,7 +344,7 @@ func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
 		for _, step := range end.plan.Steps {
 			t.Logf("%s %s %+v", step.Action, step.Address, step.Changes())
 		}
-		t.Errorf("the last run made %d writes: %q %+v", end.writes, end.failed(), end.plan.Corrections)
+		t.Errorf("the last run made %d writes: %q %+v", end.writes, end.failed(), end.plan.StateChanges)
 	}
 	if diff := cmp.Diff(st.all, s.all()); diff != "" {
 		t.Errorf("what is there (-want +got):\n%s", diff)

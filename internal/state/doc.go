@@ -26,7 +26,7 @@
 // sent. Its outcome is written when it is known, but flushed only with the next
 // intent or by [File.Save]: to lose an outcome makes it unknown, which the next
 // run settles by looking, so it is not worth a flush of its own. An intent that
-// never got its outcome is in [planner.Record.Open] until somebody settles it.
+// never got its outcome is in [planner.Record.PendingIntent] until somebody settles it.
 //
 // Nothing is guessed. A journal that was cut off while its last line was being
 // written is complete without that line: an intent that is not whole on disk

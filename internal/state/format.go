@@ -63,16 +63,16 @@ func appendEntry(b []byte, e *entry) []byte {
 	b = appendString(append(b, `{"address":`...), string(e.Address))
 	b = appendField(b, `,"id":`, e.ID)
 	b = appendField(b, `,"identifier":`, e.Identifier)
-	b = appendFlag(b, `,"made":true`, e.Made)
+	b = appendFlag(b, `,"made":true`, e.CreatedByUs)
 	b = appendFlag(b, `,"protect":true`, e.Protect)
-	b = appendList(b, `,"files":[`, e.Files)
+	b = appendList(b, `,"files":[`, e.Sources)
 	b = appendValues(b, e.Values)
 	b = appendList(b, `,"members":[`, e.Members)
 	b = appendList(b, `,"found":[`, e.Found)
 	if e.applied != 0 {
 		b = appendTime(append(b, `,"applied_at":`...), e.applied)
 	}
-	b = appendOpen(b, e.Open)
+	b = appendOpen(b, e.PendingIntent)
 	return append(b, '}')
 }
 
@@ -200,8 +200,8 @@ func (o *objectJSON) entry() (entry, error) {
 		return e, err
 	}
 	e = entry{applied: applied, Record: planner.Record{
-		Address: o.Address, ID: o.ID, Identifier: o.Identifier, Made: o.Made, Protect: o.Protect,
-		Files: o.Files, Values: o.Values, Members: o.Members, Found: o.Found, Open: open,
+		Address: o.Address, ID: o.ID, Identifier: o.Identifier, CreatedByUs: o.Made, Protect: o.Protect,
+		Sources: o.Files, Values: o.Values, Members: o.Members, Found: o.Found, PendingIntent: open,
 	}}
 	e.Record = normalRecord(e.Record)
 	return e, nil
@@ -212,7 +212,7 @@ func normalRecord(r planner.Record) planner.Record {
 	if len(r.Values) == 0 {
 		r.Values = nil
 	}
-	r.Members, r.Files = normalList(r.Members), normalList(r.Files)
+	r.Members, r.Sources = normalList(r.Members), normalList(r.Sources)
 	if len(r.Found) > 0 { // a member that left is not one that was found
 		r.Found = normalList(slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return !slices.Contains(r.Members, id) }))
 	}

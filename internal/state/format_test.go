@@ -30,9 +30,9 @@ func TestTheStateFileReadsWell(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
-	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", Made: true, Files: []string{"web.yaml", "-"}, Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
+	f.Put(planner.Record{Address: "project/web", ID: "8a23", Identifier: "WEB", CreatedByUs: true, Sources: []string{"web.yaml", "-"}, Values: map[string]string{"name": "Website <&> Läden", "description": "sha256:00"}})
 	f.Put(planner.Record{Address: "cycle/web/s1#work_items", Members: []string{"b", "a", "b"}})
-	f.Put(planner.Record{Address: "work_item/web/shop", Open: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7, At: testTime().Unix()}})
+	f.Put(planner.Record{Address: "work_item/web/shop", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7, At: testTime().Unix()}})
 	must(t, f.Save())
 	want := `{"format_version":1,"lineage":"` + f.memory.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
 {"address":"cycle/web/s1#work_items","members":["a","b"],"applied_at":"2026-11-20T20:36:10Z"},
@@ -74,7 +74,7 @@ func randomText(r *rand.Rand) string {
 func randomContent(r *rand.Rand) *content {
 	c := &content{Lineage: "l" + randomText(r), Serial: r.Uint64(), BaseURL: randomText(r), Workspace: randomText(r), Journal: randomText(r), entries: map[addr]entry{}}
 	for range r.IntN(20) {
-		e := entry{Record: planner.Record{Address: addr("k/" + randomText(r)), ID: randomText(r), Identifier: randomText(r), Made: r.IntN(2) == 0, Protect: r.IntN(3) == 0}}
+		e := entry{Record: planner.Record{Address: addr("k/" + randomText(r)), ID: randomText(r), Identifier: randomText(r), CreatedByUs: r.IntN(2) == 0, Protect: r.IntN(3) == 0}}
 		if r.IntN(2) == 0 {
 			e.applied = 1 + r.Int64N(4e9)
 		}
@@ -85,15 +85,15 @@ func randomContent(r *rand.Rand) *content {
 			e.Values[randomText(r)] = randomText(r)
 		}
 		for range r.IntN(3) {
-			e.Files = append(e.Files, randomText(r))
+			e.Sources = append(e.Sources, randomText(r))
 		}
 		for range r.IntN(4) {
 			e.Members = append(e.Members, randomText(r))
 		}
 		if r.IntN(3) == 0 {
-			e.Open = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
+			e.PendingIntent = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
 			if r.IntN(2) == 0 {
-				e.Open.At = 1 + r.Int64N(4e9)
+				e.PendingIntent.At = 1 + r.Int64N(4e9)
 			}
 		}
 		e.Record = normalRecord(e.Record)
@@ -314,7 +314,7 @@ func TestWhereThingsStandIsNotedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
-	f.Put(planner.Record{Address: "work_item/web/shop", ID: "id-1", Files: []string{"a.yaml"}})
+	f.Put(planner.Record{Address: "work_item/web/shop", ID: "id-1", Sources: []string{"a.yaml"}})
 	must(t, f.Save())
 	before := readFile(t, path)
 	f.Stand(map[addr][]string{"work_item/web/shop": {"a.yaml"}, "work_item/web/cart": {"a.yaml"}})
@@ -324,7 +324,7 @@ func TestWhereThingsStandIsNotedAndNothingElse(t *testing.T) {
 	}
 	f.Stand(map[addr][]string{"work_item/web/shop": {"b.yaml"}})
 	must(t, f.Save())
-	if diff := cmp.Diff(planner.Prior{"work_item/web/shop": {Address: "work_item/web/shop", ID: "id-1", Files: []string{"b.yaml"}}}, readPrior(t, path)); diff != "" {
+	if diff := cmp.Diff(planner.Prior{"work_item/web/shop": {Address: "work_item/web/shop", ID: "id-1", Sources: []string{"b.yaml"}}}, readPrior(t, path)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -26,7 +26,7 @@ func sampleJournal(t *testing.T) (path, state, journal string) {
 	must(t, f.Save())
 	shop, cart, web, old := create("work_item/web/shop"), create("work_item/web/cart"), step("project/web", planner.Update), step("label/web/old", planner.Delete)
 	add := members("cycle/web/s1#work_items", planner.AddMembers)
-	shop.Object.Files, add.Members.Files = []string{"a.yaml", "web/b.yaml"}, []string{"-"}
+	shop.Object.Files, add.Members.Sources = []string{"a.yaml", "web/b.yaml"}, []string{"-"}
 	intend(t, f, shop, cart)
 	settle(t, f, shop, executor.Outcome{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}, nil)
 	intend(t, f, web, add)
@@ -92,8 +92,8 @@ func TestAJournalCutAtAnyByteNeitherInventsNorLoses(t *testing.T) {
 		}
 		for a := range addresses {
 			r, known := prior[addr(a)]
-			if isOpen := r.Open != nil; isOpen != (open[a] != "") || isOpen && r.Open.Action.String() != open[a] {
-				t.Fatalf("cut at %d: %s is open: %v, but its lines say %q", cut, a, r.Open, open[a])
+			if isOpen := r.PendingIntent != nil; isOpen != (open[a] != "") || isOpen && r.PendingIntent.Action.String() != open[a] {
+				t.Fatalf("cut at %d: %s is open: %v, but its lines say %q", cut, a, r.PendingIntent, open[a])
 			}
 			if want := wantKnown(a, open[a], ended[a]); known != want {
 				t.Fatalf("cut at %d: %s is known: %v", cut, a, known)
@@ -304,16 +304,16 @@ func TestALostBlockBehindTheLastFlushEndsTheJournal(t *testing.T) {
 
 	writeFile(t, path+".journal", lose(flushed))
 	prior := readPrior(t, path)
-	if prior["a/first"].Open == nil || prior["a/flushed"].Open == nil {
+	if prior["a/first"].PendingIntent == nil || prior["a/flushed"].PendingIntent == nil {
 		t.Errorf("an intent that was flushed is lost: %v", prior)
 	}
 	writeFile(t, path+".journal", lose(flushed+700))
-	if prior := readPrior(t, path); prior["a/first"].ID != "i" || prior["a/flushed"].Open == nil {
+	if prior := readPrior(t, path); prior["a/first"].ID != "i" || prior["a/flushed"].PendingIntent == nil {
 		t.Errorf("whole lines before the loss are lost: %v", prior)
 	}
 	f = open(t, path) // and the next run goes on
 	must(t, f.Close())
-	if prior := readPrior(t, path); prior["a/flushed"].Open == nil {
+	if prior := readPrior(t, path); prior["a/flushed"].PendingIntent == nil {
 		t.Errorf("got %v", prior)
 	}
 }

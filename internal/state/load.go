@@ -50,8 +50,8 @@ func load(p paths, opts Options) (*found, error) {
 		for address := range f.entries {
 			e := f.entries[address]
 			f.number(&e)
-			if f.latest = max(f.latest, e.applied); e.Open != nil {
-				f.latest = max(f.latest, e.Open.At)
+			if f.latest = max(f.latest, e.applied); e.PendingIntent != nil {
+				f.latest = max(f.latest, e.PendingIntent.At)
 			}
 		}
 	}

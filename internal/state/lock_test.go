@@ -41,7 +41,7 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 	}
 
 	// Reading needs no lock, and shows what is under way.
-	if readPrior(t, path)["work_item/web/held"].Open == nil {
+	if readPrior(t, path)["work_item/web/held"].PendingIntent == nil {
 		t.Error("the intent of the run under way is not seen")
 	}
 
@@ -66,7 +66,7 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 	_ = cmd.Wait()
 	got := <-waiting
 	must(t, got.err)
-	want := planner.Prior{"work_item/web/held": {Address: "work_item/web/held", Open: &planner.Intent{Action: planner.Create, Name: "name of web/held", At: testTime().Unix()}}}
+	want := planner.Prior{"work_item/web/held": {Address: "work_item/web/held", PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/held", At: testTime().Unix()}}}
 	if diff := cmp.Diff(want, got.f.Prior()); diff != "" {
 		t.Error(diff)
 	}

@@ -59,17 +59,17 @@ func (m *memory) take(l line) {
 	e.Address = address
 	switch l.kind {
 	case intended:
-		if lost := e.Open; lost == nil || lost.Action != planner.Create || e.ID != "" || l.action == planner.Create {
-			e.Open = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
+		if lost := e.PendingIntent; lost == nil || lost.Action != planner.Create || e.ID != "" || l.action == planner.Create {
+			e.PendingIntent = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
 		} // else what matters is still what became of the create
 		if len(l.files) > 0 {
-			e.Files = slices.Concat(e.Files, l.files)
+			e.Sources = slices.Concat(e.Sources, l.files)
 			e.Record = normalRecord(e.Record)
 		}
 	case undone:
-		e.Open = l.open
+		e.PendingIntent = l.open
 	case done:
-		e.Open, e.applied = l.open, l.at
+		e.PendingIntent, e.applied = l.open, l.at
 		m.carryOut(l, &e)
 	}
 	if e.empty() {
@@ -85,7 +85,7 @@ func (m *memory) carryOut(l line, e *entry) {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.id != "" && e.ID != "" && l.id != e.ID {
 			// It is another thing now: what was known of the former one is void.
-			e.Identifier, e.Values, e.Made = "", nil, false
+			e.Identifier, e.Values, e.CreatedByUs = "", nil, false
 			m.dropRosters(e.Address)
 			m.restart(e.Address)
 			if l.action == planner.Create { // the former one is gone, and is in nothing any more
@@ -95,8 +95,8 @@ func (m *memory) carryOut(l line, e *entry) {
 		if l.id != "" {
 			e.ID = l.id
 		}
-		e.Made, e.Protect = e.Made || l.made, l.protect
-		e.Files = slices.Concat(e.Files, l.files)
+		e.CreatedByUs, e.Protect = e.CreatedByUs || l.made, l.protect
+		e.Sources = slices.Concat(e.Sources, l.files)
 		if l.identifier != "" {
 			e.Identifier = l.identifier
 		}
@@ -106,10 +106,10 @@ func (m *memory) carryOut(l line, e *entry) {
 		m.dropRosters(e.Address)
 		m.restart(e.Address)
 		m.leave(e.ID, func(resource.Address) bool { return true })
-		e.Record = planner.Record{Address: e.Address, Open: l.open}
+		e.Record = planner.Record{Address: e.Address, PendingIntent: l.open}
 	case planner.AddMembers:
-		if len(e.Members) == 0 || len(e.Files) > 0 { // else it is not known where the others stood
-			e.Files = slices.Concat(e.Files, l.files)
+		if len(e.Members) == 0 || len(e.Sources) > 0 { // else it is not known where the others stood
+			e.Sources = slices.Concat(e.Sources, l.files)
 		}
 		e.Members, e.Values = slices.Concat(e.Members, l.members), merged(e.Values, l.values)
 		e.Found = slices.DeleteFunc(slices.Clone(e.Found), func(id string) bool { return slices.Contains(l.members, id) })
@@ -146,14 +146,14 @@ func merged(values, newer map[string]string) map[string]string {
 
 // empty reports whether an entry says nothing.
 func (e *entry) empty() bool {
-	return e.ID == "" && e.Identifier == "" && len(e.Values) == 0 && len(e.Members) == 0 && e.Open == nil
+	return e.ID == "" && e.Identifier == "" && len(e.Values) == 0 && len(e.Members) == 0 && e.PendingIntent == nil
 }
 
 // same reports whether two entries make the same line.
 func (e *entry) same(o *entry) bool {
-	openSame := e.Open == o.Open || e.Open != nil && o.Open != nil && *e.Open == *o.Open
-	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.Made == o.Made && e.Protect == o.Protect && e.applied == o.applied &&
-		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Found, o.Found) && slices.Equal(e.Files, o.Files)
+	openSame := e.PendingIntent == o.PendingIntent || e.PendingIntent != nil && o.PendingIntent != nil && *e.PendingIntent == *o.PendingIntent
+	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.CreatedByUs == o.CreatedByUs && e.Protect == o.Protect && e.applied == o.applied &&
+		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Found, o.Found) && slices.Equal(e.Sources, o.Sources)
 }
 
 func (m *memory) set(e entry) {

@@ -26,8 +26,8 @@ func makeItem(t *testing.T, f *File, address resource.Address, identifier string
 func afters(prior planner.Prior) map[resource.Address]int {
 	got := map[resource.Address]int{}
 	for address, r := range prior {
-		if r.Open != nil {
-			got[address] = r.Open.After
+		if r.PendingIntent != nil {
+			got[address] = r.PendingIntent.After
 		}
 	}
 	return got
@@ -225,7 +225,7 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 	intend(t, f, create(lost))
 	want := planner.Prior{
 		"work_item/web/a": {Address: "work_item/web/a", ID: "new id of WEB-57", Identifier: "WEB-57"},
-		lost:              {Address: lost, Open: &planner.Intent{Action: planner.Create, Name: "name of web/lost", After: 57, At: at.Unix()}},
+		lost:              {Address: lost, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/lost", After: 57, At: at.Unix()}},
 	}
 	check := against(t, want)
 	check("in memory", f.Prior())
@@ -250,7 +250,7 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 
 	// The number that was folded in is known to the run after it.
 	intend(t, f, create(later))
-	want[later] = planner.Record{Address: later, Open: &planner.Intent{Action: planner.Create, Name: "name of web/later", After: 57, At: at.Unix()}}
+	want[later] = planner.Record{Address: later, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/later", After: 57, At: at.Unix()}}
 	check("in the next run", f.Prior())
 	must(t, f.Save())
 	check("saved", readPrior(t, path))
@@ -260,7 +260,7 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 	die(t, f)
 	f = openWith(t, path, opts)
 	intend(t, f, create("work_item/web/last"))
-	if n := f.Prior()["work_item/web/last"].Open.After; n != 60 {
+	if n := f.Prior()["work_item/web/last"].PendingIntent.After; n != 60 {
 		t.Errorf("after folding the number is %d", n)
 	}
 }

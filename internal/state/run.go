@@ -110,7 +110,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 		case s.Object != nil:
 			l.name = s.Object.Name()
 		case s.Action == planner.AddMembers:
-			l.name = s.Members.Handles()
+			l.name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
 			l.after, l.files = max(f.memory.newest[s.Address.Sequence()], s.Newest), s.Object.Files
@@ -161,7 +161,7 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 		if o := step.Object; o != nil {
 			l.protect, l.files = o.Protected(f.memory.entries[step.Address].Protect), o.Files
 		} else if step.Action == planner.AddMembers {
-			l.files = step.Members.Files
+			l.files = step.Members.Sources
 		}
 		if l.id == "" && step.Members == nil {
 			l.id = step.ID
@@ -176,8 +176,8 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
 	address := recordAddress(step)
 	list, ok := f.open[address]
-	if e := f.memory.entries[address]; !ok && e.Open != nil {
-		list = []openStep{{step: address, intent: *e.Open, former: true}}
+	if e := f.memory.entries[address]; !ok && e.PendingIntent != nil {
+		list = []openStep{{step: address, intent: *e.PendingIntent, former: true}}
 	}
 	return address, list
 }

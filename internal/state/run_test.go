@@ -47,7 +47,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 		},
 		"an intent without an outcome is open": {
 			run:  func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(shop)) },
-			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
 		"an unknown outcome leaves the intent open": {
 			run: func(t *testing.T, f *File) {
@@ -55,10 +55,10 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				intend(t, f, create(shop))
 				settle(t, f, create(shop), executor.Outcome{}, errUnknown())
 			},
-			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
 		"adopting what a lost create may have made does not hide that it may have": {
-			before: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+			before: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				adopt := create(shop)
@@ -66,7 +66,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				intend(t, f, adopt)
 				settle(t, f, adopt, executor.Outcome{}, errUnknown())
 			},
-			want: []planner.Record{{Address: shop, Open: intent(shop, planner.Create)}},
+			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
 		"a create that was refused leaves nothing": {
 			run: func(t *testing.T, f *File) {
@@ -90,7 +90,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				intend(t, f, step(shop, planner.Update))
 			},
-			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, Open: intent(shop, planner.Update)}},
+			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, PendingIntent: intent(shop, planner.Update)}},
 		},
 		"an update changes the values that it sent and no other": {
 			before: []planner.Record{done},
@@ -175,7 +175,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				settle(t, f, step(shop, planner.Update), executor.Outcome{ID: "id-1"}, nil)
 				settle(t, f, step(other, planner.Update), executor.Outcome{ID: "id-3"}, nil)
 			},
-			want: []planner.Record{{Address: shop, ID: "id-1", Made: true}, {Address: "work_item/web/other", ID: "id-3"}},
+			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true}, {Address: "work_item/web/other", ID: "id-3"}},
 		},
 		"what the manifest protects stays protected while it says nothing else": {
 			run: func(t *testing.T, f *File) {
@@ -187,19 +187,19 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				s.Object = &resource.Object{Kind: s.Kind, Address: shop}
 				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
 			},
-			want: []planner.Record{{Address: shop, ID: "id-1", Made: true, Protect: true}},
+			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true, Protect: true}},
 		},
 		"where things and members stand is added to where they stood": {
-			before: []planner.Record{{Address: shop, ID: "id-1", Files: []string{"b.yaml"}}, {Address: cycle, Members: []string{"a"}, Files: []string{"b.yaml"}}},
+			before: []planner.Record{{Address: shop, ID: "id-1", Sources: []string{"b.yaml"}}, {Address: cycle, Members: []string{"a"}, Sources: []string{"b.yaml"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				s, m := step(shop, planner.Update), members(cycle, planner.AddMembers)
-				s.Object.Files, m.Members.Files = []string{"a.yaml", "b.yaml"}, []string{"a.yaml"}
+				s.Object.Files, m.Members.Sources = []string{"a.yaml", "b.yaml"}, []string{"a.yaml"}
 				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
 				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
 			},
 			want: []planner.Record{
-				{Address: shop, ID: "id-1", Files: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Files: []string{"a.yaml", "b.yaml"}},
+				{Address: shop, ID: "id-1", Sources: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Sources: []string{"a.yaml", "b.yaml"}},
 			},
 		},
 		"unless nobody knows where the other members stood": {
@@ -207,7 +207,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				m := members(cycle, planner.AddMembers)
-				m.Members.Files = []string{"a.yaml"}
+				m.Members.Sources = []string{"a.yaml"}
 				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}},
@@ -225,7 +225,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 		"a delete of unknown fate is open": {
 			before: []planner.Record{done},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, step(shop, planner.Delete)) },
-			want:   []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, Open: intent(shop, planner.Delete)}},
+			want:   []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, PendingIntent: intent(shop, planner.Delete)}},
 		},
 		"batches of members come together in one record, sorted, each once": {
 			before: []planner.Record{{Address: cycle, Members: []string{"b"}}},
@@ -255,7 +255,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				settle(t, f, one, executor.Outcome{}, errUnknown())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
 		},
 		"a batch that is done does not settle another though the state is saved between": {
 			run: func(t *testing.T, f *File) {
@@ -265,7 +265,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				must(t, f.Save())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, Open: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
 		},
 		"members that were removed are gone, and with the last one the record": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
@@ -279,16 +279,16 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			want: []planner.Record{{Address: cycle, Members: []string{"b"}}},
 		},
 		"what an earlier run left open is open still after a refusal": {
-			before: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
 				settle(t, f, create(shop), executor.Outcome{}, errRefused)
 			},
-			want: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+			want: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 		},
 		"what an earlier run left open is settled by success": {
-			before: []planner.Record{{Address: shop, Open: intent(cart, planner.Create)}},
+			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
@@ -508,12 +508,12 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 			a := addr(fmt.Sprintf("work_item/%d/%d", w, i))
 			r, known := prior[a]
 			switch {
-			case i%4 == 0 && r.Open == nil, i%4 == 1 && known, i%4 > 1 && (r.Open != nil || r.ID != fmt.Sprint(w, i)):
+			case i%4 == 0 && r.PendingIntent == nil, i%4 == 1 && known, i%4 > 1 && (r.PendingIntent != nil || r.ID != fmt.Sprint(w, i)):
 				t.Errorf("%s is %+v", a, r)
 			}
 		}
 	}
-	if r := prior["cycle/web/s1#work_items"]; len(r.Members) != workers*each/2 || r.Open == nil {
+	if r := prior["cycle/web/s1#work_items"]; len(r.Members) != workers*each/2 || r.PendingIntent == nil {
 		t.Errorf("the members are %+v", r)
 	}
 }

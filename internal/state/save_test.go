@@ -83,7 +83,7 @@ func TestAKillAtAnyPointOfSaveLosesNothing(t *testing.T) {
 	want := planner.Prior{
 		"project/web":        {Address: "project/web", ID: "p"},
 		"work_item/web/shop": {Address: "work_item/web/shop", ID: "1"},
-		"work_item/web/lost": {Address: "work_item/web/lost", Open: &planner.Intent{Action: planner.Create, Name: "name of web/lost", At: testTime().Unix()}},
+		"work_item/web/lost": {Address: "work_item/web/lost", PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/lost", At: testTime().Unix()}},
 	}
 	kill(t, func(t *testing.T, path string, d *mortalDisk) *File { t.Helper(); return saidAndDone(t, path, d) },
 		(*File).Save,
@@ -269,11 +269,11 @@ func TestAFullDiskStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
 			prior := readPrior(t, path)
 			want := planner.Prior{
 				"a/1": {Address: "a/1", ID: "1"},
-				"a/2": {Address: "a/2", Open: &planner.Intent{Name: "name of 2", At: testTime().Unix()}},
+				"a/2": {Address: "a/2", PendingIntent: &planner.Intent{Name: "name of 2", At: testTime().Unix()}},
 			}
 			after := want
 			if test.cut { // it could not be written any more, so it is unknown
-				after = planner.Prior{"a/1": {Address: "a/1", Open: &planner.Intent{Name: "name of 1", At: testTime().Unix()}}, "a/2": want["a/2"]}
+				after = planner.Prior{"a/1": {Address: "a/1", PendingIntent: &planner.Intent{Name: "name of 1", At: testTime().Unix()}}, "a/2": want["a/2"]}
 			}
 			if diff := cmp.Diff(after, prior); diff != "" {
 				t.Error(diff)

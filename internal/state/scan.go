@@ -57,13 +57,13 @@ func (s *scanner) entry() entry {
 	e.Address = resource.Address(s.string())
 	e.ID = s.field(`,"id":`)
 	e.Identifier = s.field(`,"identifier":`)
-	e.Made = s.skip(`,"made":true`)
+	e.CreatedByUs = s.skip(`,"made":true`)
 	e.Protect = s.skip(`,"protect":true`)
 	if files := s.list(`,"files":[`); len(files) > 0 {
 		if !slices.Equal(files, s.files) {
 			s.files = files
 		}
-		e.Files = s.files
+		e.Sources = s.files
 	}
 	if s.skip(`,"values":{`) {
 		e.Values = make(map[string]string, 8)
@@ -83,7 +83,7 @@ func (s *scanner) entry() entry {
 		}
 	}
 	if s.skip(`,"open":{"action":`) {
-		e.Open = s.intent()
+		e.PendingIntent = s.intent()
 	}
 	s.want("}")
 	e.Record = normalRecord(e.Record)

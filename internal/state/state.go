@@ -219,8 +219,8 @@ func Join(known, seen planner.Record) planner.Record {
 	found := slices.DeleteFunc(slices.Clone(seen.Found), func(id string) bool { return slices.Contains(known.Members, id) })
 	return planner.Record{
 		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
-		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), Made: known.Made, Protect: known.Protect,
-		Files: slices.Concat(known.Files, seen.Files), Open: known.Open,
+		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), CreatedByUs: known.CreatedByUs, Protect: known.Protect,
+		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent,
 	}
 }
 
@@ -242,7 +242,7 @@ func (f *File) Remove(address resource.Address) {
 }
 
 // Correct changes what a plan says that is known otherwise. It is on disk after Save.
-func (f *File) Correct(corrections []planner.Correction) {
+func (f *File) Correct(corrections []planner.StateChange) {
 	for _, c := range corrections {
 		if c.From != c.To {
 			f.Remove(c.From)
@@ -261,7 +261,7 @@ func (f *File) Stand(files map[resource.Address][]string) {
 	defer f.mu.Unlock()
 	for address, list := range files {
 		if e, ok := f.memory.entries[address]; ok {
-			e.Files = normalList(list)
+			e.Sources = normalList(list)
 			f.memory.set(e)
 		}
 	}

@@ -79,7 +79,7 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 	// Another machine, to which the disk does not carry the lock.
 	must(t, os.Remove(path+".lock"))
 	other := open(t, path)
-	if other.Prior()["a/1"].Open == nil {
+	if other.Prior()["a/1"].PendingIntent == nil {
 		t.Error("the other run does not know of the open intent")
 	}
 	err := f.Intend(t.Context(), []*planner.Step{create("a/2")})
@@ -99,7 +99,7 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 	settle(t, other, create("a/3"), executor.Outcome{ID: "3"}, nil)
 	must(t, other.Save())
 	must(t, other.Close())
-	if got := readPrior(t, path); got["a/3"].ID != "3" || got["a/1"].Open == nil {
+	if got := readPrior(t, path); got["a/3"].ID != "3" || got["a/1"].PendingIntent == nil {
 		t.Error(got)
 	}
 }

@@ -26,7 +26,7 @@ func leaving() *planner.Plan {
 	for _, c := range []*planner.Change{&kept, &empty, &long} {
 		b.Drift = append(b.Drift, planner.Drift{Object: shop, Change: c, Kept: true})
 	}
-	b.Corrections = []planner.Correction{
+	b.StateChanges = []planner.StateChange{
 		{From: "work_item/web/a", To: "work_item/web/b", Why: "is work_item/web/b from now on"},
 		{From: "link/web/a/x", To: "link/web/b/x"},
 		{From: "work_item/web/gone", Why: "is not on the service any more"},

@@ -54,7 +54,7 @@ func arrange(plan *planner.Plan) *outline {
 	}
 	last := make([]int32, n) // by step: its last child, from 1
 	for i, s := range plan.Steps {
-		if s.Lacking != "" {
+		if s.Unsupported != "" {
 			o.lack(s)
 			o.nested[i] = true
 			continue
@@ -79,10 +79,10 @@ func arrange(plan *planner.Plan) *outline {
 }
 
 func (o *outline) lack(s *planner.Step) {
-	at := slices.IndexFunc(o.lacking, func(a *absence) bool { return a.things == s.Lacking })
+	at := slices.IndexFunc(o.lacking, func(a *absence) bool { return a.things == s.Unsupported })
 	if at < 0 {
 		at = len(o.lacking)
-		o.lacking = append(o.lacking, &absence{things: s.Lacking})
+		o.lacking = append(o.lacking, &absence{things: s.Unsupported})
 	}
 	o.lacking[at].steps = append(o.lacking[at].steps, s)
 }

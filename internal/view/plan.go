@@ -32,14 +32,14 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 		p.absence(a)
 	}
 	p.kept(plan)
-	for i := range plan.Corrections {
-		p.correction(&plan.Corrections[i])
+	for i := range plan.StateChanges {
+		p.correction(&plan.StateChanges[i])
 	}
-	p.summary(&plan.Summary, len(plan.Corrections), perMinute)
+	p.summary(&plan.Summary, len(plan.StateChanges), perMinute)
 }
 
 // correction shows what changes in the state only.
-func (p *printer) correction(c *planner.Correction) {
+func (p *printer) correction(c *planner.StateChange) {
 	if c.Why == "" {
 		return
 	}

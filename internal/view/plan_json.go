@@ -84,8 +84,8 @@ func (p *printer) jsonPlan(plan *planner.Plan, where Where) {
 		return jsonKept{string(o.Address), fieldChange(kept[i].Change), position(o.Position)}
 	})
 	p.str(",\n" + `  "corrections": `)
-	p.list(len(plan.Corrections), func(i int) any {
-		c := &plan.Corrections[i]
+	p.list(len(plan.StateChanges), func(i int) any {
+		c := &plan.StateChanges[i]
 		return jsonCorrection{From: string(c.From), To: known(string(c.To)), Why: c.Why}
 	})
 	p.str(",\n" + `  "orphans": `)

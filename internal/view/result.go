@@ -345,7 +345,7 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 	part(left, memberships(left)+" removed")
 	part(deleted, " deleted")
 	if plan != nil {
-		part(len(plan.Corrections), " corrected in the state")
+		part(len(plan.StateChanges), " corrected in the state")
 	}
 	if separator == " " {
 		p.str(" nothing")

@@ -9,7 +9,7 @@ import (
 // prerequisite is that somebody is brought into a container.
 type prerequisite struct {
 	via       *resource.Kind // the membership
-	container int32          // its state
+	container int            // its state
 	id        string         // of whom
 }
 
@@ -40,7 +40,7 @@ func (b *builder) awaitPrerequisites() {
 		return
 	}
 	for _, n := range b.refs {
-		step := b.states[n.by].step
+		step := b.planned[n.by]
 		if n.field.field.Among == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
@@ -53,7 +53,7 @@ func (b *builder) awaitPrerequisites() {
 
 // awaitPrerequisite makes a step wait for the one that brings somebody in whom a field names. What
 // is about to be created cannot wait for its own members.
-func (b *builder) awaitPrerequisite(step *Step, field *resource.Field, by int32, id string) {
+func (b *builder) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
 	via := resource.Must(field.Among)
 	container := b.ancestor(by, b.kinds[resource.Must(via.Membership.Container)])
 	if container != none && step.Object == b.in.Desired[container] && step.Action == Create {

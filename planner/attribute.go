@@ -120,8 +120,7 @@ func (b *builder) updateAttribute(r *memberSet, e memberRef) (step *Step, known 
 	if shown && applied != "" && applied != have {
 		change.Origin = FromDrift
 	}
-	step = &b.made.take(1)[0]
-	*step = Step{
+	step = &Step{
 		Action: Update, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
 		Members: &Members{Container: r.container, Items: []Member{member}},
 	}

@@ -19,7 +19,7 @@ func (s *Snapshot) Build() (*Plan, diag.List) {
 	b := &builder{Snapshot: s, plan: &Plan{
 		Workspace: s.in.Workspace, BaseURL: s.in.BaseURL, API: s.in.API,
 		Known: make(map[resource.Address]Record, len(s.owners)), Names: s.names,
-	}, steps: make([][]*Step, len(s.kinds)), prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(), diags: slices.Concat(s.in.Notices, s.diags)}
+	}, steps: make([][]*Step, len(s.kinds)), planned: make([]*Step, len(s.states)), prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(), diags: slices.Concat(s.in.Notices, s.diags)}
 	if len(s.reads) > 0 {
 		b.diags.Errorf(diag.Position{}, "unread", "%d reads have no answer, the first is %s", len(s.reads), s.reads[0].Path)
 	}
@@ -41,18 +41,16 @@ type builder struct {
 	plan     *Plan
 	diags    diag.List // those of the snapshot and more
 	steps    [][]*Step // by rank of their kind, in the order of the manifest
-	blockers []int32   // see root; nil = nothing is in the way of anything
+	blockers []int     // see root; nil = nothing is in the way of anything
 	stale    map[*kindInfo]int
 	newest   map[scope]int // highest readable number that is known
-	made     slab[Step]
-	values   slab[*resource.Value]
-	numbers  slab[int]
-	needs    []int // of the step that is being made
+	needs    []int         // of the step that is being made
 
 	prerequisites     map[prerequisite]*Step
 	prerequisiteKinds map[string]bool
-	archiveSteps      []*Step        // that archive objects or bring them back
-	filled            map[int32]bool // what members are to be brought into
+	archiveSteps      []*Step      // that archive objects or bring them back
+	filled            map[int]bool // what members are to be brought into
+	planned           []*Step      // by object: the step that creates or changes it, once it is planned
 }
 
 func (b *builder) build() {
@@ -115,8 +113,7 @@ func (b *builder) findNewest() {
 // step adds a step about an object.
 func (b *builder) step(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.states[i]
-	step := &b.made.take(1)[0]
-	step.Address, step.Action, step.Kind, step.Object, step.ID, step.Position = o.Address, a, o.Kind, o, f.id, o.Position
+	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
 	if o.Kind.Closes != "" {
 		step.Zone = b.zone(f.parent)
 	}
@@ -134,15 +131,15 @@ func (b *builder) willChange(step *Step) {
 }
 
 // need notes an object that must be there before the step, if it is not yet.
-func (b *builder) need(at int32) {
+func (b *builder) need(at int) {
 	if b.states[at].presence == absent {
-		b.needs = append(b.needs, int(at))
+		b.needs = append(b.needs, at)
 	}
 }
 
 // needTargets notes what must be there before the values can be sent.
 func (b *builder) needTargets(i int, sent []*resource.Value) {
-	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+	for _, n := range b.refUses(i) {
 		if n.field.via != nil || len(n.value.Refs) == 0 || !slices.Contains(sent, n.value) {
 			continue
 		}
@@ -159,8 +156,7 @@ func (b *builder) flushNeeds() []int {
 	if len(b.needs) == 0 {
 		return nil
 	}
-	list := b.numbers.take(len(b.needs))
-	copy(list, b.needs)
+	list := slices.Clone(b.needs)
 	b.needs = b.needs[:0]
 	return list
 }
@@ -168,7 +164,7 @@ func (b *builder) flushNeeds() []int {
 // planUpdate brings an object that exists to what the manifest wants.
 func (b *builder) planUpdate(i int) {
 	f := &b.states[i]
-	if b.staysArchived(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+	if b.staysArchived(i) {
 		b.keepArchived(i)
 		return
 	}
@@ -204,7 +200,7 @@ func (b *builder) planUpdate(i int) {
 			step.CreatedByUs = b.createdByUs(i)
 		}
 		step.changes = d.changes
-		f.step = step
+		b.planned[i] = step
 		if len(d.send) > 0 || mark != nil {
 			b.checkDates(i, d.send)
 			b.checkRefused(i, d.send)

@@ -61,8 +61,8 @@ func (b *builder) stateChanges() {
 			case !ok:
 			case b.states[i].prior != nil: // who made it is known under both
 				at(b.in.Desired[i].Address).Record.CreatedByUs = true
-			case b.states[i].step != nil:
-				b.states[i].step.CreatedByUs = true
+			case b.planned[i] != nil:
+				b.planned[i].CreatedByUs = true
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (b *builder) stateChanges() {
 func (b *builder) closeIntents(at func(resource.Address) *StateChange) {
 	for i, o := range b.in.Desired {
 		f, open := &b.states[i], b.in.Prior[o.Address].PendingIntent
-		if open != nil && f.presence == exists && b.staysArchived(int32(i)) {
+		if open != nil && f.presence == exists && b.staysArchived(i) {
 			r := &at(o.Address).Record
 			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || open.creates() && f.row.Marked(resource.Mark(b.in.Workspace, o.Address)), nil
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func (b *builder) planCreate(i int) {
-	if root := b.blocker(int32(i)); root != none { //nolint:gosec // there are fewer things than 2^31
+	if root := b.blocker(i); root != none {
 		step := b.step(i, NotPossible)
 		step.Reason, step.Unsupported = b.blockReason(i, root), b.unsupportedKind(root)
 		return
@@ -38,12 +38,12 @@ func (b *builder) planCreate(i int) {
 	b.addUnavailableRefs(i, &d)
 	var late, along []*resource.Value
 	fillsFirst := b.fillsFirst(i)
-	values := b.values.take(len(o.Values))[:0]
+	var values []*resource.Value
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case f.info.carried(v.Field), lacks.has(v):
-		case b.unavailable(int32(i), v) != "": //nolint:gosec // there are fewer things than 2^31
-			d.block(b.change(v, FromManifest), b.unavailable(int32(i), v), v.Position) //nolint:gosec // likewise
+		case b.unavailable(i, v) != "":
+			d.block(b.change(v, FromManifest), b.unavailable(i, v), v.Position)
 		case v.Field.Once() && !b.resolvable(i, v): // left out, which is told where the name is looked up
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
@@ -76,7 +76,7 @@ func (b *builder) planCreate(i int) {
 	}
 	b.needTargets(i, values)
 	step.Needs = b.flushNeeds()
-	f.step = step
+	b.planned[i] = step
 	if len(late) > 0 && f.info.update != nil {
 		b.addFollowUpUpdate(i, late, along)
 	}
@@ -138,7 +138,7 @@ func (b *builder) adoptDefault(step *Step) {
 
 // resolvable reports whether everything that a value names is known by now.
 func (b *builder) resolvable(i int, v *resource.Value) bool {
-	_, ok := v.Wanted(b.resolve(int32(i))) //nolint:gosec // there are fewer things than 2^31
+	_, ok := v.Wanted(b.resolve(i))
 	return ok
 }
 
@@ -190,7 +190,7 @@ func (b *builder) addInitial(o *resource.Object, values []*resource.Value) []*re
 
 // needFeature notes the step that switches on in the parent what objects of the kind need.
 func (b *builder) needFeature(f *objectState) {
-	if p := &b.states[f.parent]; f.info.kind.Feature != "" && p.presence == exists && p.step != nil && p.step.Operation != nil {
-		b.needs = append(b.needs, int(f.parent))
+	if step := b.planned[f.parent]; f.info.kind.Feature != "" && b.states[f.parent].presence == exists && step != nil && step.Operation != nil {
+		b.needs = append(b.needs, f.parent)
 	}
 }

@@ -40,7 +40,7 @@ const (
 // the service shows, or, where it shows nothing, with what was applied last.
 func (b *builder) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.states[i]
-	resolve := b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
+	resolve := b.resolve(i)
 	stale := false
 	lacks := b.unsupportedRefs(i)
 	lacks.addTo(b.Snapshot, &d)
@@ -67,7 +67,7 @@ func (b *builder) difference(i int) (d difference) {
 			d.kept = append(d.kept, c)
 			continue
 		}
-		cause := b.cause(int32(i), v) //nolint:gosec // there are fewer things than 2^31
+		cause := b.cause(i, v)
 		if c.Possible = cause == ""; c.Possible {
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
@@ -85,7 +85,7 @@ func (b *builder) difference(i int) (d difference) {
 }
 
 // cause says why a change cannot be made, or "".
-func (b *builder) cause(i int32, v *resource.Value) string {
+func (b *builder) cause(i int, v *resource.Value) string {
 	t := b.states[i].info
 	if why := b.unavailable(i, v); why != "" {
 		return why
@@ -97,7 +97,7 @@ func (b *builder) cause(i int32, v *resource.Value) string {
 		return cannotClear
 	}
 	if root := b.blockerOf(v); root != none {
-		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockReason(int(root), root)
+		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockReason(root, root)
 	}
 	return ""
 }

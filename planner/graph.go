@@ -37,10 +37,10 @@ func (b *builder) numberSteps() ([]*Step, error) {
 	for _, s := range steps {
 		for _, list := range [][]int{s.Needs, s.After} {
 			for k, at := range list {
-				if b.states[at].step == nil { // both are in a cycle, a part of which cannot be made
+				if b.planned[at] == nil { // both are in a cycle, a part of which cannot be made
 					return nil, fmt.Errorf("%s needs %s, which cannot be made", s.Address, b.in.Desired[at].Address)
 				}
-				list[k] = b.states[at].step.Index
+				list[k] = b.planned[at].Index
 			}
 		}
 		for _, first := range s.extraNeeds {

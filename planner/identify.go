@@ -112,7 +112,7 @@ func (s *Snapshot) otherIdentifier(o *resource.Object, f *objectState, shown str
 }
 
 // readable is the readable identifier of a record that lives in a parent, or "".
-func (s *Snapshot) readable(k *resource.Kind, parent int32, row resource.Row) string {
+func (s *Snapshot) readable(k *resource.Kind, parent int, row resource.Row) string {
 	if k.Identifier == nil {
 		return ""
 	}
@@ -354,7 +354,7 @@ func (s *Snapshot) adopt(o *resource.Object, f *objectState, hits []resource.Row
 }
 
 // enumerate names records that live in a parent, by their readable identifiers where they have such.
-func (s *Snapshot) enumerate(k *resource.Kind, parent int32, rows []resource.Row) string {
+func (s *Snapshot) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.ID()

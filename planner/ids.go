@@ -66,11 +66,11 @@ func (s *Snapshot) idByCode(a resource.Address) string {
 }
 
 // indexOf is the state of an object of the manifest.
-func (s *Snapshot) indexOf(a resource.Address) (int32, bool) {
+func (s *Snapshot) indexOf(a resource.Address) (int, bool) {
 	if s.byAddress == nil {
-		s.byAddress = make(map[resource.Address]int32, len(s.in.Desired))
+		s.byAddress = make(map[resource.Address]int, len(s.in.Desired))
 		for i, o := range s.in.Desired {
-			s.byAddress[o.Address] = int32(i)
+			s.byAddress[o.Address] = i
 		}
 	}
 	i, ok := s.byAddress[a]

@@ -60,10 +60,10 @@ func (b *builder) addMembers(r *memberSet) {
 	n := 1
 	for ; len(entries) > 0; n++ {
 		k := min(size, len(entries))
-		step := &b.made.take(1)[0]
-		step.Address, step.Action, step.Kind, step.ID = r.container.Address.Members(r.kind.Membership.Plural(), n), AddMembers, r.kind, r.container.ID
-		step.Position = entries[0].ref.Position
-		step.Members = &Members{Container: r.container, Items: all[:k:k], Sources: files}
+		step := &Step{
+			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: AddMembers, Kind: r.kind, ID: r.container.ID, Position: entries[0].ref.Position,
+			Members: &Members{Container: r.container, Items: all[:k:k], Sources: files},
+		}
 		for j, e := range entries[:k] {
 			all[j] = b.member(r, e)
 			all[j].Value = b.newAttribute(r, e, all[j].ID)

@@ -15,7 +15,7 @@ func (b *builder) unsupportedRefs(i int) unsupportedRefs {
 	if len(b.unsupportedNames) == 0 && b.blockers == nil {
 		return l // this edition has everything
 	}
-	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+	for _, n := range b.refUses(i) {
 		if b.isUnsupported(n) {
 			l = append(l, n)
 		}
@@ -66,7 +66,7 @@ func (b *builder) addBlocked(i int, d *difference) {
 }
 
 // unsupportedKind names the objects that this edition does not have, if that is what is in the way.
-func (b *builder) unsupportedKind(root int32) string {
+func (b *builder) unsupportedKind(root int) string {
 	if b.states[root].presence != unsupported {
 		return ""
 	}

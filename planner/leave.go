@@ -345,8 +345,7 @@ func (b *builder) planRemovals() {
 		}
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
 			taken[d.record]++
-			step := &b.made.take(1)[0]
-			*step = Step{
+			step := &Step{
 				Address: d.container.Address.Members(d.kind.Membership.Plural(), taken[d.record]), Action: RemoveMembers, Kind: d.kind, ID: d.container.ID,
 				Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position,
 			}

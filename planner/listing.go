@@ -12,11 +12,11 @@ import (
 // scope is all objects of a kind within one parent.
 type scope struct {
 	kind   *kindInfo
-	parent int32 // its state; none = the workspace
+	parent int // its state; none = the workspace
 }
 
 // none is the place of no state.
-const none int32 = -1
+const none int = -1
 
 // listing is a scope, and what the service lists of it.
 type listing struct {
@@ -50,24 +50,20 @@ func (x index) add(text string, row resource.Row) {
 	}
 }
 
-func (s *Snapshot) listing(t *kindInfo, parent int32) *listing {
+func (s *Snapshot) listing(t *kindInfo, parent int) *listing {
 	at := scope{t, parent}
-	if s.recent != nil && s.recentAt == at {
-		return s.recent
-	}
 	l, ok := s.listings[at]
 	if !ok {
 		l = &listing{}
 		s.listings[at] = l
 	}
-	s.recent, s.recentAt = l, at
 	return l
 }
 
 // list returns the records of a kind within a parent. They are there to be
 // looked at only if the presence is there; missing says that what they would live in is
 // not, which tells nothing of them; broken without an error of its own means that the API offers no list.
-func (s *Snapshot) list(t *kindInfo, parent int32) (*listing, presence) {
+func (s *Snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
 	}
@@ -111,7 +107,7 @@ func (s *Snapshot) list(t *kindInfo, parent int32) (*listing, presence) {
 }
 
 // host is the ID of the one object of a kind that a parent has, and whether there is one.
-func (s *Snapshot) host(t *kindInfo, parent int32) (string, presence) {
+func (s *Snapshot) host(t *kindInfo, parent int) (string, presence) {
 	op := cmp.Or(t.list, t.get)
 	if op == nil {
 		return "", invalid
@@ -153,7 +149,7 @@ func (s *Snapshot) offered(t *kindInfo) presence {
 }
 
 // listed reports whether the list was read already, so that it costs nothing to look.
-func (s *Snapshot) listed(t *kindInfo, parent int32) bool {
+func (s *Snapshot) listed(t *kindInfo, parent int) bool {
 	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.states[parent].presence != exists {
 		return false
 	}
@@ -161,7 +157,7 @@ func (s *Snapshot) listed(t *kindInfo, parent int32) bool {
 	return ok
 }
 
-func (s *Snapshot) listPath(t *kindInfo, parent int32) string {
+func (s *Snapshot) listPath(t *kindInfo, parent int) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
 		l.path, _ = t.list.Expand(s.params(parent))
@@ -182,7 +178,7 @@ func (s *Snapshot) ask(r Read) (Answer, bool) {
 }
 
 // params are the path parameters for objects that live in a parent.
-func (s *Snapshot) params(parent int32) map[string]string {
+func (s *Snapshot) params(parent int) map[string]string {
 	p := map[string]string{"workspace_slug": s.in.Workspace}
 	for ; parent != none; parent = s.states[parent].parent {
 		p[s.in.Desired[parent].Kind.Param] = s.states[parent].id
@@ -262,7 +258,7 @@ func (l *listing) names(k *resource.Kind) (exact, fold index) {
 }
 
 // identifiers finds records by their readable identifier, in upper case.
-func (s *Snapshot) identifiers(l *listing, t *kindInfo, parent int32) index {
+func (s *Snapshot) identifiers(l *listing, t *kindInfo, parent int) index {
 	if l.byIdentifier == nil {
 		l.byIdentifier = make(index, len(l.rows))
 		for _, row := range l.rows {

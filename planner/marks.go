@@ -29,12 +29,12 @@ func (s *Snapshot) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
-func (s *Snapshot) ownersByExternalID() map[string]int32 {
+func (s *Snapshot) ownersByExternalID() map[string]int {
 	if s.byExternalID == nil {
-		s.byExternalID = map[string]int32{}
+		s.byExternalID = map[string]int{}
 		for i, o := range s.in.Desired {
 			if s.states[i].info.externalIDs {
-				s.byExternalID[resource.Mark(s.in.Workspace, o.Address)] = int32(i)
+				s.byExternalID[resource.Mark(s.in.Workspace, o.Address)] = i
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Snapshot) hasSharedName(o *resource.Object) bool {
 }
 
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
-func (s *Snapshot) keepOne(k *resource.Kind, parent int32, rows []resource.Row) string {
+func (s *Snapshot) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
 		return cmp.Or(s.byState(k, a, b), older(a, b), strings.Compare(a.ID(), b.ID()))
 	})

@@ -13,7 +13,7 @@ import (
 type memberSet struct {
 	kind        *resource.Kind // the membership
 	field       *refField      // that declares it
-	object      int32          // state of the container; none = the manifest does not list it
+	object      int            // state of the container; none = the manifest does not list it
 	container   Container
 	name        string // of a container that the manifest does not list but names
 	entries     []memberRef
@@ -29,7 +29,7 @@ type memberSet struct {
 // memberRef is one wanted member.
 type memberRef struct {
 	ref               *resource.Reference // where it is written
-	member            int32               // its state; none = the manifest does not list it
+	member            int                 // its state; none = the manifest does not list it
 	other             string              // field under which the two stand to each other already, where that rules this one out
 	declaredByInverse bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
 }
@@ -40,7 +40,7 @@ type inverseKey struct{ kind, from, to string }
 // memberSetKey tells containers apart.
 type memberSetKey struct {
 	kind   *resource.Kind
-	object int32
+	object int
 	id     string // of a container that the manifest does not list
 }
 
@@ -72,7 +72,7 @@ func (s *Snapshot) findExpensiveMemberSets() {
 	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
 		return
 	}
-	reads, known := map[int32]bool{}, map[*resource.Kind]int{}
+	reads, known := map[int]bool{}, map[*resource.Kind]int{}
 	for _, r := range s.memberSets {
 		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.Under != "" {
 			reads[r.object] = true
@@ -141,11 +141,11 @@ func (s *Snapshot) fromMember(rosters map[memberSetKey]*memberSet, n refUse) {
 }
 
 // undecided reports whether an object of the manifest waits for a read, or has an error.
-func (s *Snapshot) undecided(at int32) bool {
+func (s *Snapshot) undecided(at int) bool {
 	return at != none && (s.states[at].presence == pending || s.states[at].presence == invalid)
 }
 
-func (s *Snapshot) newMemberSet(t *refField, object int32) *memberSet {
+func (s *Snapshot) newMemberSet(t *refField, object int) *memberSet {
 	r := &memberSet{kind: t.via, field: t, object: object}
 	if object != none {
 		o := s.in.Desired[object]
@@ -157,7 +157,7 @@ func (s *Snapshot) newMemberSet(t *refField, object int32) *memberSet {
 
 // unmanagedContainer describes a container that the manifest does not list. People who
 // write its name see the name, the least if there are several.
-func (s *Snapshot) unmanagedContainer(r *memberSet, i int32, ref *resource.Reference, id string) {
+func (s *Snapshot) unmanagedContainer(r *memberSet, i int, ref *resource.Reference, id string) {
 	text := id
 	switch {
 	case ref.ID == "" && (r.name == "" || ref.Text < r.name):

@@ -12,7 +12,7 @@ import (
 // nameKey is a name that stands for an object of the service.
 type nameKey struct {
 	kind   *kindInfo
-	within int32 // state in which it is looked up; none = the workspace
+	within int // state in which it is looked up; none = the workspace
 	text   string
 }
 
@@ -51,7 +51,7 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 	return n
 }
 
-func (s *Snapshot) lookUp(i int32, t *kindInfo, r *resource.Reference) {
+func (s *Snapshot) lookUp(i int, t *kindInfo, r *resource.Reference) {
 	name := nameKey{t, s.within(i, t), r.Text}
 	if _, done := s.found[name]; done {
 		return
@@ -226,7 +226,7 @@ func (s *Snapshot) unresolved(name nameKey, r *resource.Reference, summary, hint
 
 // target is what a reference names: an object of the manifest (its state), or one
 // of the service (none, and its ID). ok is false while that is not known.
-func (s *Snapshot) target(i int32, t *refField, r *resource.Reference) (at int32, id string, ok bool) {
+func (s *Snapshot) target(i int, t *refField, r *resource.Reference) (at int, id string, ok bool) {
 	if r.Target != nil {
 		at, ok = s.index[r.Target]
 		if !ok {
@@ -244,7 +244,7 @@ func (s *Snapshot) target(i int32, t *refField, r *resource.Reference) (at int32
 }
 
 // resolve is the service's ID of a reference, as far as it is known before the run.
-func (s *Snapshot) resolve(i int32) resource.Resolve {
+func (s *Snapshot) resolve(i int) resource.Resolve {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.states[i].info.ref(field), r)
 		return id, ok && (at == none || s.states[at].presence == exists || s.states[at].presence == hidden && id != "")

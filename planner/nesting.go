@@ -4,8 +4,8 @@ package planner
 // service takes without a word. Those that the manifest names by their keys it
 // finds itself; here an object is known by its ID and identifier too.
 func (s *Snapshot) findParentCycles() {
-	var below []int32
-	above := map[int32]int32{}
+	var below []int
+	above := map[int]int{}
 	for _, n := range s.refs {
 		if n.value.Field.Name != s.in.Desired[n.by].Kind.Nests || len(n.value.Refs) == 0 {
 			continue
@@ -14,7 +14,7 @@ func (s *Snapshot) findParentCycles() {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
-	cameFrom := make(map[int32]int32, len(above)) // what a walk upwards began with
+	cameFrom := make(map[int]int, len(above)) // what a walk upwards began with
 	for _, first := range below {
 		at := first
 		for {
@@ -35,7 +35,7 @@ func (s *Snapshot) findParentCycles() {
 
 // reportCircle reports a cycle at something that is there. Where nothing is,
 // the steps that would make it cannot be put into an order, which says more.
-func (s *Snapshot) reportCircle(above map[int32]int32, begin int32) {
+func (s *Snapshot) reportCircle(above map[int]int, begin int) {
 	for at := begin; ; {
 		up := above[at]
 		if s.states[at].presence == exists {

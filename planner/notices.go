@@ -17,7 +17,7 @@ func (b *builder) notices() {
 			unread[f.info.kind]++
 		}
 		switch {
-		case f.presence != absent || f.vanished || f.prior != nil || f.step == nil:
+		case f.presence != absent || f.vanished || f.prior != nil || b.planned[i] == nil:
 		case f.undetectable:
 			if f.info.find != nil && f.parent != none && b.states[f.parent].identifier == "" {
 				unnumbered[f.info]++

@@ -6,14 +6,14 @@ import (
 )
 
 // notComputed marks a state whose root was not worked out yet.
-const notComputed int32 = -2
+const notComputed int = -2
 
 // prepareBlockers makes ready for root, if there is anything that can neither be found nor made.
 func (b *builder) prepareBlockers() {
 	for i := range b.states {
 		switch f := &b.states[i]; {
 		case f.presence == unsupported, f.presence == indeterminate, f.presence == notFound, f.presence == absent && (f.info.create == nil || b.forbidden(i)):
-			b.blockers = make([]int32, len(b.states))
+			b.blockers = make([]int, len(b.states))
 			for k := range b.blockers {
 				b.blockers[k] = notComputed
 			}
@@ -24,7 +24,7 @@ func (b *builder) prepareBlockers() {
 
 // blocker is the object because of which an object can neither be found nor made: it
 // itself, what it lives in, or what it names, and so on up. none = nothing is in the way.
-func (b *builder) blocker(i int32) int32 {
+func (b *builder) blocker(i int) int {
 	if b.blockers == nil {
 		return none
 	}
@@ -36,7 +36,7 @@ func (b *builder) blocker(i int32) int32 {
 	return b.blockers[i]
 }
 
-func (b *builder) findBlocker(i int32) int32 {
+func (b *builder) findBlocker(i int) int {
 	o, f := b.in.Desired[i], &b.states[i]
 	if f.presence == exists || f.presence == hidden {
 		return none
@@ -46,7 +46,7 @@ func (b *builder) findBlocker(i int32) int32 {
 			return root
 		}
 	}
-	if f.presence != absent || f.info.create == nil || b.forbidden(int(i)) {
+	if f.presence != absent || f.info.create == nil || b.forbidden(i) {
 		return i
 	}
 	for k := range o.Values {
@@ -60,7 +60,7 @@ func (b *builder) findBlocker(i int32) int32 {
 }
 
 // blockerOf is the root of something that a value names.
-func (b *builder) blockerOf(v *resource.Value) int32 {
+func (b *builder) blockerOf(v *resource.Value) int {
 	if b.blockers == nil {
 		return none
 	}
@@ -75,7 +75,7 @@ func (b *builder) blockerOf(v *resource.Value) int32 {
 }
 
 // blockReason says why an object can neither be found nor made.
-func (b *builder) blockReason(i int, root int32) string {
+func (b *builder) blockReason(i int, root int) string {
 	o := b.in.Desired[root]
 	why := ""
 	switch f := &b.states[root]; f.presence {
@@ -87,12 +87,12 @@ func (b *builder) blockReason(i int, root int32) string {
 	case notFound:
 		why = f.why
 	case absent, pending, exists, invalid, hidden:
-		if why = b.forbids(int(root)); why != "" {
+		if why = b.forbids(root); why != "" {
 			break
 		}
 		why = "the " + b.in.API.Noun() + " cannot create " + diag.A(o.Kind.Noun())
 	}
-	if root == int32(i) { //nolint:gosec // there are fewer things than 2^31
+	if root == i {
 		return why
 	}
 	if o == b.in.Desired[i].Parent {

@@ -58,7 +58,7 @@ func (b *builder) findProbableRenames(orphans []Orphan) {
 	}
 	for i, o := range b.in.Desired {
 		at := scope{o.Kind.Name, o.Address.Parent()}
-		if f := &b.states[i]; len(left[at]) == 0 || f.presence != absent || f.step == nil || f.step.Action != Create || f.vanished || !hasDefaultKey(o) {
+		if f := &b.states[i]; len(left[at]) == 0 || f.presence != absent || b.planned[i] == nil || b.planned[i].Action != Create || f.vanished || !hasDefaultKey(o) {
 			continue
 		}
 		if from := b.probableOrphan(i, left[at]); from != nil {
@@ -124,7 +124,7 @@ func numberAfterHyphen(identifier string) int {
 
 // sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
 func (b *builder) sameFields(i int, orphan *Orphan) bool {
-	o, resolve := b.in.Desired[i], b.resolve(int32(i)) //nolint:gosec // there are fewer things than 2^31
+	o, resolve := b.in.Desired[i], b.resolve(i)
 	applied := b.in.Prior[orphan.Address].Values
 	same := 0
 	for k := range o.Values {

@@ -135,7 +135,7 @@ func (b *builder) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 		names[k] = r.Text
 	}
 	container := resource.Must(resource.Must(v.Field.Among).Membership.Container)
-	at := b.in.Desired[b.ancestor(int32(i), b.kinds[container])] //nolint:gosec // there are fewer things than 2^31
+	at := b.in.Desired[b.ancestor(i, b.kinds[container])]
 	d.unappliable = append(d.unappliable, c)
 	d.causes = append(d.causes, "the service takes only members of "+string(at.Address)+" as "+v.Field.Name+": write "+strings.Join(names, ", ")+" among its members")
 	only := *v

@@ -12,7 +12,7 @@ import (
 // gets its dates when all that belongs to it is in.
 
 // zoneNow is the time zone of what objects live in, as the service has it by now.
-func (s *Snapshot) zoneNow(parent int32) *time.Location {
+func (s *Snapshot) zoneNow(parent int) *time.Location {
 	if parent == none {
 		return time.UTC
 	}
@@ -23,7 +23,7 @@ func (s *Snapshot) zoneNow(parent int32) *time.Location {
 }
 
 // zone is the time zone that what objects live in is to have.
-func (s *Snapshot) zone(parent int32) *time.Location {
+func (s *Snapshot) zone(parent int) *time.Location {
 	if parent != none {
 		if name := s.in.Desired[parent].Text("timezone"); name != "" {
 			return resource.Zone(name)
@@ -69,7 +69,7 @@ func (s *Snapshot) willBeOver(i int) bool {
 
 // findFilled finds what members are to be brought into.
 func (b *builder) findFilled() {
-	b.filled = map[int32]bool{}
+	b.filled = map[int]bool{}
 	for _, r := range b.memberSets {
 		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.isIn(r, e) }) {
 			b.filled[r.object] = true
@@ -79,7 +79,7 @@ func (b *builder) findFilled() {
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.
 func (b *builder) fillsFirst(i int) bool {
-	return b.filled[int32(i)] && b.states[i].info.update != nil && b.willBeOver(i) //nolint:gosec // there are fewer things than 2^31
+	return b.filled[i] && b.states[i].info.update != nil && b.willBeOver(i)
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
@@ -145,7 +145,7 @@ func (b *builder) stepsByObject() map[*resource.Object][]*Step {
 // lastDayOf is the day since which the container of a member set is over, or "".
 func (b *builder) lastDayOf(r *memberSet) string {
 	if r.object != none {
-		if b.isOver(int(r.object)) {
+		if b.isOver(r.object) {
 			return b.states[r.object].lastDay()
 		}
 		return ""

@@ -25,7 +25,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 	before := map[*orphan][]int{}
 	for i := range b.states {
 		f := &b.states[i]
-		if f.step == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
+		if b.planned[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
 			continue
 		}
 		l := orphan{info: f.info}
@@ -34,13 +34,12 @@ func (b *builder) prune(steps []*Step) []*Step {
 		}
 		for _, id := range l.names(f.row) {
 			if to := byID[id]; to != nil {
-				before[to] = append(before[to], f.step.Index)
+				before[to] = append(before[to], b.planned[i].Index)
 			}
 		}
 	}
 	add := func(l *orphan, action Action, reason string) *Step {
-		step := &b.made.take(1)[0]
-		*step = Step{
+		step := &Step{
 			Index: len(steps), Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason,
 		}
 		l.step = step

@@ -32,7 +32,7 @@ func (s *Snapshot) refresh(o *resource.Object, f *objectState) {
 
 // cheaper reports whether the list costs fewer requests than reading one by
 // one: it is read anyway, or was already, or more are wanted than a few.
-func (s *Snapshot) cheaper(t *kindInfo, parent int32) bool {
+func (s *Snapshot) cheaper(t *kindInfo, parent int) bool {
 	const few = 2
 	l := s.listing(t, parent)
 	return l.whole || l.desired > few || s.listed(t, parent)

@@ -37,8 +37,7 @@ func (s *Snapshot) related(r *memberSet) {
 func (b *builder) blockRelated(r *memberSet, entries []memberRef, n int) {
 	for _, e := range entries {
 		n++
-		step := &b.made.take(1)[0]
-		*step = Step{
+		step := &Step{
 			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
 			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
 			Reason:  "the two stand to each other as " + e.other + " already, and the service keeps one relation of two " + diag.Plural(resource.Must(r.kind.Membership.Member).Noun()),

@@ -24,7 +24,7 @@ const (
 type search struct {
 	*Snapshot
 
-	parent  int32
+	parent  int
 	fact    *objectState   // of one of the objects
 	known   map[int]string // IDs of what the state has, by number: that need not be read
 	named   map[int]bool   // numbers that the manifest gives

@@ -41,7 +41,7 @@ func (b *builder) sequence() {
 func (b *builder) awaitDefaults() {
 	flagged := map[scope][]*Step{} // that make something the default of its parent, or no more
 	for i := range b.states {
-		step, f := b.states[i].step, &b.states[i]
+		step, f := b.planned[i], &b.states[i]
 		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
@@ -50,7 +50,7 @@ func (b *builder) awaitDefaults() {
 	}
 	for i := range b.states {
 		f := &b.states[i]
-		if f.step == nil || f.step.Action != Create || f.parent == none {
+		if b.planned[i] == nil || b.planned[i].Action != Create || f.parent == none {
 			continue
 		}
 		for k := range f.info.refs {
@@ -59,13 +59,13 @@ func (b *builder) awaitDefaults() {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				f.step.extraAfter = append(f.step.extraAfter, flagged[scope{t.to, f.parent}]...)
+				b.planned[i].extraAfter = append(b.planned[i].extraAfter, flagged[scope{t.to, f.parent}]...)
 			}
 			if who, step := b.parentDefault(f, t.field); who != "" {
 				if step != nil && step.Action != Create {
-					f.step.extraAfter = append(f.step.extraAfter, step)
+					b.planned[i].extraAfter = append(b.planned[i].extraAfter, step)
 				}
-				b.awaitPrerequisite(f.step, t.field, f.parent, who)
+				b.awaitPrerequisite(b.planned[i], t.field, f.parent, who)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (b *builder) parentDefault(f *objectState, field *resource.Field) (id strin
 			return "", nil
 		}
 		_, id, _ = b.target(f.parent, p.info.ref(to), &v.Refs[0])
-		if step := p.step; step != nil && slices.Contains(step.Values, v) {
+		if step := b.planned[f.parent]; step != nil && slices.Contains(step.Values, v) {
 			by = step
 		}
 		return id, by

@@ -19,7 +19,7 @@ type lostCreates struct {
 
 // lostCreate is a create without an outcome.
 type lostCreate struct {
-	at         int32 // its state
+	at         int // its state
 	open       *Intent
 	lowerBound int // what it made bears a higher number; 0 = not known
 	presence   presence
@@ -70,7 +70,7 @@ func (s *Snapshot) recoverAll(at scope) *lostCreates {
 		if !f.maybeCreated() || o.ID != "" || o.Identifier != "" {
 			continue
 		}
-		l := &lostCreate{at: int32(i), open: f.prior.PendingIntent, presence: indeterminate}
+		l := &lostCreate{at: i, open: f.prior.PendingIntent, presence: indeterminate}
 		name := strings.TrimSpace(l.open.Name)
 		q.lost, q.of[f], q.names[name] = append(q.lost, l), l, append(q.names[name], l)
 	}
@@ -236,7 +236,7 @@ func (s *Snapshot) fingerprint(l *lostCreate) string {
 
 // idsWhenSent resolves references to what the state knows: what a request named was
 // there when it was sent.
-func (s *Snapshot) idsWhenSent(i int32) resource.Resolve {
+func (s *Snapshot) idsWhenSent(i int) resource.Resolve {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.states[i].info.ref(field), r)
 		if ok && at != none && s.states[at].presence != exists {

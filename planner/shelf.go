@@ -57,7 +57,7 @@ func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.
-func (b *builder) staysArchived(i int32) bool {
+func (b *builder) staysArchived(i int) bool {
 	_, want, given := wantsArchived(b.in.Desired[i])
 	return b.states[i].archived() && (want || !given)
 }

@@ -30,13 +30,12 @@ type objectState struct {
 	info         *kindInfo
 	row          resource.Row // as the service shows it; nil = not read
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
-	step         *Step        // that creates or changes it, once it is planned
 	id           string
 	identifier   string
 	why          string // of what is missing or hidden
 	matchedBy    string // how it was recognised, if by anything but the manifest's ID or the state
-	parent       int32  // state of what it lives in; none = the workspace
-	refs         int32  // where the fields that name others begin, see namings
+	parent       int    // state of what it lives in; none = the workspace
+	refs         int    // where the fields that name others begin, see namings
 	presence     presence
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
@@ -52,14 +51,11 @@ type objectState struct {
 type Snapshot struct {
 	in                Input
 	kinds             map[*resource.Kind]*kindInfo
-	states            []objectState              // one for each of in.Desired
-	index             map[*resource.Object]int32 // into states, of objects that are named
-	refs              []refUse                   // of all states
-	records           []Record                   // of the states
+	states            []objectState            // one for each of in.Desired
+	index             map[*resource.Object]int // into states, of objects that are named
+	refs              []refUse                 // of all states
 	listings          map[scope]*listing
-	recent            *listing // the one of recentAt
-	recentAt          scope
-	owners            map[serviceID]int32 // states by what they are on the service
+	owners            map[serviceID]int // states by what they are on the service
 	memberSets        []*memberSet
 	names             map[Name]string
 	found             map[nameKey]string        // "" = reported, or found during the run only
@@ -67,7 +63,7 @@ type Snapshot struct {
 	notFoundNames     map[nameKey]string        // identifiers that no object of the service bears, and why; nil = none
 	externalIDLookups int                       // by external ID
 	skippedLookups    int                       // objects that would have been looked for by their external IDs, if there were not so many
-	byExternalID      map[string]int32          // states by their external IDs
+	byExternalID      map[string]int            // states by their external IDs
 	sharedNames       map[*resource.Object]bool // objects of one name, which the name does not tell apart
 	optional          bool                      // the names that are looked up are those of fields that can be left out
 	reads             []Read
@@ -88,7 +84,7 @@ type Snapshot struct {
 	// Made when first needed:
 	displayNames map[serviceID]string // names by ID
 	lostCreates  map[scope]*lostCreates
-	byAddress    map[resource.Address]int32  // states by address
+	byAddress    map[resource.Address]int    // states by address
 	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
 	claims       map[string]bool             // IDs that the state or the manifest has
 }
@@ -97,7 +93,7 @@ type Snapshot struct {
 type refUse struct {
 	value *resource.Value
 	field *refField
-	by    int32 // state of the object
+	by    int // state of the object
 }
 
 // serviceID is one object of the service.
@@ -119,7 +115,7 @@ func (s *Snapshot) Unconfirmed() []Read { return s.unconfirmed }
 // Observe works out where everything stands. A look that asks for no more reads can be built at once.
 func Observe(in Input) *Snapshot {
 	s := &Snapshot{
-		in: in, kinds: newKindInfo(&in), listings: map[scope]*listing{}, owners: map[serviceID]int32{},
+		in: in, kinds: newKindInfo(&in), listings: map[scope]*listing{}, owners: map[serviceID]int{},
 		names: map[Name]string{}, found: map[nameKey]string{}, asked: map[Read]bool{},
 	}
 	s.applyRenames()
@@ -142,15 +138,14 @@ func Observe(in Input) *Snapshot {
 func (s *Snapshot) indexObjects() {
 	n := len(s.in.Desired)
 	s.states = make([]objectState, n)
-	s.index = make(map[*resource.Object]int32, n/2) // most objects have one that nothing names, such as a link
+	s.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
 	s.refs = make([]refUse, 0, 2*n)
-	s.records = make([]Record, 0, min(len(s.in.Prior), n))
 	s.findExpensive()
 	for i, o := range s.in.Desired {
 		f := &s.states[i]
-		f.info, f.parent, f.refs = s.kinds[o.Kind], none, int32(len(s.refs)) //nolint:gosec // there are fewer things than 2^31
+		f.info, f.parent, f.refs = s.kinds[o.Kind], none, len(s.refs)
 		if f.info.referenced {
-			s.index[o] = int32(i)
+			s.index[o] = i
 		}
 		if o.Parent != nil {
 			f.parent = s.index[o.Parent]
@@ -158,8 +153,7 @@ func (s *Snapshot) indexObjects() {
 		}
 		if len(s.in.Prior) > 0 {
 			if r, ok := s.in.Prior[o.Address]; ok {
-				s.records = append(s.records, r)
-				f.prior = &s.records[len(s.records)-1]
+				f.prior = &r
 			}
 		}
 		s.indexRefs(i)
@@ -190,7 +184,7 @@ func (s *Snapshot) indexRefs(i int) {
 			if t == nil {
 				continue
 			}
-			s.refs = append(s.refs, refUse{v, t, int32(i)}) //nolint:gosec // there are fewer things than 2^31
+			s.refs = append(s.refs, refUse{v, t, i})
 			if t.via != nil || v.Field.NoWire {
 				compared--
 			}
@@ -225,8 +219,8 @@ func (s *Snapshot) mustRead(o *resource.Object, f *objectState) bool {
 }
 
 // refUses are the fields of an object that name others.
-func (s *Snapshot) refUses(i int32) []refUse {
-	if int(i)+1 < len(s.states) {
+func (s *Snapshot) refUses(i int) []refUse {
+	if i+1 < len(s.states) {
 		return s.refs[s.states[i].refs:s.states[i+1].refs]
 	}
 	return s.refs[s.states[i].refs:]
@@ -273,7 +267,7 @@ func (s *Snapshot) findExpensive() {
 }
 
 // within is the state in which objects of a kind live that an object names.
-func (s *Snapshot) within(at int32, t *kindInfo) int32 {
+func (s *Snapshot) within(at int, t *kindInfo) int {
 	if t.parent == nil {
 		return none
 	}
@@ -281,7 +275,7 @@ func (s *Snapshot) within(at int32, t *kindInfo) int32 {
 }
 
 // ancestor is the state of a kind that an object is or lives in.
-func (s *Snapshot) ancestor(at int32, t *kindInfo) int32 {
+func (s *Snapshot) ancestor(at int, t *kindInfo) int {
 	for at != none && s.states[at].info != t {
 		at = s.states[at].parent
 	}
@@ -299,7 +293,7 @@ func (s *Snapshot) recordOwners() {
 		id := serviceID{o.Kind.Name, f.id}
 		first, twice := s.owners[id]
 		if !twice {
-			s.owners[id] = int32(i)
+			s.owners[id] = i
 			continue
 		}
 		other := s.in.Desired[first]

@@ -8,7 +8,7 @@ import (
 
 // unavailable says why a value that a body sends cannot be sent: something that it names is not on the
 // service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
-func (b *builder) unavailable(i int32, v *resource.Value) string {
+func (b *builder) unavailable(i int, v *resource.Value) string {
 	if t := b.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
 			if why := b.unavailableRef(i, t, &v.Refs[k]); why != "" {
@@ -19,7 +19,7 @@ func (b *builder) unavailable(i int32, v *resource.Value) string {
 	return ""
 }
 
-func (b *builder) unavailableRef(i int32, t *refField, r *resource.Reference) string {
+func (b *builder) unavailableRef(i int, t *refField, r *resource.Reference) string {
 	if r.Target == nil {
 		if why := b.notFoundNames[nameKey{t.to, b.within(i, t.to), r.Text}]; why != "" {
 			return why
@@ -43,7 +43,7 @@ func (b *builder) unavailableRef(i int32, t *refField, r *resource.Reference) st
 }
 
 // unlisted reports whether the list in which an object of that ID would stand was read and does not show it.
-func (b *builder) unlisted(i int32, t *refField, id string) bool {
+func (b *builder) unlisted(i int, t *refField, id string) bool {
 	at := b.within(i, t.to)
 	if t.field.Anywhere || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.listed(t.to, at) {
 		return false
@@ -60,7 +60,7 @@ func (b *builder) addUnavailableRefs(i int, d *difference) {
 		text := m.Text
 		d.block(Change{Path: m.Field.Name, After: &text, Origin: FromManifest}, m.Why, m.Position)
 	}
-	for _, n := range b.refUses(int32(i)) { //nolint:gosec // there are fewer things than 2^31
+	for _, n := range b.refUses(i) {
 		if n.field.via == nil {
 			continue
 		}

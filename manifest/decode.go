@@ -102,6 +102,11 @@ func (d *decoder) item(i int32) {
 
 // violations reports what the schema says against an object, except where something was reported before.
 func (d *decoder) violations(k *kindInfo) {
+	if d.found.full() {
+		d.found.dropped++
+		d.broken = append(d.broken, "")
+		return
+	}
 	instance := make(map[string]any, len(d.list))
 	for i := range d.list {
 		instance[k.order[d.list[i].Property]] = d.list[i].Instance()

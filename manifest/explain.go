@@ -136,6 +136,10 @@ func (p *properties) nested(name string, n *node, outer *resource.Object) {
 
 // explain reports one violation.
 func (p *properties) explain(v schema.Violation) {
+	if p.found.full() {
+		p.found.dropped++
+		return
+	}
 	d := diag.Diagnostic{Path: p.pathTo(v.Path)}
 	if p.item >= 0 {
 		it := &p.reader.items[p.item]
@@ -155,7 +159,8 @@ func (p *properties) explain(v schema.Violation) {
 	case schema.Missing:
 		p.missing(&d, v)
 	case schema.Unknown:
-		p.unknown(&d, v.Property, at)
+		p.found.add(p.unknown(d, v.Property, at))
+		return
 	case schema.Exclusive:
 		// The later of the two is the one to look at.
 		first, second := at, p.at(v.Other)
@@ -222,22 +227,27 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
 }
 
-func (p *properties) unknown(d *diag.Diagnostic, name string, at *property) {
+func (p *properties) unknown(d diag.Diagnostic, name string, at *property) finding {
 	d.Code, d.Summary = "unknown-field", diag.A(p.label())+" has no "+quote(name)
 	if at != nil {
 		d.Position = position(p.source, at.key)
 	}
+	if p.kind != nil {
+		if f, ok := p.kind.Field(name); ok && f.Group != "" {
+			d.Hint = "write it inside " + f.Group + ":"
+		}
+	}
+	of := *p // which is used for the next object meanwhile
+	return finding{d, func() string { return of.suggest(name) }}
+}
+
+// suggest says what an unknown property may have been meant to be.
+func (p *properties) suggest(name string) string {
 	names := p.names
 	if p.kind != nil {
 		names = p.kind.names
 	}
-	if p.kind != nil {
-		if f, ok := p.kind.Field(name); ok && f.Group != "" {
-			d.Hint = "write it inside " + f.Group + ":"
-			return
-		}
-	}
-	d.Hint = cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
+	return cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
 }
 
 // rule reports a value that breaks the rule of its property.

@@ -22,7 +22,7 @@ type findings struct {
 }
 
 func (f *findings) add(n finding) {
-	if len(f.list) >= f.max {
+	if f.full() {
 		if n.Severity == diag.Error {
 			f.dropped++
 		}
@@ -30,6 +30,9 @@ func (f *findings) add(n finding) {
 	}
 	f.list = append(f.list, n)
 }
+
+// full reports that no more findings will be told, so that none has to be put into words.
+func (f *findings) full() bool { return len(f.list) >= f.max }
 
 func (f *findings) join(g findings) {
 	f.list = append(f.list, g.list...)
@@ -60,7 +63,7 @@ func (f *findings) diagnostics() diag.List {
 		}
 	}
 	var list diag.List
-	toldErrors, toldWarnings, hints := 0, 0, 0
+	toldErrors, toldWarnings := 0, 0
 	for i := range f.list {
 		n := &f.list[i]
 		if n.Severity == diag.Error {
@@ -74,9 +77,8 @@ func (f *findings) diagnostics() diag.List {
 			}
 			toldWarnings++
 		}
-		if n.near != nil && n.Hint == "" && hints < mostHints {
+		if n.near != nil && n.Hint == "" {
 			n.Hint = n.near()
-			hints++
 		}
 		list = append(list, n.Diagnostic)
 	}
@@ -87,6 +89,3 @@ func (f *findings) diagnostics() diag.List {
 	}
 	return list
 }
-
-// mostHints bounds how often all keys of a project are compared with a word.
-const mostHints = 25

@@ -54,6 +54,8 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"a million unknown references":  {"projects:\n- key: a\n  work_items:\n" + numbered("  - {name: k%[1]d, parent: kk%[1]d}\n", mib/8), "unknown-reference"},
 		"a million near misses":         {"projects:\n- key: a\n  cycles:\n" + numbered("  - {name: c%d}\n", mib/16) + "  work_items:\n" + numbered("  - {name: k%[1]d, cycle: cc%[1]d}\n", mib/16), ""},
 		"a chain of parents":            {"projects:\n- key: a\n  work_items:\n" + numbered("  - {name: k%[1]d, parent: k%[2]d}\n", mib/8) + "  - {name: k16384, parent: k0}\n", "reference-cycle"},
+		"directives":                    {numbered("%%TAG !a%d! x\n", mib/8) + "--- a\n", "too-large"},
+		"a million wrong links":         {"projects:\n- key: a\n  work_items:\n  - {name: a, links: [" + numbered("a%d,", mib/16) + "]}\n", "bad-url"},
 		"a NUL":                         {"a: \x00\n", "control-character"},
 		"an escape sequence":            {"a: \x1b[31m\n", "control-character"},
 		"bytes that are no UTF-8":       {"a: \xff\n", "not-utf8"},

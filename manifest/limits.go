@@ -11,7 +11,7 @@ type Limits struct {
 	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
 	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
 	Depth       int   // of things within things, and of a field that holds JSON; 100
-	Expanded    int   // elements that aliases and merge keys add; 100,000 and five times the elements written
+	Expanded    int   // elements that aliases and merge keys add; 100,000 and twice the elements written
 	Findings    int   // findings that are told one by one; 100
 }
 

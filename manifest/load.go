@@ -223,7 +223,7 @@ func (r *reader) empty(allowed bool) {
 func (r *reader) expand(elements int) bool {
 	limit := int64(r.limits.Expanded)
 	if limit <= 0 {
-		limit = 100_000 + 5*int64(r.spent.elements)
+		limit = 100_000 + 2*int64(r.spent.elements)
 	}
 	if r.expanded.Add(int64(elements)) <= limit {
 		return true

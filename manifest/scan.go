@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
@@ -32,6 +33,7 @@ type scanner struct {
 	before  byte   // the byte before the next one
 	anchors bool   // an anchor may have been seen
 	hyphens int    // that may begin a thing of a list
+	percent int    // lines that begin as directives do
 	kept    []byte // the text so far, for the words about an error in it; nil where there is too much of it
 	finding *diag.Diagnostic
 }
@@ -123,6 +125,7 @@ const (
 	isLine   // ends a line
 	isMark   // may begin an element
 	isAmp    // may begin an anchor
+	isSign   // may begin a directive
 	isHigh   // begins a character of several bytes
 	isDenied // never in a text
 )
@@ -137,6 +140,8 @@ var class = func() (t [256]byte) {
 			t[c] = isMark
 		case c == '&':
 			t[c] = isAmp
+		case c == '%':
+			t[c] = isSign
 		case c >= 0x80:
 			t[c] = isHigh
 		case c < 0x20 && c != '\t' && c != '\r' || c == 0x7F:
@@ -174,6 +179,15 @@ func (s *scanner) look(block []byte) int {
 			switch before {
 			case ' ', '\n', '\t', '[', '{', ',', ':', '-', '\r', 0:
 				s.anchors = true
+			}
+		case isSign:
+			const most = 100 // directives, each of which the library compares with all before it
+			if before == '\n' {
+				s.percent++
+			}
+			if s.percent > most {
+				s.stop("too-large", "more than "+strconv.Itoa(most)+" lines begin with %", "remove the directives: a manifest needs none")
+				return 0
 			}
 		case isDenied:
 			s.column += int32(utf8.RuneCount(block[begin:i])) //nolint:gosec // a block is small

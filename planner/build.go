@@ -29,9 +29,9 @@ func (s *Snapshot) Build() (*Plan, diag.List) {
 	b.locate()
 	b.diags.Sort()
 	if b.diags.HasErrors() {
-		return nil, b.diags
+		return nil, b.diags.Clip()
 	}
-	b.plan.Notices = b.diags
+	b.plan.Notices = b.diags.Clip()
 	return b.plan, nil
 }
 

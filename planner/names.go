@@ -172,7 +172,11 @@ func (s *Snapshot) matchName(name nameKey, r *resource.Reference, l *listing) {
 	}
 	switch len(hits) {
 	case 0:
-		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, choices(r.Text, name.kind, l, lists))
+		hint := ""
+		if len(s.diags) < diag.Most { // each looks at all that there is
+			hint = choices(r.Text, name.kind, l, lists)
+		}
+		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:

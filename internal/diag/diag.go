@@ -124,6 +124,24 @@ func (l List) Sort() {
 	})
 }
 
+// Most is how many findings of a severity are told one by one.
+const Most = 100
+
+// Clip leaves the first [Most] of the errors and of the warnings in a sorted list, and a note that says how many more there are.
+func (l List) Clip() List {
+	count := map[Severity]int{}
+	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
+		count[d.Severity]++
+		return count[d.Severity] > Most
+	})
+	for severity := Error; severity < Note; severity++ {
+		if more := count[severity] - Most; more > 0 {
+			kept.Add(Diagnostic{Severity: Note, Code: "too-many-findings", Summary: Count(more, "more "+severity.String()) + " not shown"})
+		}
+	}
+	return kept
+}
+
 // Err returns the list as an error if it holds one, else nil.
 func (l List) Err() error {
 	if !l.HasErrors() {

@@ -23,7 +23,10 @@ func Typo(word string, candidates []string) []string {
 
 // near returns the candidates that are no further from word than limit.
 func near(word string, candidates []string, limit int) []string {
-	const longest = 200 // a longer word is no slip of the finger, and the distance is quadratic
+	const (
+		longest = 200     // a longer word is no slip of the finger, and the distance is quadratic
+		most    = 4 << 20 // letters compared with letters: ten thousand names of 20
+	)
 	if word == "" || len(word) > longest {
 		return nil
 	}
@@ -32,7 +35,7 @@ func near(word string, candidates []string, limit int) []string {
 		distance int
 	}
 	var hits []hit
-	low := strings.ToLower(word)
+	low, compared := strings.ToLower(word), 0
 	for _, c := range candidates {
 		if len(c) > longest || c == "" {
 			continue
@@ -40,6 +43,9 @@ func near(word string, candidates []string, limit int) []string {
 		lc := strings.ToLower(c)
 		if diff := len(lc) - len(low); diff > 2*limit+2 || -diff > 2*limit+2 {
 			continue
+		}
+		if compared += len(low) * len(lc); compared > most {
+			break
 		}
 		d := levenshtein.ComputeDistance(low, lc)
 		if d > 1 && anagrams(low, lc) {

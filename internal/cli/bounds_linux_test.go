@@ -1,0 +1,327 @@
+//go:build !race
+
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+const megabyte = 1 << 20
+
+// filled is about a megabyte of one piece, between a beginning and an end. A piece may hold its number and the next.
+func filled(head, piece, tail string) func() string {
+	return func() string { return fill(megabyte, head, piece, tail) }
+}
+
+func fill(size int, head, piece, tail string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for i := 0; b.Len() < size-len(tail); i++ {
+		b.WriteString(strings.NewReplacer("§+", fmt.Sprint(i+1), "§", fmt.Sprint(i)).Replace(piece))
+	}
+	b.WriteString(tail)
+	return b.String()
+}
+
+const inWeb = "version: 1\nworkspace: acme\nprojects:\n- key: web\n  identifier: WEB\n"
+
+// hostileManifests are manifests of a megabyte, each of what costs most for its bytes.
+func hostileManifests() map[string]func() string {
+	const items = inWeb + "  work_items:\n"
+	long := strings.Repeat("x", 190)
+	all := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	m := map[string]func() string{
+		"brackets":                      filled("", "[", ""),
+		"braces":                        filled("", "{a: ", ""),
+		"hyphens":                       filled("", "- ", ""),
+		"question marks":                filled("", "? ", ""),
+		"deep block":                    deepBlock,
+		"directives":                    filled("", "%TAG !a§! x\n", "--- a\n"),
+		"tags":                          filled("", "- !a§ x\n", ""),
+		"anchors":                       filled("version: 1\nprojects:\n", "- &a§ x\n", ""),
+		"anchors and one too much":      filled("version: 1\nprojects:\n", "- &a§ x\n", "- *a§x\n"),
+		"long anchors and one too much": filled("version: 1\nprojects:\n", "- &a§"+long+" x\n", "- *a"+long+"\n"),
+		"aliases":                       filled(items+"  - &a {name: a}\n", "  - *a\n", ""),
+		"aliases of a text":             filled(items+"  - {name: &a x}\n", "  - {name: *a}\n", ""),
+		"merge chain":                   filled("version: 1\nx-a: &a0 {a: 1}\nteamspaces:\n", "- &a§+ {<<: *a§, k§: 1}\n", ""),
+		"merges of many keys":           filled("version: 1\nx-a: &a {"+all(3000, "k%d: 1, ")+"}\nteamspaces:\n", "- {<<: *a}\n", ""),
+		"merge lists":                   filled("version: 1\nx-a: &a {a: 1}\nteamspaces:\n- <<: [", "*a, ", "]\n"),
+		"comments":                      filled("version: 1\n", "# a\n", "a: b\n"),
+		"comments among entries":        filled(items, "  - {name: a§}\n\n  # a\n\n  # b\n\n", ""),
+		"comments behind":               filled(items, "  - name: a§ # b\n    # c\n", ""),
+		"documents":                     filled("", "--- {version: 1}\n", ""),
+		"line ends":                     filled("version: 1\nworkspace: acme\n", "\n", ""),
+		"carriage returns":              filled("version: 1\nworkspace: acme\n", "\r\n", ""),
+		"spaces":                        filled("version: 1\nworkspace: acme\n", " ", "x: y\n"),
+		"tabs":                          filled("version: 1\nworkspace: acme\n", "\t", "x: y\n"),
+		"an open quote":                 filled(items+"  - name: \"", "a\n", ""),
+		"quotes":                        filled(items+"  - name: [", "'',", ""),
+		"quotes in a line":              filled(items+"  - name: [", "\"a\" b ", ""),
+		"an error in the last line":     filled(items, "  - {name: a§}\n", "  x\n - y: {\n"),
+		"an error with deep columns":    filled(items, "   - - - a:\n", "\t- y: {\n"),
+		"escapes":                       filled(items+"  - name: \"", "\\x41", "\"\n"),
+		"folded":                        filled(items+"  - name: >\n", "      a\n\n", ""),
+		"top keys":                      filled("version: 1\n", "k§: 1\n", ""),
+		"near top keys":                 filled("version: 1\n", "project§: 1\n", ""),
+		"long top keys":                 filled("version: 1\n", long+"§: 1\n", ""),
+		"project keys":                  filled(inWeb, "  k§: 1\n", ""),
+		"item keys":                     filled(items+"  - {name: a", ", k§: 1", "}\n"),
+		"keys of JSON":                  filled("version: 1\nteamspaces:\n- name: a\n  logo_props: {", "k§: 1, ", "}\n"),
+		"lists of JSON":                 filled("version: 1\nteamspaces:\n- name: a\n  logo_props: {a: [", "1,", "]}\n"),
+		"unknown keys":                  filled(items, "  - {name: a§, titel: x}\n", ""),
+		"long unknown keys":             filled(items, "  - {name: a§, "+long+"§: x}\n", ""),
+		"the same keys":                 filled("version: 1\n", "projects:\n", ""),
+		"the same names":                filled(items, "  - {name: a}\n", ""),
+		"the same identifiers":          filled("version: 1\nprojects:\n", "- identifier: WEB\n", ""),
+		"one project in many documents": filled("", "---\nversion: 1\nprojects: [{identifier: WEB, name: a§}]\n", ""),
+		"unknown parents":               filled(items, "  - {name: a§, parent: b§}\n", ""),
+		"unknown long parents":          filled(items, "  - {key: "+long+"§, name: a, parent: "+long+"x§}\n", ""),
+		"near parents":                  filled(items, "  - {key: k"+long[:90]+"§, name: a, parent: k"+long[:91]+"§}\n", ""),
+		"unknown cycles":                filled(inWeb+"  cycles: ["+all(5000, "{name: "+long[:90]+"%d},")+"]\n  work_items:\n", "  - {name: a§, cycle: "+long[:92]+"§}\n", ""),
+		"a chain of parents":            filled(items, "  - {name: a§, parent: a§+}\n", "  - {name: the end, key: a0x}\n"),
+		"a ring of parents":             ring(items, "  - {name: a§, parent: a§+}\n", "  - {key: a$, name: end, parent: a0}\n"),
+		"rings of parents":              filled(items, "  - {name: a§, parent: b§}\n  - {name: b§, parent: a§}\n", ""),
+		"a chain of relations":          filled(items, "  - {name: a§, relations: {blocking: [a§+]}}\n", ""),
+		"a ring of relations":           ring(items, "  - {name: a§, relations: {blocking: [a§+]}}\n", "  - {key: a$, name: end, relations: {blocking: [a0]}}\n"),
+		"relations all to all":          filled(items, "  - {name: a§, relations: {relates_to: ["+all(400, "a%d, ")+"]}}\n", ""),
+		"relations all to all, aliases": filled(items+"  - {name: a, relations: &r {relates_to: ["+all(200, "b%d, ")+"]}}\n", "  - {name: b§, relations: *r}\n", ""),
+		"labels":                        filled(items+"  - {name: a, labels: [", "l§,", "]}\n"),
+		"labels of each":                filled(items, "  - {name: a§, labels: ["+all(50, "l%d,")+"]}\n", ""),
+		"a list of labels, aliases":     filled(items+"  - {name: a, labels: &r ["+all(200, "b%d, ")+"]}\n", "  - {name: b§, labels: *r}\n", ""),
+		"links":                         filled(items+"  - {name: a, links: [", "{url: \"https://a.b/§\"},", "]}\n"),
+		"items":                         filled(items, "  - {name: a§}\n", ""),
+		"short items":                   filled(items, "  - a§\n", ""),
+		"links in short":                filled(items+"  - {name: a, links: [", "aaaa§,", "]}\n"),
+		"nested items":                  filled(items+"  - name: a\n    work_items:\n", "    - {name: a§, work_items: [{name: b§}]}\n", ""),
+		"project labels":                filled(inWeb+"  labels:\n", "  - {name: l§}\n", ""),
+		"projects":                      filled("version: 1\nworkspace: acme\nprojects:\n", "- {identifier: P§, name: a§}\n", ""),
+		"pages":                         filled("version: 1\nworkspace: acme\npages:\n", "- {name: p§, description: x}\n", ""),
+		"files":                         filled("version: 1\nworkspace: acme\npages:\n", "- {name: p§, file: p§.md}\n", ""),
+		"cycles with items":             filled(inWeb+"  cycles: [{name: c}]\n  work_items:\n", "  - {name: a§, cycle: c}\n", ""),
+		"assignees":                     filled(items, "  - {name: a§, assignees: [ada@example.com]}\n", ""),
+		"dates":                         filled(items, "  - {name: a§, start_date: 2026-13-01}\n", ""),
+	}
+	for _, field := range []string{"name", "key", "priority", "state", "start_date", "parent", "labels", "description_html", "estimate_point", long} {
+		m["a long "+field[:min(len(field), 16)]] = filled(items+"  - {name: a, key: a, "+field+": ", "x", "}\n")
+	}
+	m["a long identifier"] = filled("version: 1\nprojects:\n- identifier: ", "x", "\n")
+	m["a long color"] = filled(inWeb+"  labels: [{name: a, color: ", "x", "}]\n")
+	m["a long url"] = filled(items+"  - {name: a, links: [{url: \"https://", "x", "\"}]}\n")
+	m["a long workspace"] = filled("version: 1\nworkspace: ", "x", "\n")
+	m["a long key"] = filled("version: 1\n", "x", ": a\n")
+	for name, t := range hostileTexts() {
+		m["Markdown: "+name] = func() string { return items + "  - name: a\n    description: " + quoted(t()) + "\n" }
+		m["HTML: "+name] = func() string { return items + "  - name: a\n    description_html: " + quoted(t()) + "\n" }
+	}
+	return m
+}
+
+func quoted(text string) string {
+	return `"` + strings.NewReplacer("\\", `\\`, "\n", `\n`, "\t", `\t`, `"`, `\"`).Replace(text) + `"`
+}
+
+func deepBlock() string {
+	var b strings.Builder
+	for i := 0; b.Len() < megabyte; i++ {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+// ring is filled, whose end names the number after the last.
+func ring(head, piece, tail string) func() string {
+	return func() string {
+		text := filled(head, piece, "")()
+		return text + strings.ReplaceAll(tail, "$", fmt.Sprint(strings.Count(text, "\n")-strings.Count(head, "\n")))
+	}
+}
+
+// hostileTexts are texts of almost a megabyte of what parsers of Markdown and HTML find hard.
+func hostileTexts() map[string]func() string {
+	texts := map[string]func() string{}
+	for name, p := range map[string]struct{ head, piece string }{
+		"list items":        {"", "- a\n"},
+		"loose items":       {"", "- a\n\n"},
+		"two lists":         {"", "* a\n+ a\n"},
+		"ordered items":     {"", "1. a\n"},
+		"nested in line":    {"", "- - - - - - - - a\n"},
+		"quotations":        {"", "> "},
+		"quotation lines":   {"", "> > > a\n"},
+		"paragraphs":        {"", "a\n\n"},
+		"lines":             {"", "a\n"},
+		"emphasis":          {"", "_a_ "},
+		"stars":             {"", "*a "},
+		"open stars":        {"", "*"},
+		"both marks":        {"", "*a_ "},
+		"strong":            {"", "**a** "},
+		"strike":            {"", "~~a"},
+		"tildes":            {"", "~a~"},
+		"brackets":          {"", "["},
+		"closing":           {"", "]"},
+		"links":             {"", "[a](b)"},
+		"begun links":       {"", "[a]("},
+		"begun titles":      {"", "[a](b \""},
+		"begun pointed":     {"", "[a](<b"},
+		"images":            {"", "![a](b)"},
+		"begun images":      {"", "!["},
+		"references":        {"", "[a]: b\n\n"},
+		"many references":   {"", "[a§]: b\n"},
+		"used references":   {"[a]: b\n\n", "[a] "},
+		"missed references": {"", "[a§]\n\n"},
+		"tables":            {"", "a|b\n-|-\nc|d\n\n"},
+		"a wide table":      {strings.Repeat("|a", 3000) + "\n" + strings.Repeat("|-", 3000) + "\n", "a\n"},
+		"pipes":             {"", "|"},
+		"delimiters":        {"", "|-"},
+		"back-ticks":        {"", "`"},
+		"code spans":        {"", "`a` "},
+		"growing ticks":     {"", "`a``"},
+		"fences":            {"", "```\n"},
+		"entities":          {"", "&amp;"},
+		"ampersands":        {"", "&"},
+		"number entities":   {"", "&#65;"},
+		"www":               {"", "www."},
+		"dots":              {"", "."},
+		"mail":              {"", "a@a."},
+		"https":             {"", "https://"},
+		"autolinks":         {"", "<https://a>"},
+		"less than":         {"", "<"},
+		"begun tags":        {"", "<a "},
+		"begun comments":    {"", "<!--"},
+		"instructions":      {"", "<?"},
+		"CDATA":             {"", "<![CDATA["},
+		"declarations":      {"", "<!A "},
+		"headings":          {"", "# a\n"},
+		"underlined":        {"", "a\n=\n"},
+		"rules":             {"", "---\n"},
+		"backslashes":       {"", "\\"},
+		"hard breaks":       {"", "a  \n"},
+		"indented":          {"", "    a\n\n"},
+		"tasks":             {"", "- [ ] a\n"},
+		"tabs":              {"", "\t"},
+		"spaces":            {"a", " "},
+		"word":              {"", "a"},
+		"words":             {"", "a "},
+		"div":               {"", "<div>"},
+		"b":                 {"", "<b>"},
+		"b p":               {"", "<b><p>"},
+		"i a b":             {"<p>", "<i>a<b>"},
+		"a":                 {"", "<a href=x>"},
+		"p":                 {"", "<p>a"},
+		"ul":                {"", "<ul><li>"},
+		"li":                {"<ul>", "<li>a"},
+		"table":             {"", "<table>"},
+		"cells":             {"<table><tr>", "<td>a"},
+		"head cells":        {"<table><thead><tr>", "<th>a"},
+		"nested tables":     {"", "<table><tr><td>"},
+		"an HTML table":     {"<table><thead><tr>" + strings.Repeat("<th>a", 4000) + "<tbody>", "<tr><td>a"},
+		"text in table":     {"<table>", "a<tr>"},
+		"attributes":        {"<p", " a§=b"},
+		"styles":            {"<p style=\"", "a:b;"},
+		"classes":           {"<p class=\"", "a "},
+		"pre":               {"<pre>", "\n"},
+		"code":              {"<pre><code>", "`"},
+		"code in a line":    {"<p><code>", "`"},
+		"closing tags":      {"", "</p>"},
+		"closing b":         {"<b><p>", "</b>"},
+		"br":                {"", "<br>"},
+		"svg":               {"", "<svg><b>"},
+		"math":              {"", "<math><mi>"},
+		"select":            {"", "<select><option>"},
+		"template":          {"", "<template>"},
+		"script":            {"", "<script>"},
+		"unknown elements":  {"", "<x§>"},
+		"font":              {"", "<font color=§>"},
+		"formatting p":      {"", "<a><b><i><p>"},
+		"nobr":              {"", "<nobr>"},
+		"button":            {"", "<button><p>"},
+	} {
+		texts[name] = func() string { return fill(megabyte*9/10, p.head, p.piece, "") }
+	}
+	return texts
+}
+
+// cost is what a whole process took.
+type cost struct {
+	cpu time.Duration
+	rss int64 // in MiB
+}
+
+// spent runs the program and measures it.
+func (s *service) spent(t *testing.T, planform string, args ...string) (cost, ran) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), planform, args...)
+	cmd.Env = append(cmd.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", memoryFile+"="+filepath.Join(s.dir, "memory"))
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(filepath.Join(s.dir, "memory"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var rss int64
+	_, _ = fmt.Sscan(rest, &rss)
+	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss >> 10}, ran{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+//nolint:gochecknoglobals // flags are
+var boundsAll = flag.Bool("bounds", false, "hold planform to its bounds with all hostile inputs, not only the costliest")
+
+// costliest are the inputs of which each has gone beyond the bounds, or come near to them.
+var costliest = regexp.MustCompile(`^(directives|links in short|a list of labels, aliases|labels|near parents|top keys|project keys|` +
+	`unknown keys|merge chain|a ring of relations|nested items|Markdown: a wide table|HTML: dots)$`)
+
+// What a megabyte may cost: memory, and what is told of it. The time is logged only: 2 s of a quiet machine are the aim.
+const (
+	mostMemory = 300 // MiB
+	mostTold   = 100_000
+)
+
+func TestAMegabyteOfAnythingIsBounded(t *testing.T) {
+	t.Parallel()
+	planform := program(t)
+	for name, text := range hostileManifests() {
+		if !*boundsAll && !costliest.MatchString(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandbox.Options{})
+			s.bounded(t, planform, "plan", "-f", s.write(t, "m.yaml", text()))
+		})
+	}
+}
+
+// bounded runs the program, which has to keep within the bounds.
+func (s *service) bounded(t *testing.T, planform string, args ...string) {
+	t.Helper()
+	c, r := s.spent(t, planform, args...)
+	t.Logf("%.2f s of processor, %d MiB, exit %d, %d bytes told: %.100q", c.cpu.Seconds(), c.rss, r.code, len(r.err), r.err)
+	if c.rss > mostMemory {
+		t.Errorf("%s takes %d MiB", args[0], c.rss)
+	}
+	if len(r.err) > mostTold {
+		t.Errorf("%s tells %d bytes", args[0], len(r.err))
+	}
+}

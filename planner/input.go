@@ -45,25 +45,28 @@ type Input struct {
 // Prior is what the last apply left, from the state file.
 type Prior map[resource.Address]Record
 
-// Record is what is known of one object, or of the members of one container.
+// Record is what is known of one object, or of the members of one container. Its
+// JSON is a line of the state file.
 type Record struct {
-	Address    resource.Address
-	ID         string            // the service's ID; "" while an intent is open; for a membership the container's, where it was kept
-	Identifier string            // readable identifier, such as WEB-7
-	Values     map[string]string // by field: digest of the canonical value last applied
-	Members    []string          // for a membership: IDs of the members, sorted
-	Found      []string          // those of Members that planform did not add, such as what an export saw; pruning leaves them in
+	Address resource.Address `json:"address,omitempty"`
+	// ID is the service's; "" while an intent is pending; of a membership the container's, where it was kept.
+	ID         string `json:"id,omitempty"`
+	Identifier string `json:"identifier,omitempty"` // readable, such as WEB-7
 	// CreatedByUs is set where planform made the object. What it only found, or was told of,
 	// it never deletes; nor what a state file from before this was kept knows.
-	CreatedByUs bool
+	CreatedByUs bool `json:"made,omitempty"`
 	// Protect is set where the manifest said so last: the object is never deleted.
-	Protect bool
-	// Sources are the manifests in which the object stood when they were last applied,
+	Protect bool `json:"protect,omitempty"`
+	// Sources are the manifests that declared the object when they were last applied,
 	// sorted, as paths from the folder that the state is for; "-" is standard input. Of
 	// the members of a container those of what names it, or them. Nil = not known.
-	Sources []string
+	Sources   []string          `json:"files,omitempty"`
+	Values    map[string]string `json:"values,omitempty"`    // by field: digest of the canonical value last applied
+	Members   []string          `json:"members,omitempty"`   // of a membership: IDs of the members, sorted
+	Found     []string          `json:"found,omitempty"`     // those of Members that planform did not add, such as what an export saw; pruning leaves them in
+	AppliedAt time.Time         `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
 	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
-	PendingIntent *Intent
+	PendingIntent *Intent `json:"open,omitempty"`
 }
 
 // addedByUs reports whether planform put a member in.
@@ -71,10 +74,10 @@ func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id
 
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
-	Action Action
-	Name   string // of the object: the text of its natural key; of members that were to be added: [Members.IntentName]
-	After  int    // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
-	At     int64  // when it was written, Unix seconds; 0 = not known
+	Action Action    `json:"action"`
+	Name   string    `json:"name,omitempty"`  // the text of the object's natural key; of members that were to be added: [Members.IntentName]
+	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
+	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
 }
 
 // Read is one read request.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,6 +43,19 @@ func (a Action) String() string {
 	default:
 		return "unknown"
 	}
+}
+
+// MarshalText gives the word of [Action.String].
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word of an action that can be carried out.
+func (a *Action) UnmarshalText(word []byte) error {
+	for *a = range NotPossible {
+		if a.String() == string(word) {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no action %q", word)
 }
 
 // Plan is what has to be done, in order.

@@ -93,10 +93,10 @@ func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
 
 // begin is when what a create made was made at the earliest, by the service's clock; zero = not known.
 func (l *lostCreate) begin() time.Time {
-	if l.open.At == 0 {
+	if l.open.At.IsZero() {
 		return time.Time{}
 	}
-	return time.Unix(l.open.At, 0).Add(-margin)
+	return l.open.At.Add(-margin)
 }
 
 // loadKnown gathers the numbers that the state knows, if it means this parent:
@@ -153,7 +153,7 @@ func (x *search) lowerBound(open *Intent) int {
 		return open.After
 	}
 	h, _ := x.read(open.After)
-	if h.row == nil || h.created.IsZero() || h.created.After(time.Unix(open.At, 0).Add(margin)) {
+	if h.row == nil || h.created.IsZero() || h.created.After(open.At.Add(margin)) {
 		return 0
 	}
 	return open.After

@@ -18,7 +18,7 @@ var sent = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglob
 
 // lostCreate is what the state has of the create of something named Pay, without an outcome.
 func lostCreate(address resource.Address, after int) planner.Record {
-	return planner.Record{Address: address, PendingIntent: &planner.Intent{Name: "Pay", After: after, At: sent.Unix()}}
+	return planner.Record{Address: address, PendingIntent: &planner.Intent{Name: "Pay", After: after, At: sent}}
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
@@ -321,7 +321,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			api:  documented,
 			have: func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, {
-				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", PendingIntent: &planner.Intent{Name: "Pay", After: 7, At: sent.Unix()},
+				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", PendingIntent: &planner.Intent{Name: "Pay", After: 7, At: sent},
 			}},
 			want:  one,
 			steps: adopted(pay),

@@ -206,20 +206,12 @@ func stateShow(_ context.Context, _ Process, o stateOptions, out output) error {
 
 // recordJSON is a record as state list and state show print it.
 type recordJSON struct {
-	Address    resource.Address  `json:"address"`
-	ID         string            `json:"id,omitempty"`
-	Identifier string            `json:"identifier,omitempty"`
-	Made       bool              `json:"made,omitempty"`
-	Protect    bool              `json:"protect,omitempty"`
-	Files      []string          `json:"files,omitempty"`
-	Values     map[string]string `json:"values,omitempty"`
-	Members    []string          `json:"members,omitempty"`
-	Found      []string          `json:"found,omitempty"`
-	Open       string            `json:"open,omitempty"`
+	planner.Record
+	Open string `json:"open,omitempty"`
 }
 
 func newRecordJSON(r planner.Record) recordJSON {
-	j := recordJSON{Address: r.Address, ID: r.ID, Identifier: r.Identifier, Made: r.CreatedByUs, Protect: r.Protect, Files: r.Sources, Values: r.Values, Members: r.Members, Found: r.Found}
+	j := recordJSON{Record: r}
 	if r.PendingIntent != nil {
 		j.Open = r.PendingIntent.Action.String()
 	}

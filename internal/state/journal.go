@@ -2,12 +2,14 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -16,41 +18,29 @@ import (
 // journalVersion is the newest format of a journal that can be read, and the one that is written.
 const journalVersion = 2
 
-// kind says what a line of the journal tells.
-type kind byte
-
-const (
-	intended kind = 'i' // its request is about to be sent
-	done     kind = 'o' // its request was carried out
-	undone   kind = 'f' // its request was certainly not carried out
-)
-
-// line is one line of the journal.
+// line is one line of the journal. It names one step: in Intent if its request is
+// about to be sent, in Commit if that was carried out, in Abort if it certainly was not.
 type line struct {
-	kind   kind
-	step   resource.Address
-	action planner.Action // not of undone
-	name   string         // of intended
-	after  int            // of intended
-	at     int64          // Unix seconds
-	// Of done:
-	id, identifier string
-	made, protect  bool
-	files          []string
-	values         map[string]string
-	members        []string
-	// open is what is still not known of the same record once this line is
-	// taken in. So each line tells all by itself, wherever the journal begins.
-	open *planner.Intent
+	Intent resource.Address `json:"i,omitempty"`
+	Commit resource.Address `json:"o,omitempty"`
+	Abort  resource.Address `json:"f,omitempty"`
+	Action *planner.Action  `json:"action,omitempty"` // not of an abort
+	Name   string           `json:"name,omitempty"`   // of an intent
+	After  int              `json:"after,omitempty"`  // of an intent
+	// Record is what a commit tells of the object. Its Open is what is still not known of
+	// the same record once this line is applied: so each line tells all by itself,
+	// wherever the journal begins.
+	planner.Record
+	At time.Time `json:"at,omitzero"`
 }
+
+func (l *line) step() resource.Address { return cmp.Or(l.Intent, l.Commit, l.Abort) }
 
 // head is the first line of a journal.
 type head struct {
-	ID        string `json:"id"`
-	Lineage   string `json:"lineage"`
-	Serial    uint64 `json:"serial"`
-	BaseURL   string `json:"base_url"`
-	Workspace string `json:"workspace"`
+	Version int    `json:"planform_journal"`
+	ID      string `json:"id"`
+	identity
 }
 
 // journal is a journal as it is read.
@@ -72,11 +62,18 @@ const (
 // appendSum ends a line, which begins at start, and returns its sum.
 func appendSum(b []byte, start int, before uint32) ([]byte, uint32) {
 	crc := sum(before, b[start:])
-	b = append(b, crcKey...)
-	for shift := 28; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[crc>>shift&0xf])
+	return fmt.Appendf(b, crcKey+"%08x\"}\n", crc), crc
+}
+
+// appendLine appends a line, or the first, and returns its sum.
+func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
+	text, err := marshal(l)
+	if err != nil {
+		return b, before, err
 	}
-	return append(b, "\"}\n"...), crc
+	start := len(b)
+	b, before = appendSum(append(b, bytes.TrimSuffix(text, []byte("}"))...), start, before)
+	return b, before, nil
 }
 
 // checked takes the sum off a line without its line feed.
@@ -89,42 +86,7 @@ func checked(raw []byte, before uint32) (body []byte, crc uint32, ok bool) {
 	return body, crc, bytes.Equal(want[:len(want)-1], raw)
 }
 
-func encodeHead(h head) ([]byte, uint32) {
-	b := []byte(headStart)
-	b = strconv.AppendInt(b, journalVersion, 10)
-	b = appendString(append(b, `,"id":`...), h.ID)
-	b = appendString(append(b, `,"lineage":`...), h.Lineage)
-	b = strconv.AppendUint(append(b, `,"serial":`...), h.Serial, 10)
-	b = appendString(append(b, `,"base_url":`...), h.BaseURL)
-	b = appendString(append(b, `,"workspace":`...), h.Workspace)
-	return appendSum(b, 0, 0)
-}
-
 const headStart = `{"planform_journal":`
-
-func appendLine(b []byte, l line, before uint32) ([]byte, uint32) {
-	start := len(b)
-	b = appendString(append(b, '{', '"', byte(l.kind), '"', ':'), string(l.step))
-	if l.kind != undone {
-		b = appendString(append(b, `,"action":`...), l.action.String())
-	}
-	b = appendField(b, `,"name":`, l.name)
-	if l.after != 0 {
-		b = strconv.AppendInt(append(b, `,"after":`...), int64(l.after), 10)
-	}
-	b = appendField(b, `,"id":`, l.id)
-	b = appendField(b, `,"identifier":`, l.identifier)
-	b = appendFlag(b, `,"made":true`, l.made)
-	b = appendFlag(b, `,"protect":true`, l.protect)
-	b = appendList(b, `,"files":[`, l.files)
-	b = appendValues(b, l.values)
-	b = appendList(b, `,"members":[`, l.members)
-	b = appendOpen(b, l.open)
-	if l.at != 0 {
-		b = appendTime(append(b, `,"at":`...), l.at)
-	}
-	return appendSum(b, start, before)
-}
 
 const markStart = `{"s":`
 
@@ -132,8 +94,7 @@ const markStart = `{"s":`
 // certain. Its sum stands by itself, so that it can be read behind a loss.
 func appendMark(b []byte, id string, size int64) []byte {
 	start := len(b)
-	b = strconv.AppendInt(append(b, markStart...), size, 10)
-	b, _ = appendSum(b, start, sum(0, []byte(id)))
+	b, _ = appendSum(fmt.Appendf(b, markStart+"%d", size), start, sum(0, []byte(id)))
 	return b
 }
 
@@ -265,10 +226,7 @@ func damaged(path string, n int, err error) error {
 }
 
 func parseHead(path string, body []byte) (*journal, error) {
-	var h struct {
-		Version int `json:"planform_journal"`
-		head
-	}
+	var h head
 	if err := json.Unmarshal(body, &h); err != nil {
 		return nil, errors.New(reason(err))
 	}
@@ -278,62 +236,27 @@ func parseHead(path string, body []byte) (*journal, error) {
 	case h.Version < 1 || h.ID == "" || h.Lineage == "":
 		return nil, errors.New("this is not a journal of planform")
 	}
-	return &journal{head: h.head}, nil
+	return &journal{head: h}, nil
 }
 
 func parseLine(body []byte) (line, error) {
-	var o struct {
-		Intended   resource.Address  `json:"i"`
-		Done       resource.Address  `json:"o"`
-		Undone     resource.Address  `json:"f"`
-		Action     string            `json:"action"`
-		Name       string            `json:"name"`
-		After      int               `json:"after"`
-		ID         string            `json:"id"`
-		Identifier string            `json:"identifier"`
-		Made       bool              `json:"made"`
-		Protect    bool              `json:"protect"`
-		Files      []string          `json:"files"`
-		Values     map[string]string `json:"values"`
-		Members    []string          `json:"members"`
-		Open       *openJSON         `json:"open"`
-		At         string            `json:"at"`
-	}
+	var l line
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		return line{}, errors.New(reason(err))
+	if err := d.Decode(&l); err != nil {
+		return l, errors.New(reason(err))
 	}
-	l := line{
-		name: o.Name, after: o.After, id: o.ID, identifier: o.Identifier, made: o.Made, protect: o.Protect,
-		files: o.Files, values: o.Values, members: o.Members,
-	}
-	for _, k := range []struct {
-		kind kind
-		step resource.Address
-	}{{intended, o.Intended}, {done, o.Done}, {undone, o.Undone}} {
-		if k.step == "" {
-			continue
-		}
-		if l.step != "" {
-			return line{}, errors.New("the line tells two things")
-		}
-		l.kind, l.step = k.kind, k.step
-	}
-	if l.step == "" {
-		return line{}, errors.New("the line tells nothing that is known here")
+	switch steps := slices.DeleteFunc([]resource.Address{l.Intent, l.Commit, l.Abort}, func(a resource.Address) bool { return a == "" }); {
+	case len(steps) > 1:
+		return l, errors.New("the line tells two things")
+	case len(steps) == 0:
+		return l, errors.New("the line tells nothing that is known here")
+	case l.Action == nil && l.Abort == "":
+		return l, errors.New("the line tells no action")
 	}
 	var err error
-	if l.kind != undone {
-		if l.action, err = parseAction(o.Action); err != nil {
-			return line{}, err
-		}
+	if l.At, err = normalTime(l.At); err == nil {
+		l.Record, err = readRecord(l.Record)
 	}
-	if l.at, err = parseTime(o.At); err != nil {
-		return line{}, err
-	}
-	if l.open, err = o.Open.intent(); err != nil {
-		return line{}, fmt.Errorf("open: %w", err)
-	}
-	return l, nil
+	return l, err
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -111,11 +112,11 @@ func TestAJournalCutAtAnyByteNeitherInventsNorLoses(t *testing.T) {
 		writeFile(t, path+".journal", journal[:cut])
 		want := readPrior(t, path)
 		f := open(t, path)
-		if diff := cmp.Diff(want, f.Prior()); diff != "" {
+		if diff := priorDiff(want, f.Prior()); diff != "" {
 			t.Fatal(diff)
 		}
 		must(t, f.Close())
-		if diff := cmp.Diff(want, readPrior(t, path)); diff != "" {
+		if diff := priorDiff(want, readPrior(t, path)); diff != "" {
 			t.Fatal(diff)
 		}
 		path, _, journal = sampleJournal(t)
@@ -203,20 +204,27 @@ func readers() map[string]func(*testing.T, string, Options) error {
 	}
 }
 
+// lines is the text of a journal.
+func lines(tb testing.TB, h head, more ...any) []byte {
+	tb.Helper()
+	var b []byte
+	crc := uint32(0)
+	for _, l := range append([]any{h}, more...) {
+		var err error
+		if b, crc, err = appendLine(b, l, crc); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return b
+}
+
 func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
 	t.Parallel()
-	lines := func(h head, more ...line) string {
-		b, crc := encodeHead(h)
-		for _, l := range more {
-			b, crc = appendLine(b, l, crc)
-		}
-		return string(b)
-	}
-	good := head{ID: "j1", Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}
+	good := head{Version: journalVersion, ID: "j1", identity: identity{Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}}
 	with := func(change func(*head)) string {
 		h := good
 		change(&h)
-		return lines(h, line{kind: intended, step: "a/b", action: planner.Create})
+		return string(lines(t, h, line{Intent: "a/b", Action: new(planner.Create)}))
 	}
 	state := `{"format_version":1,"lineage":"l1","serial":3,"base_url":"https://api.plane.so/","workspace":"acme","journal":"j0","objects":[]}`
 	for name, test := range map[string]struct {
@@ -238,9 +246,9 @@ func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
 		"some other text, no line feed":  {state, "dear diary", ":1: this is not a journal of planform"},
 		"empty":                          {state, "", ""},
 		"zeros":                          {state, "\x00\x00\x00", ""},
-		"a line of unknown action":       {state, lines(good, line{kind: intended, step: "a/b", action: planner.NotPossible}), `:2: there is no action "not_possible"`},
-		"a line of unknown kind":         {state, lines(good, line{kind: 'x', step: "a/b"}), `:2: json: unknown field "x"`},
-		"a line that names nothing":      {state, lines(good, line{kind: done}), `:2: the line tells nothing`},
+		"a line of unknown action":       {state, string(lines(t, good, line{Intent: "a/b", Action: new(planner.NotPossible)})), `:2: there is no action "not_possible"`},
+		"a line of unknown kind":         {state, string(lines(t, good, map[string]string{"x": "a/b"})), `:2: json: unknown field "x"`},
+		"a line that names nothing":      {state, string(lines(t, good, line{Action: new(planner.Create)})), `:2: the line tells nothing`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -336,33 +344,35 @@ func TestALostBlockOfWhatWasFlushedIsDamage(t *testing.T) {
 }
 
 func FuzzJournal(f *testing.F) {
-	b, crc := encodeHead(head{ID: "j", Lineage: "l", Serial: 1, BaseURL: "https://x", Workspace: "w"})
-	f.Add(b)
+	h := head{Version: journalVersion, ID: "j", identity: identity{Lineage: "l", Serial: 1, BaseURL: "https://x", Workspace: "w"}}
+	var all []any
 	for _, l := range []line{
-		{kind: intended, step: "a/b", action: planner.Create, name: "n", after: 4, at: 1},
-		{kind: done, step: "a/b", action: planner.Create, id: "i", identifier: "W-1", values: map[string]string{"k": "v"}, at: 2},
-		{kind: done, step: "a/b#c.2", action: planner.AddMembers, members: []string{"x"}, open: &planner.Intent{Action: planner.AddMembers, Name: "n", After: 3, At: 2}},
-		{kind: undone, step: "a/b"},
+		{Intent: "a/b", Action: new(planner.Create), Name: "n", After: 4, At: time.Unix(1, 0)},
+		{Commit: "a/b", Action: new(planner.Create), Record: planner.Record{ID: "i", Identifier: "W-1", Values: map[string]string{"k": "v"}}, At: time.Unix(2, 0)},
+		{Commit: "a/b#c.2", Action: new(planner.AddMembers), Record: planner.Record{Members: []string{"x"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: "n", After: 3, At: time.Unix(2, 0)}}},
+		{Abort: "a/b"},
 	} {
-		b, crc = appendLine(b, l, crc)
-		f.Add(slices.Clone(b))
+		f.Add(lines(f, h, all...))
+		all = append(all, l)
 	}
+	f.Add(lines(f, h, all...))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, text := range [][]byte{text, resum(text)} {
 			j, err := parseJournal("x", text)
 			if err != nil || j == nil {
 				continue
 			}
-			again, crc := encodeHead(j.head)
+			var all []any
 			for _, l := range j.lines {
-				again, crc = appendLine(again, l, crc)
+				all = append(all, l)
 			}
+			again := lines(t, j.head, all...)
 			k, err := parseJournal("x", again)
 			if err != nil {
 				t.Fatalf("%q became %q: %v", text, again, err)
 			}
 			one, two := folded(j), folded(k)
-			if diff := cmp.Diff(one.prior(), two.prior()); diff != "" {
+			if diff := cmp.Diff(one.records, two.records); diff != "" {
 				t.Fatalf("%q became %q: %s", text, again, diff)
 			}
 		}
@@ -383,7 +393,7 @@ func resum(text []byte) []byte {
 }
 
 func folded(j *journal) *memory {
-	m := &memory{content: content{entries: map[addr]entry{}}}
+	m := &memory{content: content{records: planner.Prior{}}}
 	for _, l := range j.lines {
 		m.take(l)
 	}
@@ -393,8 +403,11 @@ func folded(j *journal) *memory {
 func TestLinesAreWholeWhateverIsInThem(t *testing.T) {
 	t.Parallel()
 	nasty := "\x00\x01\x1b[2J\r\n\t\"\\\u0085\u009b31m\u2028\u202e\ufeff\U000e0041é日本\xff\xc3"
-	l := line{kind: done, step: addr(nasty), action: planner.Update, id: nasty, values: map[string]string{nasty: nasty}, files: []string{nasty}, members: []string{nasty}, open: &planner.Intent{Name: nasty}}
-	b, _ := appendLine(nil, l, 0)
+	l := line{Commit: addr(nasty), Action: new(planner.Update), Record: planner.Record{
+		ID: nasty, Values: map[string]string{nasty: nasty}, Sources: []string{nasty}, Members: []string{nasty}, PendingIntent: &planner.Intent{Name: nasty},
+	}}
+	b, _, err := appendLine(nil, l, 0)
+	must(t, err)
 	if strings.Count(string(b), "\n") != 1 || b[len(b)-1] != '\n' {
 		t.Fatalf("%q is not one line", b)
 	}
@@ -409,7 +422,7 @@ func TestLinesAreWholeWhateverIsInThem(t *testing.T) {
 	}
 	got, err := parseLine(append(body, '}'))
 	must(t, err)
-	if want := strings.ToValidUTF8(nasty[:len(nasty)-2], "") + "\ufffd\ufffd"; got.id != want {
-		t.Errorf("%q came back as %q", want, got.id)
+	if want := strings.ToValidUTF8(nasty[:len(nasty)-2], "") + "\ufffd\ufffd"; got.ID != want {
+		t.Errorf("%q came back as %q", want, got.ID)
 	}
 }

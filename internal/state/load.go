@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
 )
 
 // found is what there is on disk, folded.
@@ -36,7 +36,7 @@ func load(p paths, opts Options) (*found, error) {
 		return nil, unreadable(p.state, err)
 	}
 	f := &found{info: info, journal: j != nil}
-	f.content = content{BaseURL: opts.BaseURL, Workspace: opts.Workspace, entries: map[resource.Address]entry{}}
+	f.content = content{identity: identity{BaseURL: opts.BaseURL, Workspace: opts.Workspace}, records: planner.Prior{}}
 	if info != nil {
 		c, err := decode(p.state, text)
 		if err != nil {
@@ -47,11 +47,10 @@ func load(p paths, opts Options) (*found, error) {
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
 		f.content = *c
-		for address := range f.entries {
-			e := f.entries[address]
-			f.number(&e)
-			if f.latest = max(f.latest, e.applied); e.PendingIntent != nil {
-				f.latest = max(f.latest, e.PendingIntent.At)
+		for _, r := range f.records {
+			f.number(&r)
+			if f.heard(r.AppliedAt); r.PendingIntent != nil {
+				f.heard(r.PendingIntent.At)
 			}
 		}
 	}
@@ -107,7 +106,7 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	}
 }
 
-func (c *content) belongs(path string, opts Options) error {
+func (c identity) belongs(path string, opts Options) error {
 	const advice = "name the right state file with --state, or the server and workspace that it is for"
 	have, err := normalURL(c.BaseURL)
 	if err != nil {
@@ -124,8 +123,7 @@ func (c *content) belongs(path string, opts Options) error {
 
 // fold takes a journal in, unless the state says that this was done before.
 func (f *found) fold(p paths, j *journal, opts Options) error {
-	h := content{Lineage: j.head.Lineage, BaseURL: j.head.BaseURL, Workspace: j.head.Workspace}
-	if err := h.belongs(p.journal, opts); err != nil {
+	if err := j.head.belongs(p.journal, opts); err != nil {
 		return err
 	}
 	if f.info == nil && j.head.Serial == 0 {

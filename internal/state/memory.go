@@ -2,6 +2,7 @@ package state
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +14,11 @@ import (
 // memory is a state that changes.
 type memory struct {
 	content
-	// before holds the entries that were set since the state was saved, as they
-	// were then; the zero entry is one that was not there.
-	before map[resource.Address]entry
-	// latest is the time of the latest line, in Unix seconds.
-	latest int64
+	// before holds the records that were set since the state was saved, as they
+	// were then; the zero record is one that was not there.
+	before planner.Prior
+	// latest is the time of the latest line; zero = not known.
+	latest time.Time
 	// newest holds the highest readable number known of each sequence; see number.
 	newest map[string]int
 	// rosters holds the membership records by container; nil = not gathered yet.
@@ -26,19 +27,11 @@ type memory struct {
 	inside map[resource.Address][]resource.Address
 }
 
-func (m *memory) prior() planner.Prior {
-	prior := make(planner.Prior, len(m.entries))
-	for address := range m.entries {
-		prior[address] = m.entries[address].Record
+// heard notes when something was written.
+func (m *memory) heard(at time.Time) {
+	if at.After(m.latest) {
+		m.latest = at
 	}
-	return prior
-}
-
-func (m *memory) lastSign() time.Time {
-	if m.latest == 0 {
-		return time.Time{}
-	}
-	return time.Unix(m.latest, 0)
 }
 
 // recordAddress is where the record of a step is kept: batches of the members
@@ -53,81 +46,77 @@ func recordAddress(step resource.Address) resource.Address {
 // take takes one line of the journal in. It is the only way in which steps
 // change a state, during a run and when a journal is folded, so that both agree.
 func (m *memory) take(l line) {
-	m.latest = max(m.latest, l.at)
-	address := recordAddress(l.step)
-	e := m.entries[address]
-	e.Address = address
-	switch l.kind {
-	case intended:
-		if lost := e.PendingIntent; lost == nil || lost.Action != planner.Create || e.ID != "" || l.action == planner.Create {
-			e.PendingIntent = &planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}
+	m.heard(l.At)
+	address := recordAddress(l.step())
+	r := m.records[address]
+	r.Address = address
+	switch {
+	case l.Intent != "":
+		if lost := r.PendingIntent; lost == nil || lost.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
+			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}
 		} // else what matters is still what became of the create
-		if len(l.files) > 0 {
-			e.Sources = slices.Concat(e.Sources, l.files)
-			e.Record = normalRecord(e.Record)
-		}
-	case undone:
-		e.PendingIntent = l.open
-	case done:
-		e.PendingIntent, e.applied = l.open, l.at
-		m.carryOut(l, &e)
+		r.Sources = slices.Concat(r.Sources, l.Sources)
+	case l.Abort != "":
+		r.PendingIntent = l.PendingIntent
+	default:
+		r.PendingIntent, r.AppliedAt = l.PendingIntent, l.At
+		m.carryOut(l, &r)
 	}
-	if e.empty() {
+	if r = normalRecord(r); empty(&r) {
 		m.remove(address)
 		return
 	}
-	m.set(e)
+	m.set(r)
 }
 
-// carryOut makes of an entry what a step that succeeded made of the thing.
-func (m *memory) carryOut(l line, e *entry) {
-	switch l.action {
+// carryOut makes of a record what a step that succeeded made of the object.
+func (m *memory) carryOut(l line, r *planner.Record) {
+	switch *l.Action {
 	case planner.Create, planner.Update, planner.Adopt:
-		if l.id != "" && e.ID != "" && l.id != e.ID {
+		if l.ID != "" && r.ID != "" && l.ID != r.ID {
 			// It is another thing now: what was known of the former one is void.
-			e.Identifier, e.Values, e.CreatedByUs = "", nil, false
-			m.dropRosters(e.Address)
-			m.restart(e.Address)
-			if l.action == planner.Create { // the former one is gone, and is in nothing any more
-				m.leave(e.ID, func(resource.Address) bool { return true })
+			r.Identifier, r.Values, r.CreatedByUs = "", nil, false
+			m.dropRosters(r.Address)
+			m.restart(r.Address)
+			if *l.Action == planner.Create { // the former one is gone, and is in nothing any more
+				m.leave(r.ID, func(resource.Address) bool { return true })
 			}
 		}
-		if l.id != "" {
-			e.ID = l.id
+		if l.ID != "" {
+			r.ID = l.ID
 		}
-		e.CreatedByUs, e.Protect = e.CreatedByUs || l.made, l.protect
-		e.Sources = slices.Concat(e.Sources, l.files)
-		if l.identifier != "" {
-			e.Identifier = l.identifier
+		r.CreatedByUs, r.Protect = r.CreatedByUs || l.CreatedByUs, l.Protect
+		r.Sources = slices.Concat(r.Sources, l.Sources)
+		if l.Identifier != "" {
+			r.Identifier = l.Identifier
 		}
-		e.Values = merged(e.Values, l.values)
+		r.Values = merged(r.Values, l.Values)
 	case planner.Delete:
-		m.dropInside(e.Address)
-		m.dropRosters(e.Address)
-		m.restart(e.Address)
-		m.leave(e.ID, func(resource.Address) bool { return true })
-		e.Record = planner.Record{Address: e.Address, PendingIntent: l.open}
+		m.dropInside(r.Address)
+		m.dropRosters(r.Address)
+		m.restart(r.Address)
+		m.leave(r.ID, func(resource.Address) bool { return true })
+		*r = planner.Record{Address: r.Address, PendingIntent: l.PendingIntent}
 	case planner.AddMembers:
-		if len(e.Members) == 0 || len(e.Sources) > 0 { // else it is not known where the others stood
-			e.Sources = slices.Concat(e.Sources, l.files)
+		if len(r.Members) == 0 || len(r.Sources) > 0 { // else it is not known where the others stood
+			r.Sources = slices.Concat(r.Sources, l.Sources)
 		}
-		e.Members, e.Values = slices.Concat(e.Members, l.members), merged(e.Values, l.values)
-		e.Found = slices.DeleteFunc(slices.Clone(e.Found), func(id string) bool { return slices.Contains(l.members, id) })
-		if former := formerOf(e.Address); former != nil {
-			for _, id := range l.members {
+		r.Members, r.Values = slices.Concat(r.Members, l.Members), merged(r.Values, l.Values)
+		r.Found = slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return slices.Contains(l.Members, id) })
+		if former := formerOf(r.Address); former != nil {
+			for _, id := range l.Members {
 				m.leave(id, former)
 			}
 		}
 	case planner.RemoveMembers:
-		e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(id string) bool { return slices.Contains(l.members, id) })
-		e.Values = maps.Clone(e.Values)
-		maps.DeleteFunc(e.Values, func(key, _ string) bool {
+		r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return slices.Contains(l.Members, id) })
+		r.Values = maps.Clone(r.Values)
+		maps.DeleteFunc(r.Values, func(key, _ string) bool {
 			_, id, _ := strings.Cut(key, " ")
-			return slices.Contains(l.members, id)
+			return slices.Contains(l.Members, id)
 		})
 	case planner.NotPossible:
 	}
-	e.Record = normalRecord(e.Record)
 }
 
 // merged are values with newer ones; the former may be in use elsewhere.
@@ -144,37 +133,31 @@ func merged(values, newer map[string]string) map[string]string {
 	return all
 }
 
-// empty reports whether an entry says nothing.
-func (e *entry) empty() bool {
-	return e.ID == "" && e.Identifier == "" && len(e.Values) == 0 && len(e.Members) == 0 && e.PendingIntent == nil
+// empty reports whether a record says nothing.
+func empty(r *planner.Record) bool {
+	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil
 }
 
-// same reports whether two entries make the same line.
-func (e *entry) same(o *entry) bool {
-	openSame := e.PendingIntent == o.PendingIntent || e.PendingIntent != nil && o.PendingIntent != nil && *e.PendingIntent == *o.PendingIntent
-	return openSame && e.Address == o.Address && e.ID == o.ID && e.Identifier == o.Identifier && e.CreatedByUs == o.CreatedByUs && e.Protect == o.Protect && e.applied == o.applied &&
-		maps.Equal(e.Values, o.Values) && slices.Equal(e.Members, o.Members) && slices.Equal(e.Found, o.Found) && slices.Equal(e.Sources, o.Sources)
-}
-
-func (m *memory) set(e entry) {
-	m.remember(e.Address)
-	if container, ok := containerOf(e.Address); ok && m.rosters != nil && m.entries[e.Address].Address == "" {
-		m.rosters[container] = append(m.rosters[container], e.Address)
+func (m *memory) set(r planner.Record) {
+	m.remember(r.Address)
+	before, known := m.records[r.Address]
+	if container, ok := containerOf(r.Address); ok && m.rosters != nil && !known {
+		m.rosters[container] = append(m.rosters[container], r.Address)
 	}
-	if m.inside != nil && m.entries[e.Address].Address == "" {
-		parent := e.Address.Parent()
-		m.inside[parent] = append(m.inside[parent], e.Address)
+	if m.inside != nil && !known {
+		parent := r.Address.Parent()
+		m.inside[parent] = append(m.inside[parent], r.Address)
 	}
-	if before := m.entries[e.Address]; e.ID != before.ID || e.Identifier != before.Identifier {
-		m.number(&e) // otherwise it is known, or from before a restart
+	if r.ID != before.ID || r.Identifier != before.Identifier {
+		m.number(&r) // otherwise it is known, or from before a restart
 	}
-	m.entries[e.Address] = e
+	m.records[r.Address] = r
 }
 
 func (m *memory) remove(address resource.Address) {
-	if _, ok := m.entries[address]; ok {
+	if _, ok := m.records[address]; ok {
 		m.remember(address)
-		delete(m.entries, address)
+		delete(m.records, address)
 	}
 }
 
@@ -183,15 +166,15 @@ func (m *memory) remember(address resource.Address) {
 		return
 	}
 	if m.before == nil {
-		m.before = map[resource.Address]entry{}
+		m.before = planner.Prior{}
 	}
-	m.before[address] = m.entries[address]
+	m.before[address] = m.records[address]
 }
 
 // changed reports whether there is anything to save.
 func (m *memory) changed() bool {
 	for address, before := range m.before {
-		if now := m.entries[address]; !now.same(&before) {
+		if !reflect.DeepEqual(m.records[address], before) {
 			return true
 		}
 	}
@@ -217,7 +200,7 @@ func (m *memory) gatherRosters() {
 		return
 	}
 	m.rosters = map[resource.Address][]resource.Address{}
-	for address := range m.entries {
+	for address := range m.records {
 		if c, ok := containerOf(address); ok {
 			m.rosters[c] = append(m.rosters[c], address)
 		}
@@ -232,7 +215,7 @@ func (m *memory) dropInside(of resource.Address) {
 	}
 	if m.inside == nil {
 		m.inside = map[resource.Address][]resource.Address{}
-		for address := range m.entries {
+		for address := range m.records {
 			parent := address.Parent()
 			m.inside[parent] = append(m.inside[parent], address)
 		}
@@ -265,16 +248,16 @@ func (m *memory) leave(id string, of func(roster resource.Address) bool) {
 	m.gatherRosters()
 	for _, addresses := range m.rosters {
 		for _, address := range addresses {
-			e := m.entries[address]
-			at, member := slices.BinarySearch(e.Members, id)
+			r := m.records[address]
+			at, member := slices.BinarySearch(r.Members, id)
 			if !member || !of(address) {
 				continue
 			}
-			e.Members = slices.Delete(slices.Clone(e.Members), at, at+1)
-			if e.Record = normalRecord(e.Record); e.empty() {
+			r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
+			if r = normalRecord(r); empty(&r) {
 				m.remove(address)
 			} else {
-				m.set(e)
+				m.set(r)
 			}
 		}
 	}

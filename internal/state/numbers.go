@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
 )
 
 // number takes a thing's readable number in, such as the 7 of WEB-7. An intent
 // to create another one is written with the highest that is known: what the
 // request makes gets a higher one. A number counts also when its thing is gone,
 // for the service gives none twice.
-func (m *memory) number(e *entry) {
-	hyphen := strings.LastIndexByte(e.Identifier, '-')
+func (m *memory) number(r *planner.Record) {
+	hyphen := strings.LastIndexByte(r.Identifier, '-')
 	if hyphen < 0 {
 		return
 	}
-	n, err := strconv.ParseUint(e.Identifier[hyphen+1:], 10, 31)
+	n, err := strconv.ParseUint(r.Identifier[hyphen+1:], 10, 31)
 	if err != nil {
 		return
 	}
 	if m.newest == nil {
 		m.newest = map[string]int{}
 	}
-	scope := e.Address.Sequence()
+	scope := r.Address.Sequence()
 	m.newest[scope] = max(m.newest[scope], int(n))
 }
 

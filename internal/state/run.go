@@ -27,7 +27,6 @@ type writer struct {
 	onDisk int64  // as much of it is on disk for certain
 	marked int64  // as much of it says so
 	serial uint64 // of the state that it goes with
-	buf    []byte
 	// broken is set where there is half a line at the end that could not be taken away.
 	broken error
 }
@@ -49,12 +48,13 @@ func (f *File) create() error {
 		return err
 	}
 	w := &writer{file: out, path: f.paths.journal, id: uuid.NewString(), serial: f.memory.Serial}
-	text, crc := encodeHead(head{
-		ID: w.id, Lineage: f.memory.Lineage, Serial: f.memory.Serial, BaseURL: f.memory.BaseURL, Workspace: f.memory.Workspace,
-	})
+	text, crc, err := appendLine(nil, head{Version: journalVersion, ID: w.id, identity: f.memory.identity}, 0)
 	w.crc, w.size = crc, int64(len(text))
 	w.onDisk, w.marked = w.size, w.size
-	if err = writeAll(out, text); err == nil {
+	if err == nil {
+		err = writeAll(out, text)
+	}
+	if err == nil {
 		err = out.Sync()
 	}
 	if err == nil {
@@ -105,15 +105,15 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 		if s.Operation == nil || s.Action == planner.NotPossible {
 			continue // nothing is sent
 		}
-		l := line{kind: intended, step: s.Address, action: s.Action, at: now}
+		l := line{Intent: s.Address, Action: new(s.Action), At: now}
 		switch {
 		case s.Object != nil:
-			l.name = s.Object.Name()
+			l.Name = s.Object.Name()
 		case s.Action == planner.AddMembers:
-			l.name = s.Members.IntentName()
+			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
-			l.after, l.files = max(f.memory.newest[s.Address.Sequence()], s.Newest), s.Object.Files
+			l.After, l.Sources = max(f.memory.newest[s.Address.Sequence()], s.Newest), s.Object.Files
 		}
 		lines = append(lines, l)
 	}
@@ -148,26 +148,26 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := line{kind: done, step: step.Address, action: step.Action, at: f.now()}
+	l := line{Commit: step.Address, Action: new(step.Action), At: f.now()}
 	if err != nil && len(outcome.Members) == 0 {
 		if !f.pop(step.Address, false) {
 			return nil // nothing was announced, so there is nothing to take back
 		}
-		l = line{kind: undone, step: step.Address, at: l.at}
+		l = line{Abort: step.Address, At: l.At}
 	} else {
 		f.pop(step.Address, true)
-		l.id, l.identifier, l.values, l.members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
-		l.made = outcome.Made
+		l.ID, l.Identifier, l.Values, l.Members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
+		l.CreatedByUs = outcome.Made
 		if o := step.Object; o != nil {
-			l.protect, l.files = o.Protected(f.memory.entries[step.Address].Protect), o.Files
+			l.Protect, l.Sources = o.Protected(f.memory.records[step.Address].Protect), o.Files
 		} else if step.Action == planner.AddMembers {
-			l.files = step.Members.Sources
+			l.Sources = step.Members.Sources
 		}
-		if l.id == "" && step.Members == nil {
-			l.id = step.ID
+		if l.ID == "" && step.Members == nil {
+			l.ID = step.ID
 		}
 	}
-	l.open = f.remaining(step.Address)
+	l.PendingIntent = f.remaining(step.Address)
 	f.memory.take(l) // also if the journal fails: Save may still succeed
 	return f.append(l)
 }
@@ -176,15 +176,15 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
 	address := recordAddress(step)
 	list, ok := f.open[address]
-	if e := f.memory.entries[address]; !ok && e.PendingIntent != nil {
-		list = []openStep{{step: address, intent: *e.PendingIntent, former: true}}
+	if r := f.memory.records[address]; !ok && r.PendingIntent != nil {
+		list = []openStep{{step: address, intent: *r.PendingIntent, former: true}}
 	}
 	return address, list
 }
 
 func (f *File) push(l line) {
-	address, list := f.opened(l.step)
-	f.open[address] = append(list, openStep{step: l.step, intent: planner.Intent{Action: l.action, Name: l.name, After: l.after, At: l.at}})
+	address, list := f.opened(l.Intent)
+	f.open[address] = append(list, openStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}})
 }
 
 // pop takes a step off the open ones. If it was done, all that was open of it is
@@ -224,8 +224,8 @@ func (f *File) withdraw(lines []line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range slices.Backward(lines) {
-		f.pop(l.step, false)
-		f.memory.take(line{kind: undone, step: l.step, open: f.remaining(l.step)})
+		f.pop(l.Intent, false)
+		f.memory.take(line{Abort: l.Intent, Record: planner.Record{PendingIntent: f.remaining(l.Intent)}})
 	}
 }
 
@@ -244,14 +244,17 @@ func (f *File) append(lines ...line) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	b, crc := w.buf[:0], w.crc
+	var b []byte
+	crc := w.crc
 	if w.onDisk > w.marked {
 		b = appendMark(b, w.id, w.onDisk)
 	}
 	for _, l := range lines {
-		b, crc = appendLine(b, l, crc)
+		var err error
+		if b, crc, err = appendLine(b, l, crc); err != nil {
+			return f.stop("the journal "+w.path+" cannot be written", err)
+		}
 	}
-	w.buf = b
 	if err := writeAll(w.file, b); err != nil {
 		err = f.stop("the journal "+w.path+" cannot be written", err)
 		if w.file.Truncate(w.size) != nil { // by its path it could be another run's

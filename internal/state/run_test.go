@@ -27,7 +27,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 	outcome := executor.Outcome{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}
 	done := planner.Record{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values}
 	intent := func(address resource.Address, a planner.Action) *planner.Intent {
-		return &planner.Intent{Action: a, Name: "name of " + address.Path(), At: testTime().Unix()}
+		return &planner.Intent{Action: a, Name: "name of " + address.Path(), At: testTime()}
 	}
 	for name, test := range map[string]struct {
 		before []planner.Record
@@ -255,7 +255,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				settle(t, f, one, executor.Outcome{}, errUnknown())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
 		"a batch that is done does not settle another though the state is saved between": {
 			run: func(t *testing.T, f *File) {
@@ -265,7 +265,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				must(t, f.Save())
 				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
 			},
-			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime().Unix()}}},
+			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
 		"members that were removed are gone, and with the last one the record": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
@@ -500,7 +500,7 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 	must(t, errors.Join(errs...))
 	die(t, f)
 	prior := readPrior(t, path)
-	if diff := cmp.Diff(f.memory.prior(), prior); diff != "" {
+	if diff := cmp.Diff(f.memory.records, prior); diff != "" {
 		t.Fatal(diff)
 	}
 	for w := range workers {

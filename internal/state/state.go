@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -55,10 +56,10 @@ type Snapshot struct {
 }
 
 // Prior is what the last apply left.
-func (s *Snapshot) Prior() planner.Prior { return s.memory.prior() }
+func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.memory.records) }
 
 // LastSign is when a run was last heard of; zero = not known.
-func (s *Snapshot) LastSign() time.Time { return s.memory.lastSign() }
+func (s *Snapshot) LastSign() time.Time { return s.memory.latest }
 
 // Read reads a state without the lock, and writes nothing. A state that is not
 // there is an empty one.
@@ -174,7 +175,7 @@ func (f *File) Path() string { return f.paths.state }
 func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.memory.prior()
+	return maps.Clone(f.memory.records)
 }
 
 // LastSign is when a run was last heard of, this one or an earlier one; zero =
@@ -182,7 +183,7 @@ func (f *File) Prior() planner.Prior {
 func (f *File) LastSign() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.memory.lastSign()
+	return f.memory.latest
 }
 
 // Put sets what is known of a thing. It is on disk after Save.
@@ -193,14 +194,14 @@ func (f *File) Put(r planner.Record) {
 	if r.Address == "" {
 		return // a state with it could not be read again
 	}
-	e := f.memory.entries[r.Address]
-	now := entry{Record: r, applied: e.applied}
+	before := f.memory.records[r.Address]
+	r.AppliedAt = before.AppliedAt
 	delete(f.open, r.Address)
-	if now.same(&e) {
+	if reflect.DeepEqual(r, before) {
 		return
 	}
-	now.applied = f.now()
-	f.memory.set(now)
+	r.AppliedAt = f.now()
+	f.memory.set(r)
 }
 
 // Join is what is known of a thing with what was seen of it since. Who made it, whether it is
@@ -260,16 +261,22 @@ func (f *File) Stand(files map[resource.Address][]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for address, list := range files {
-		if e, ok := f.memory.entries[address]; ok {
-			e.Sources = normalList(list)
-			f.memory.set(e)
+		if r, ok := f.memory.records[address]; ok {
+			r.Sources = normalList(list)
+			f.memory.set(r)
 		}
 	}
 }
 
-// now is 0, a time that is not known, where the clock is so wrong that what it
+// now is zero, a time that is not known, where the clock is so wrong that what it
 // says could not be read again.
-func (f *File) now() int64 { return max(0, f.opts.Now().Unix()) }
+func (f *File) now() time.Time {
+	now, err := normalTime(f.opts.Now())
+	if err != nil {
+		return time.Time{}
+	}
+	return now
+}
 
 // Close unlocks the state. What was not saved is still in the journal, which
 // goes away only if nothing is in it.

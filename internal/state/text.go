@@ -1,77 +1,47 @@
 package state
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-const hexDigits = "0123456789abcdef"
-
-// appendString appends a text as a JSON string. Whatever is not printable is
-// escaped, so that no text can write to the terminal of who looks at the file,
-// hide in it, or break its line. Bytes that are not UTF-8 become U+FFFD.
-func appendString(b []byte, text string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
-			i++
+// marshal is JSON in which whatever is not printable is escaped, so that no text can
+// write to the terminal of who looks at a file, hide in it, or break its line.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if !bytes.ContainsFunc(text, unprintable) {
+		return text, nil
+	}
+	var escaped []byte
+	for _, r := range string(text) { // what is not ASCII stands in strings only
+		if !unprintable(r) {
+			escaped = utf8.AppendRune(escaped, r)
 			continue
 		}
-		if c < utf8.RuneSelf {
-			b = append(b, text[start:i]...)
-			b = appendEscaped(b, c)
-			i++
-			start = i
-			continue
+		for _, unit := range utf16.AppendRune(nil, r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, unit)
 		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsPrint(r) && (r != utf8.RuneError || size > 1) {
-			i += size
-			continue
-		}
-		b = append(b, text[start:i]...)
-		if r == utf8.RuneError {
-			b = utf8.AppendRune(b, r)
-		} else {
-			b = appendUnit(b, r)
-		}
-		i += size
-		start = i
 	}
-	b = append(b, text[start:]...)
-	return append(b, '"')
+	return escaped, nil
 }
 
-func appendEscaped(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\r':
-		return append(b, '\\', 'r')
-	case '\t':
-		return append(b, '\\', 't')
-	default:
-		return appendUnit(b, rune(c))
-	}
-}
-
-func appendUnit(b []byte, r rune) []byte {
-	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-		return appendUnit(appendUnit(b, high), low)
-	}
-	return append(b, '\\', 'u', hexDigits[r>>12&0xf], hexDigits[r>>8&0xf], hexDigits[r>>4&0xf], hexDigits[r&0xf])
-}
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // printable replaces what a terminal would take as a command.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if unprintable(r) {
 			return '?'
 		}
 		return r

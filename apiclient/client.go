@@ -151,8 +151,8 @@ func (c *Client) BaseURL() string { return c.base.String() }
 // Workspace is the workspace's slug.
 func (c *Client) Workspace() string { return c.workspace }
 
-// Hide takes the credential out of a text.
-func (c *Client) Hide(text string) string { return c.credential.hide(text) }
+// Redact takes the credential out of a text.
+func (c *Client) Redact(text string) string { return c.credential.redact(text) }
 
 // HideIn takes the credential out of every text of a record that is to be shown.
 func (c *Client) HideIn(row resource.Row) resource.Row {
@@ -161,7 +161,7 @@ func (c *Client) HideIn(row resource.Row) resource.Row {
 	}
 	shown := make(resource.Row, len(row))
 	for name, value := range row {
-		shown[c.credential.hide(name)] = hidden(value, c.credential.hide)
+		shown[c.credential.redact(name)] = redactStrings(value, c.credential.redact)
 	}
 	return shown
 }

@@ -95,9 +95,9 @@ func (c Credential) set(h http.Header) {
 	h["X-Api-Key"] = []string{c.secret()}
 }
 
-// hide takes the secret out of a text that came from elsewhere, such as a service that echoes headers: also where it is
+// redact takes the secret out of a text that came from elsewhere, such as a service that echoes headers: also where it is
 // written in other letters, percent-encoded, or with white space and characters that do not show in it.
-func (c Credential) hide(text string) string {
+func (c Credential) redact(text string) string {
 	const shortest, distinctive = 4, 8 // shorter ones would be found in ordinary words
 	if c.IsZero() || len(c.secret()) < shortest {
 		return text
@@ -126,7 +126,7 @@ func (c Credential) hide(text string) string {
 // place is where a character stands in a text.
 type place struct{ start, end int }
 
-// folded is what [Credential.hide] compares of a text, with the place of each byte.
+// folded is what [Credential.redact] compares of a text, with the place of each byte.
 func folded(text string) (plain string, places []place) {
 	b := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

@@ -20,7 +20,7 @@ type Response struct {
 	Status int
 	Row    resource.Row   // of an answer that is an object; nil for an empty one
 	Rows   []resource.Row // of an answer that is a bare array
-	Head   Head
+	Head   Headers
 	// Redirected is set where the service wanted the path with the slash at its end
 	// that it lacked, or without the one that it had.
 	Redirected bool
@@ -32,7 +32,7 @@ type answer struct {
 	value    any   // nil = the body is empty
 	size     int64 // of the body
 	attempts int
-	head     Head
+	head     Headers
 
 	redirected bool
 }
@@ -55,10 +55,10 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		resp.Row = v
 	case []any:
 		if resp.Rows, err = rowsOf(v); err != nil {
-			return nil, c.misfit(call, a, err)
+			return nil, c.unexpected(call, a, err)
 		}
 	default:
-		return nil, c.misfit(call, a, errors.New("the answer is neither an object nor a list"))
+		return nil, c.unexpected(call, a, errors.New("the answer is neither an object nor a list"))
 	}
 	return resp, nil
 }
@@ -68,8 +68,8 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 // fields=id,name without spaces, a list needs the id among them to tell its rows apart.
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
-	m := resource.Must(op.Kind).Membership
-	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListMembers && m.Under == "" {
+	m := resource.MustLookup(op.Kind).Membership
+	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListMembers && m.ResultKey == "" {
 		return c.List(ctx, req)
 	}
 	resp, err := c.Do(ctx, req)
@@ -77,14 +77,14 @@ func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, 
 		return nil, err
 	}
 	if resp.Row == nil {
-		return nil, c.nonsense(&call{op: op, method: op.Method, path: path}, resp.Status, errors.New("the answer is not an object"))
+		return nil, c.invalidResponse(&call{op: op, method: op.Method, path: path}, resp.Status, errors.New("the answer is not an object"))
 	}
 	return []resource.Row{resp.Row}, nil
 }
 
 // attempt sends the call once and reads the answer. A failure is an *Error.
 func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
-	s, err := c.admit(ctx, call, maxWait)
+	s, err := c.waitForQuota(ctx, call, maxWait)
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +116,13 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer cancel()
 	req, err := c.newRequest(httptrace.WithClientTrace(limited, out.trace()), call, toggled)
 	if err != nil {
-		return nil, 0, c.failure(call, NotDone, err)
+		return nil, 0, c.failure(call, NoEffect, err)
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		fate := Unknown
-		if c.traced && !out.reached() || !c.traced && neverDialled(err) {
-			fate = NotDone
+		fate := UnknownEffect
+		if c.traced && !out.bytesSent() || !c.traced && neverDialled(err) {
+			fate = NoEffect
 		}
 		return nil, 0, c.failure(call, fate, c.transportError(ctx, limited, err))
 	}
@@ -134,8 +134,8 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
 	s.answered(resp.StatusCode, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
-	if head := readHead(resp.Header); failed != nil {
-		failed.Head = head
+	if head := readHeaders(resp.Header); failed != nil {
+		failed.Headers = head
 	} else {
 		a.head = head
 	}
@@ -148,21 +148,21 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	buf := c.buffer()
 	defer c.buffers.Put(buf)
 	if status < 200 {
-		return nil, c.nonsense(call, status, errors.New("this is no answer: no other protocol was asked for"))
+		return nil, c.invalidResponse(call, status, errors.New("this is no answer: no other protocol was asked for"))
 	}
 	if status > 299 {
 		// An error's status says enough where its body cannot be read.
 		_ = readBody(buf, io.LimitReader(resp.Body, maxErrorBody), maxErrorBody)
 		var e *Error
 		if status >= 300 && status < 400 {
-			e = c.failure(call, fateOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location"), c.credential.hide))
+			e = c.failure(call, effectOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location"), c.credential.redact))
 			e.Status, e.Err = status, c.clean(e.Err)
 		} else {
-			e = c.complain(call, status, resp.Header, buf.Bytes())
+			e = c.newAPIError(call, status, resp.Header, buf.Bytes())
 		}
 		var asked bool
 		if e.RetryAfter, asked = retryAfter(resp.Header, time.Now()); asked && status == http.StatusServiceUnavailable {
-			e.Fate = NotDone // it is too busy to take the request, and says when it will not be
+			e.Effect = NoEffect // it is too busy to take the request, and says when it will not be
 		}
 		return nil, e
 	}
@@ -170,14 +170,14 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		if !errors.Is(err, errTooLarge) {
 			err = fmt.Errorf("the answer broke off: %w", c.transportError(ctx, limited, err))
 		}
-		return nil, c.nonsense(call, status, err)
+		return nil, c.invalidResponse(call, status, err)
 	}
 	v, err := decode(resp.Header.Get("Content-Type"), buf.Bytes())
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
 	if err != nil {
-		return nil, c.nonsense(call, status, err)
+		return nil, c.invalidResponse(call, status, err)
 	}
 	return &answer{status: status, value: v, size: int64(buf.Len())}, nil
 }
@@ -206,24 +206,24 @@ func (c *Client) buffer() *bytes.Buffer {
 }
 
 // failure is the error of a call.
-func (c *Client) failure(call *call, fate Fate, err error) *Error {
+func (c *Client) failure(call *call, fate Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Fate: fate, Err: err, bearer: c.credential.bearer, owner: c.owner(),
+		Effect: fate, Err: err, bearer: c.credential.bearer, owner: c.owner(),
 	}
 }
 
-// misfit is the error of an answer that is JSON, but not what was to be expected.
-func (c *Client) misfit(call *call, a *answer, err error) *Error {
-	e := c.nonsense(call, a.status, err)
-	e.Attempts, e.Head = a.attempts, a.head
+// unexpected is the error of an answer that is JSON, but not what was to be expected.
+func (c *Client) unexpected(call *call, a *answer, err error) *Error {
+	e := c.invalidResponse(call, a.status, err)
+	e.Attempts, e.Headers = a.attempts, a.head
 	return e
 }
 
-// nonsense is the error of a success that cannot be used: what it did is not known.
-func (c *Client) nonsense(call *call, status int, err error) *Error {
-	e := c.failure(call, Unknown, c.clean(err))
+// invalidResponse is the error of a success that cannot be used: what it did is not known.
+func (c *Client) invalidResponse(call *call, status int, err error) *Error {
+	e := c.failure(call, UnknownEffect, c.clean(err))
 	e.Status = status
-	e.html = errors.Is(err, errHTML)
+	e.webPage = errors.Is(err, errHTML)
 	return e
 }

@@ -13,7 +13,7 @@
 //     no event and no log line.
 //   - A write is sent a second time only if it is certain that the first did
 //     nothing, or if the operation says that repeating it is harmless. Every
-//     failed write says by its [Fate] what may have happened.
+//     failed write says by its [Effect] what may have happened.
 //   - No redirect is followed by itself. One to the same address with or without
 //     a trailing slash is answered by sending the same method and body there.
 //   - A list is complete or an error. One that is changed while it is read may

@@ -14,38 +14,38 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Fate is what a failed request may have done.
-type Fate int
+// Effect is what a failed request may have done.
+type Effect int
 
-// The fates, from harmless to not.
+// The effects, from harmless to not.
 const (
-	// NotDone: it is certain that nothing happened. The request never left, or the
+	// NoEffect: it is certain that nothing happened. The request never left, or the
 	// service turned it away before it looked at what is wanted.
-	NotDone Fate = iota
-	// Refused: the service says that it did not do it. A service has been seen to
+	NoEffect Effect = iota
+	// Rejected: the service says that it did not do it. A service has been seen to
 	// say so after it had done it, so a careful caller looks.
-	Refused
-	// Unknown: the request went out, or may have, and no answer says what became of it.
-	Unknown
+	Rejected
+	// UnknownEffect: the request went out, or may have, and no answer says what became of it.
+	UnknownEffect
 )
 
 // String gives a word.
-func (f Fate) String() string {
+func (f Effect) String() string {
 	switch f {
-	case NotDone:
+	case NoEffect:
 		return "not done"
-	case Refused:
+	case Rejected:
 		return "refused"
-	case Unknown:
+	case UnknownEffect:
 		return "unknown"
 	default:
-		return "Fate(" + strconv.Itoa(int(f)) + ")"
+		return "Effect(" + strconv.Itoa(int(f)) + ")"
 	}
 }
 
 // What an [Error] can be asked for with [errors.Is].
 var (
-	ErrRouteAbsent  = errors.New("the service has no such route")
+	ErrUnsupported  = errors.New("the service has no such route")
 	ErrNotFound     = errors.New("the service has no such object")
 	ErrUnauthorized = errors.New("the credential is missing or not valid")
 	ErrForbidden    = errors.New("the credential lacks permission")
@@ -73,17 +73,17 @@ type Error struct {
 	// RetryAfter is the pause that the service asked for.
 	RetryAfter time.Duration
 	// Scope is what the operation needs the credential to be allowed to do.
-	Scope string
-	Fate  Fate
+	Scope  string
+	Effect Effect
 	// Attempts is how often the request was sent or tried.
 	Attempts int
-	Head     Head // of the last answer; says nothing if the status is 0
+	Headers  Headers // of the last answer; says nothing if the status is 0
 	// Err is what went wrong where it was not a refusal: the connection, the context, the answer's form.
 	Err error
 
-	html   bool   // the answer was a web page
-	bearer bool   // the credential was a bearer token
-	owner  string // whom the credential belongs to
+	webPage bool   // the answer was a web page
+	bearer  bool   // the credential was a bearer token
+	owner   string // whom the credential belongs to
 }
 
 // What the service says with 403 to a credential that it does not know, and to anything else that it keeps to itself.
@@ -108,9 +108,9 @@ func (e *Error) Credential() bool {
 // Permission reports whether the service answered 403 to a credential that it knows.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
 
-// Vague reports whether the service refused in words that tell nothing of the
+// Generic reports whether the service refused in words that tell nothing of the
 // cause, and that it has been seen to use after it had done what was asked.
-func (e *Error) Vague() bool {
+func (e *Error) Generic() bool {
 	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
 }
 
@@ -131,7 +131,7 @@ func (e *Error) Transient() bool {
 // about; "" where it did not refuse, or says nothing that others could share.
 // denied says that the credential may not do it.
 func (e *Error) Refusal() (reason string, denied bool) {
-	if e.Status < 400 || e.Status >= 500 || e.Fate == Unknown || e.Message == "" && !e.Permission() {
+	if e.Status < 400 || e.Status >= 500 || e.Effect == UnknownEffect || e.Message == "" && !e.Permission() {
 		return "", false
 	}
 	return strconv.Itoa(e.Status) + ": " + e.Message, e.Permission()
@@ -145,22 +145,22 @@ func (e *Error) tooSlow() bool {
 // unreachable reports whether there was no connection to send the last attempt on.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 
-// RouteAbsent reports whether this edition of the service lacks the operation.
-func (e *Error) RouteAbsent() bool {
-	return e.Status == http.StatusNotFound && !e.html && strings.Contains(strings.ToLower(e.Message), "page not found")
+// Unsupported reports whether this edition of the service lacks the operation.
+func (e *Error) Unsupported() bool {
+	return e.Status == http.StatusNotFound && !e.webPage && strings.Contains(strings.ToLower(e.Message), "page not found")
 }
 
 // NotFound reports whether the service knows the operation and has no such
 // object. A web page that says 404 comes from something else than the service and does not count.
 func (e *Error) NotFound() bool {
-	return e.Status == http.StatusNotFound && !e.html && !e.RouteAbsent()
+	return e.Status == http.StatusNotFound && !e.webPage && !e.Unsupported()
 }
 
 // Is lets [errors.Is] find the sentinels.
 func (e *Error) Is(target error) bool {
 	switch target {
-	case ErrRouteAbsent:
-		return e.RouteAbsent()
+	case ErrUnsupported:
+		return e.Unsupported()
 	case ErrNotFound:
 		return e.NotFound()
 	case ErrUnauthorized:
@@ -172,7 +172,7 @@ func (e *Error) Is(target error) bool {
 	case ErrRateLimited:
 		return e.Status == http.StatusTooManyRequests
 	case ErrWebPage:
-		return e.html
+		return e.webPage
 	default:
 		return false
 	}
@@ -201,7 +201,7 @@ func (e *Error) Error() string {
 	if hint := e.hint(); hint != "" {
 		text = strings.TrimSuffix(text, ".") + "; " + hint
 	}
-	if e.Fate == Unknown && (e.Op == nil || e.Op.Writes()) {
+	if e.Effect == UnknownEffect && (e.Op == nil || e.Op.Writes()) {
 		text = strings.TrimSuffix(text, ".") + "; it is not known whether the service did it"
 	}
 	return text
@@ -218,9 +218,9 @@ func (e *Error) hint() string {
 		return "the API key is not valid: it may be mistyped, expired or revoked"
 	case e.Permission():
 		return e.permissionHint()
-	case e.RouteAbsent():
+	case e.Unsupported():
 		return "this edition of the service lacks the route, or an ID in it is malformed"
-	case e.html && e.Err == nil && e.Status < 500:
+	case e.webPage && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return "the service takes about 5 MB in one request: shorten the longest text"
@@ -256,7 +256,7 @@ func (e *Error) permissionHint() string {
 // shortPath leaves out what is the same in all paths, and the rest of one that no ID makes so long.
 func shortPath(path string) string {
 	const longest = 300
-	path = clip(path, longest)
+	path = truncate(path, longest)
 	_, rest, ok := strings.Cut(path, "/api/v1/workspaces/")
 	if !ok {
 		return path
@@ -268,22 +268,22 @@ func shortPath(path string) string {
 	return "…/" + rest
 }
 
-// fateOf tells what an answer says about whether the request was carried out.
-func fateOf(status int) Fate {
+// effectOf tells what an answer says about whether the request was carried out.
+func effectOf(status int) Effect {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
 		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusMisdirectedRequest,
 		http.StatusRequestHeaderFieldsTooLarge, http.StatusUpgradeRequired, http.StatusTooEarly,
 		http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return NotDone
+		return NoEffect
 	case http.StatusRequestTimeout, 499: // 499: a proxy gave up on its client
-		return Unknown
+		return UnknownEffect
 	}
 	if status >= 400 && status < 500 {
-		return Refused
+		return Rejected
 	}
-	return Unknown
+	return UnknownEffect
 }
 
 // contextError is the error for a context that ended: its cause, where one was

@@ -73,12 +73,12 @@ func TestErrorsSayWhatTheServiceSaid(t *testing.T) {
 			_, _ = io.WriteString(w, r.Body)
 		}), func(cfg *apiclient.Config) { cfg.MaxElapsed = 1 })
 		e := failure(t, c, documented(t, 1))
-		fmt.Fprintf(&got, "# %s\n%s\n  %s", r.About, e, e.Fate)
+		fmt.Fprintf(&got, "# %s\n%s\n  %s", r.About, e, e.Effect)
 		for _, q := range []struct {
 			is   error
 			name string
 		}{
-			{apiclient.ErrRouteAbsent, "route absent"},
+			{apiclient.ErrUnsupported, "route absent"},
 			{apiclient.ErrNotFound, "not found"},
 			{apiclient.ErrUnauthorized, "unauthorized"},
 			{apiclient.ErrForbidden, "forbidden"},
@@ -369,7 +369,7 @@ func TestAContextThatEndedSendsNothing(t *testing.T) {
 	cancel(cause)
 	_, err := c.Do(ctx, request(documented(t, 1)))
 	var e *apiclient.Error
-	if !errors.As(err, &e) || e.Fate != apiclient.NotDone || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+	if !errors.As(err, &e) || e.Effect != apiclient.NoEffect || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -81,39 +81,39 @@ func TestFatesOfBrokenConnections(t *testing.T) {
 	tests := []struct {
 		name   string
 		handle func(w *wire, conn *net.TCPConn, r *bufio.Reader)
-		fate   apiclient.Fate
+		fate   apiclient.Effect
 		says   string
 	}{
-		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.Unknown, "EOF"},
-		{"reset after the request", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.Unknown, ""},
+		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.UnknownEffect, "EOF"},
+		{"reset after the request", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.UnknownEffect, ""},
 		{"reset before the request was read", func(_ *wire, conn *net.TCPConn, r *bufio.Reader) {
 			_, _ = r.Peek(1)
 			reset(conn)
-		}, apiclient.Unknown, ""},
+		}, apiclient.UnknownEffect, ""},
 		{"cut within the status line", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:12])
-		}, apiclient.Unknown, ""},
+		}, apiclient.UnknownEffect, ""},
 		{"cut within the headers", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:40])
-		}, apiclient.Unknown, ""},
+		}, apiclient.UnknownEffect, ""},
 		{"cut within the body", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, created[:len(created)-3])
-		}, apiclient.Unknown, "broke off"},
+		}, apiclient.UnknownEffect, "broke off"},
 		{"a body that ends with the connection", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\n\r\n{\"id\":")
-		}, apiclient.Unknown, "not JSON"},
+		}, apiclient.UnknownEffect, "not JSON"},
 		{"an answer that is not HTTP", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_9.9\r\n\r\n")
-		}, apiclient.Unknown, "malformed HTTP"},
+		}, apiclient.UnknownEffect, "malformed HTTP"},
 		{"an error whose body is cut", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 1000\r\n\r\n{\"detail\":")
-		}, apiclient.NotDone, "403"},
+		}, apiclient.NoEffect, "403"},
 		{"headers without end", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\n")
@@ -122,15 +122,15 @@ func TestFatesOfBrokenConnections(t *testing.T) {
 					return
 				}
 			}
-		}, apiclient.Unknown, ""},
+		}, apiclient.UnknownEffect, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := listen(t, test.handle)
 			e := failure(t, client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 }), documented(t, 1))
-			if e.Fate != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
-				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			if e.Effect != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
 			if n := server.requests.Load(); n > 1 {
 				t.Errorf("the request was sent %d times", n)
@@ -171,8 +171,8 @@ func TestAKeptConnectionThatBreaksIsNoReasonToSendAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 				e := failure(t, c, documented(t, 1))
-				if e.Fate != apiclient.Unknown || e.Attempts != 1 {
-					t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+				if e.Effect != apiclient.UnknownEffect || e.Attempts != 1 {
+					t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 				}
 				if n := server.requests.Load(); n != 2 {
 					t.Errorf("%d requests instead of 2", n)
@@ -197,7 +197,7 @@ func TestAnIdleConnectionThatWasClosedIsReplaced(t *testing.T) {
 		// A failure is allowed, since the client may not have noticed yet; sending twice is not.
 		before := server.requests.Load()
 		_, err := c.Do(t.Context(), request(documented(t, 1)))
-		if e, failed := errors.AsType[*apiclient.Error](err); failed && e.Fate == apiclient.NotDone && server.requests.Load() != before {
+		if e, failed := errors.AsType[*apiclient.Error](err); failed && e.Effect == apiclient.NoEffect && server.requests.Load() != before {
 			t.Errorf("%v, but it reached the server", err)
 		}
 		if n := server.requests.Load() - before; n > 1 {
@@ -232,8 +232,8 @@ func TestHTTP2(t *testing.T) {
 	if _, err := c.Do(t.Context(), request(documented(t, 1))); err != nil {
 		t.Fatal(err)
 	}
-	if e := failure(t, c, documented(t, 1)); e.Fate != apiclient.Unknown || sent.Load() != 2 {
-		t.Errorf("%s, sent %d times: %v", e.Fate, sent.Load(), e)
+	if e := failure(t, c, documented(t, 1)); e.Effect != apiclient.UnknownEffect || sent.Load() != 2 {
+		t.Errorf("%s, sent %d times: %v", e.Effect, sent.Load(), e)
 	}
 }
 
@@ -256,8 +256,8 @@ func TestFatesWithoutAConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := failure(t, client(t, base), documented(t, 1))
-			if e.Fate != apiclient.NotDone || e.Status != 0 || e.Attempts != 1 {
-				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			if e.Effect != apiclient.NoEffect || e.Status != 0 || e.Attempts != 1 {
+				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
 		})
 	}
@@ -284,14 +284,14 @@ func TestTimeouts(t *testing.T) {
 			server := listen(t, stall(begin))
 			c := client(t, server.url(), func(cfg *apiclient.Config) { cfg.Timeout = 300 * time.Millisecond })
 			e := failure(t, c, documented(t, 1))
-			if e.Fate != apiclient.Unknown || !errors.Is(e, apiclient.ErrTimeout) || errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "no answer within 300ms") {
-				t.Errorf("%s: %v", e.Fate, e)
+			if e.Effect != apiclient.UnknownEffect || !errors.Is(e, apiclient.ErrTimeout) || errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Error(), "no answer within 300ms") {
+				t.Errorf("%s: %v", e.Effect, e)
 			}
 			c = client(t, server.url())
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			_, err := c.Do(ctx, request(documented(t, 1)))
-			if e, ok := errors.AsType[*apiclient.Error](err); !ok || e.Fate != apiclient.Unknown || !errors.Is(err, context.DeadlineExceeded) {
+			if e, ok := errors.AsType[*apiclient.Error](err); !ok || e.Effect != apiclient.UnknownEffect || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("with the caller's deadline: %v", err)
 			}
 		})
@@ -306,8 +306,8 @@ func TestTimeouts(t *testing.T) {
 			cfg.Transport = transport
 			cfg.Timeout = 20 * time.Millisecond
 		})
-		if e := failure(t, c, documented(t, 1)); e.Fate != apiclient.NotDone || !errors.Is(e, apiclient.ErrTimeout) {
-			t.Errorf("%s: %v", e.Fate, e)
+		if e := failure(t, c, documented(t, 1)); e.Effect != apiclient.NoEffect || !errors.Is(e, apiclient.ErrTimeout) {
+			t.Errorf("%s: %v", e.Effect, e)
 		}
 	})
 }
@@ -317,31 +317,31 @@ func TestFatesOfAnswers(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		fate    apiclient.Fate
+		fate    apiclient.Effect
 		says    string
 	}{
-		{"500", status(500, `{"error":"Something went wrong please try again later"}`), apiclient.Unknown, "Something went wrong"},
-		{"502", status(502, `<html>`), apiclient.Unknown, "502"},
-		{"503", status(503, ``), apiclient.Unknown, "Service Unavailable"},
-		{"504", status(504, ``), apiclient.Unknown, "504"},
-		{"408", status(408, ``), apiclient.Unknown, "408"},
-		{"400", status(400, `{"name":["This field is required."]}`), apiclient.Refused, "name: This field is required."},
-		{"409", status(409, `{"error":"there","id":"`+itemID+`"}`), apiclient.Refused, "there"},
-		{"422", status(422, `{}`), apiclient.Refused, "422"},
-		{"401", status(401, `{}`), apiclient.NotDone, "401"},
-		{"403", status(403, `{}`), apiclient.NotDone, "403"},
-		{"404", status(404, `{}`), apiclient.NotDone, "404"},
-		{"405", status(405, `{}`), apiclient.NotDone, "405"},
-		{"413", status(413, `{}`), apiclient.NotDone, "413"},
-		{"415", status(415, `{}`), apiclient.NotDone, "415"},
-		{"201 with a web page", status(201, `<!DOCTYPE html><title>Log in</title>`), apiclient.Unknown, "is the base URL right?"},
-		{"201 with nothing", status(201, ``), apiclient.Unknown, "empty"},
-		{"201 with a cut JSON", status(201, `{"id":"x"`), apiclient.Unknown, "not JSON"},
-		{"201 with something after the JSON", status(201, `{"id":"x"} {"id":"y"}`), apiclient.Unknown, "something follows"},
-		{"201 with a text", status(201, `"x"`), apiclient.Unknown, "neither an object nor a list"},
-		{"201 with null", status(201, `null`), apiclient.Unknown, "null"},
-		{"201 with a list of numbers", status(201, `[1,2]`), apiclient.Unknown, "entry 1"},
-		{"201 nested beyond measure", status(201, strings.Repeat(`[`, 5000)+strings.Repeat(`]`, 5000)), apiclient.Unknown, "nested"},
+		{"500", status(500, `{"error":"Something went wrong please try again later"}`), apiclient.UnknownEffect, "Something went wrong"},
+		{"502", status(502, `<html>`), apiclient.UnknownEffect, "502"},
+		{"503", status(503, ``), apiclient.UnknownEffect, "Service Unavailable"},
+		{"504", status(504, ``), apiclient.UnknownEffect, "504"},
+		{"408", status(408, ``), apiclient.UnknownEffect, "408"},
+		{"400", status(400, `{"name":["This field is required."]}`), apiclient.Rejected, "name: This field is required."},
+		{"409", status(409, `{"error":"there","id":"`+itemID+`"}`), apiclient.Rejected, "there"},
+		{"422", status(422, `{}`), apiclient.Rejected, "422"},
+		{"401", status(401, `{}`), apiclient.NoEffect, "401"},
+		{"403", status(403, `{}`), apiclient.NoEffect, "403"},
+		{"404", status(404, `{}`), apiclient.NoEffect, "404"},
+		{"405", status(405, `{}`), apiclient.NoEffect, "405"},
+		{"413", status(413, `{}`), apiclient.NoEffect, "413"},
+		{"415", status(415, `{}`), apiclient.NoEffect, "415"},
+		{"201 with a web page", status(201, `<!DOCTYPE html><title>Log in</title>`), apiclient.UnknownEffect, "is the base URL right?"},
+		{"201 with nothing", status(201, ``), apiclient.UnknownEffect, "empty"},
+		{"201 with a cut JSON", status(201, `{"id":"x"`), apiclient.UnknownEffect, "not JSON"},
+		{"201 with something after the JSON", status(201, `{"id":"x"} {"id":"y"}`), apiclient.UnknownEffect, "something follows"},
+		{"201 with a text", status(201, `"x"`), apiclient.UnknownEffect, "neither an object nor a list"},
+		{"201 with null", status(201, `null`), apiclient.UnknownEffect, "null"},
+		{"201 with a list of numbers", status(201, `[1,2]`), apiclient.UnknownEffect, "entry 1"},
+		{"201 nested beyond measure", status(201, strings.Repeat(`[`, 5000)+strings.Repeat(`]`, 5000)), apiclient.UnknownEffect, "nested"},
 		{"201 without end", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"id":"x","name":"`)
 			for {
@@ -349,7 +349,7 @@ func TestFatesOfAnswers(t *testing.T) {
 					return
 				}
 			}
-		}, apiclient.Unknown, "too large"},
+		}, apiclient.UnknownEffect, "too large"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -357,11 +357,11 @@ func TestFatesOfAnswers(t *testing.T) {
 			a := inTurn(test.handler)
 			c := setup(t, a, func(cfg *apiclient.Config) { cfg.Retries = 3 })
 			e := failure(t, c, documented(t, 1))
-			if e.Fate != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
-				t.Errorf("%s after %d attempts: %v", e.Fate, e.Attempts, e)
+			if e.Effect != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
-			if unknown := strings.Contains(e.Error(), "it is not known whether the service did it"); unknown != (e.Fate == apiclient.Unknown) {
-				t.Errorf("%s: %v", e.Fate, e)
+			if unknown := strings.Contains(e.Error(), "it is not known whether the service did it"); unknown != (e.Effect == apiclient.UnknownEffect) {
+				t.Errorf("%s: %v", e.Effect, e)
 			}
 			if n := len(a.requests()); n != 1 {
 				t.Errorf("sent %d times", n)

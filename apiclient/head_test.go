@@ -16,23 +16,23 @@ func TestHeadersSayHowTheServiceIs(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		headers []string
-		want    apiclient.Head
+		want    apiclient.Headers
 	}{
 		"all of it": {
 			[]string{"Date", "Fri, 20 Nov 2026 12:00:00 GMT", "X-RateLimit-Remaining", "59", "X-RateLimit-Reset", "1795176060"},
-			apiclient.Head{Date: at, Remaining: 59, Reset: at.Add(time.Minute)},
+			apiclient.Headers{Date: at, Remaining: 59, Reset: at.Add(time.Minute)},
 		},
-		"nothing":  {nil, apiclient.Head{Remaining: -1}},
-		"nonsense": {[]string{"Date", "today", "X-RateLimit-Remaining", "-3", "X-RateLimit-Reset", "soon"}, apiclient.Head{Remaining: -1}},
+		"nothing":  {nil, apiclient.Headers{Remaining: -1}},
+		"nonsense": {[]string{"Date", "today", "X-RateLimit-Remaining", "-3", "X-RateLimit-Reset", "soon"}, apiclient.Headers{Remaining: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, code := range []int{200, 403} {
 				c := offline(t, func(*http.Request) (*http.Response, error) { return reply(code, `{}`, tt.headers...), nil })
 				resp, err := c.Do(t.Context(), request(documented(t, 18)))
-				var got apiclient.Head
+				var got apiclient.Headers
 				if e, ok := errors.AsType[*apiclient.Error](err); ok {
-					got = e.Head
+					got = e.Headers
 				} else {
 					got = resp.Head
 				}

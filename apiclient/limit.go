@@ -35,18 +35,18 @@ type limiter struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed when those who wait should look again; nil while nobody waits
 	inflight []*slot
-	heard    bool    // an answer has come
+	answered bool    // an answer has come
 	known    bool    // there is a quota
 	announce bool    // answers say how much of it is left
 	free     int     // places left; below 0 while requests are under way
 	log      []entry // requests that counted and whose places are still taken, oldest first
 	trusted  bool    // the last refusal said what the log says
 
-	blocked   time.Time // nothing is sent before
-	probing   bool      // after a refusal, until an answer shows that it goes on
-	refusals  int       // in a row
-	refusedAt time.Time
-	told      time.Time // the end of the wait that was last told
+	blocked        time.Time // nothing is sent before
+	probing        bool      // after a refusal, until an answer shows that it goes on
+	refusals       int       // in a row
+	refusedAt      time.Time
+	announcedUntil time.Time // the end of the wait that was last told
 }
 
 // entry is a request that counted. The service counted it between the two times.
@@ -77,7 +77,7 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 	l.mu.Lock()
 	for {
 		now := time.Now()
-		wait, ok := l.open(now)
+		wait, ok := l.maySend(now)
 		if ok {
 			s := l.grant(now)
 			l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 		}
 		changed := l.changed
 		// While requests are under way their answers may end the wait at any time.
-		worth := wait >= notWorthTelling && wait < unknown && (l.blocked.After(now) || len(l.inflight) == 0) && l.tellWorthLocked(now, wait)
+		worth := wait >= notWorthTelling && wait < unknown && (l.blocked.After(now) || len(l.inflight) == 0) && l.announceWaitLocked(now, wait)
 		l.mu.Unlock()
 		if worth {
 			l.tell(wait)
@@ -104,11 +104,11 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 	}
 }
 
-// wasHeard reports whether the service has ever answered.
-func (l *limiter) wasHeard() bool {
+// hasAnswered reports whether the service has ever answered.
+func (l *limiter) hasAnswered() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.heard
+	return l.answered
 }
 
 // try gives permission to send a request if there is no need to wait for it, else nil.
@@ -116,7 +116,7 @@ func (l *limiter) try() *slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if _, ok := l.open(now); !ok {
+	if _, ok := l.maySend(now); !ok {
 		return nil
 	}
 	return l.grant(now)
@@ -136,13 +136,13 @@ func await(ctx context.Context, changed <-chan struct{}, wait time.Duration) err
 	}
 }
 
-// open reports whether a request may be sent now, and if not when to look again.
-func (l *limiter) open(now time.Time) (wait time.Duration, ok bool) {
+// maySend reports whether a request may be sent now, and if not when to look again.
+func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	if pause := l.blocked.Sub(now); pause > 0 {
 		return pause, false
 	}
 	if !l.known {
-		return unknown, l.heard || len(l.inflight) < startWidth
+		return unknown, l.answered || len(l.inflight) < startWidth
 	}
 	for len(l.log) > 0 && now.Sub(l.log[0].answered) >= window {
 		l.log = l.log[1:]
@@ -180,7 +180,7 @@ func (s *slot) answered(status int, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.remove(s)
-	l.heard = true
+	l.answered = true
 	left, says := remaining(h)
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -214,8 +214,8 @@ func (s *slot) drop() {
 	l.wake()
 }
 
-// giveBack tells the limiter that the slot's request is not sent after all.
-func (s *slot) giveBack() {
+// release tells the limiter that the slot's request is not sent after all.
+func (s *slot) release() {
 	l := s.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -292,19 +292,19 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 	}
 }
 
-// tellWorth reports whether a wait goes beyond the one that was told last.
-func (l *limiter) tellWorth(wait time.Duration) bool {
+// announceWait reports whether a wait goes beyond the one that was told last.
+func (l *limiter) announceWait(wait time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.tellWorthLocked(time.Now(), wait)
+	return l.announceWaitLocked(time.Now(), wait)
 }
 
-func (l *limiter) tellWorthLocked(now time.Time, wait time.Duration) bool {
+func (l *limiter) announceWaitLocked(now time.Time, wait time.Duration) bool {
 	end := now.Add(wait)
-	if end.Before(l.told.Add(notWorthTelling)) {
+	if end.Before(l.announcedUntil.Add(notWorthTelling)) {
 		return false
 	}
-	l.told = end
+	l.announcedUntil = end
 	return true
 }
 

@@ -334,7 +334,7 @@ func TestAPauseThatIsTooLong(t *testing.T) {
 				for range 3 {
 					_, err := c.Do(t.Context(), request(documented(t, 1)))
 					var e *apiclient.Error
-					if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Fate != apiclient.NotDone || e.RetryAfter != 10*time.Minute {
+					if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Effect != apiclient.NoEffect || e.RetryAfter != 10*time.Minute {
 						t.Errorf("error %v", err)
 					}
 				}
@@ -364,7 +364,7 @@ func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {
 		start := time.Now()
 		_, err := c.Do(ctx, request(documented(t, 1)))
 		var e *apiclient.Error
-		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Fate != apiclient.NotDone {
+		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || e.Effect != apiclient.NoEffect {
 			t.Errorf("error %v", err)
 		}
 		if time.Since(start) != 3*time.Second {

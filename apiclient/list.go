@@ -19,7 +19,7 @@ const (
 	maxPages      = 10_000
 	maxRows       = 1_000_000
 	maxListBytes  = 256 << 20
-	maxBarrenRuns = 3 // pages in a row that bring nothing new
+	maxEmptyPages = 3 // pages in a row that bring nothing new
 	smallestPage  = 10
 )
 
@@ -164,7 +164,7 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	l.pages++
 	same, identities := l.sameAsLast(p.rows)
 	if !same {
-		rows = l.fresh(p.rows, identities)
+		rows = l.unseen(p.rows, identities)
 	}
 	l.rows += len(rows)
 	l.offset += len(p.rows)
@@ -174,16 +174,16 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	} else {
 		l.barren++
 	}
-	more, err = l.goOn(p, same)
+	more, err = l.nextPage(p, same)
 	switch {
 	case err != nil:
 	case more && (l.pages >= maxPages || l.rows >= maxRows):
 		err = fmt.Errorf("the list does not end: %d pages with %d rows", l.pages, l.rows)
-	case more && l.barren >= maxBarrenRuns:
+	case more && l.barren >= maxEmptyPages:
 		err = fmt.Errorf("the list does not go on: the last %d pages brought nothing new", l.barren)
 	}
 	if err != nil {
-		return nil, false, l.c.misfit(l.call, &answer{status: http.StatusOK, attempts: 1}, err)
+		return nil, false, l.c.unexpected(l.call, &answer{status: http.StatusOK, attempts: 1}, err)
 	}
 	if more {
 		l.ask()
@@ -211,11 +211,11 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 			l.c.learned.setPageSize(l.call.op, l.size)
 		}
 		if l.bytes += a.size; l.bytes > maxListBytes {
-			return nil, l.c.misfit(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, maxListBytes>>20))
+			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, maxListBytes>>20))
 		}
 		p, err := readPage(a.value)
 		if err != nil {
-			return nil, l.c.misfit(l.call, a, err)
+			return nil, l.c.unexpected(l.call, a, err)
 		}
 		return p, nil
 	}
@@ -313,7 +313,7 @@ func identity(row resource.Row) string {
 	switch id := row["id"].(type) {
 	case string:
 		if id != "" {
-			return resource.NormalID(id)
+			return resource.LowerID(id)
 		}
 	case json.Number:
 		return id.String()
@@ -325,8 +325,8 @@ func identity(row resource.Row) string {
 	return "{" + string(text)
 }
 
-// fresh leaves out rows that were on an earlier page. A row without an ID is never taken for another.
-func (l *listing) fresh(rows []resource.Row, identities []string) []resource.Row {
+// unseen leaves out rows that were on an earlier page. A row without an ID is never taken for another.
+func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Row {
 	fresh := make([]resource.Row, 0, len(rows))
 	for i, row := range rows {
 		if !strings.HasPrefix(identities[i], "{") {
@@ -340,11 +340,11 @@ func (l *listing) fresh(rows []resource.Row, identities []string) []resource.Row
 	return fresh
 }
 
-// goOn decides by the answer whether there is another page and how to ask for
+// nextPage decides by the answer whether there is another page and how to ask for
 // it. What the operation is documented to take only matters where the answer says nothing.
-func (l *listing) goOn(p *page, same bool) (more bool, err error) {
+func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 	if p.nextKnown {
-		return l.goOnByCursor(p, same)
+		return l.nextPageByCursor(p, same)
 	}
 	n := len(p.rows)
 	if n == 0 {
@@ -378,7 +378,7 @@ func (l *listing) goOn(p *page, same bool) (more bool, err error) {
 	return true, nil
 }
 
-func (l *listing) goOnByCursor(p *page, same bool) (more bool, err error) {
+func (l *listing) nextPageByCursor(p *page, same bool) (more bool, err error) {
 	if !p.more {
 		return false, nil
 	}

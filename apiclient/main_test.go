@@ -28,7 +28,7 @@ const (
 func documented(tb testing.TB, number int) *resource.Operation {
 	tb.Helper()
 	for _, op := range resource.Operations() {
-		if op.Number == number {
+		if op.ContractRow == number {
 			return op
 		}
 	}

@@ -31,11 +31,11 @@ func ParseRate(text string) (perMinute float64, err error) {
 // errPause says that a request was not sent because the pause that the service asked for is too long.
 var errPause = errors.New("the service asked for a pause that is longer than this program waits")
 
-// admit waits until a request may be sent: for the configured cap, then for the
+// waitForQuota waits until a request may be sent: for the configured cap, then for the
 // service's quota.
-func (c *Client) admit(ctx context.Context, call *call, maxWait time.Duration) (*slot, *Error) {
+func (c *Client) waitForQuota(ctx context.Context, call *call, maxWait time.Duration) (*slot, *Error) {
 	if ctx.Err() != nil {
-		return nil, c.failure(call, NotDone, contextError(ctx))
+		return nil, c.failure(call, NoEffect, contextError(ctx))
 	}
 	if c.cap == nil && c.running.Err() == nil {
 		if s := c.limit.try(); s != nil { // the usual case, without any waiting
@@ -45,39 +45,39 @@ func (c *Client) admit(ctx context.Context, call *call, maxWait time.Duration) (
 	ctx, release := c.untilStopped(ctx)
 	defer release()
 	if c.running.Err() != nil {
-		return nil, c.failure(call, NotDone, contextError(c.running)) //nolint:contextcheck // the client's own life ended, not the request's
+		return nil, c.failure(call, NoEffect, contextError(c.running)) //nolint:contextcheck // the client's own life ended, not the request's
 	}
 	for {
-		if !c.turn(ctx) {
-			return nil, c.failure(call, NotDone, contextError(ctx))
+		if !c.waitForCap(ctx) {
+			return nil, c.failure(call, NoEffect, contextError(ctx))
 		}
 		if s := c.limit.try(); s != nil {
 			return s, nil
 		}
 		s, pause, err := c.limit.acquire(ctx, maxWait)
 		if errors.Is(err, errPause) {
-			e := c.failure(call, NotDone, err)
+			e := c.failure(call, NoEffect, err)
 			e.Status, e.RetryAfter = 429, pause
 			return nil, e
 		}
 		if err != nil {
-			return nil, c.failure(call, NotDone, contextError(ctx))
+			return nil, c.failure(call, NoEffect, contextError(ctx))
 		}
 		if c.cap == nil {
 			return s, nil
 		}
-		s.giveBack() // the turn was for an earlier time: those who waited take new ones
+		s.release() // the turn was for an earlier time: those who waited take new ones
 	}
 }
 
-// turn waits for the configured cap; it reports false if the context ended first.
-func (c *Client) turn(ctx context.Context) bool {
+// waitForCap waits for the configured cap; it reports false if the context ended first.
+func (c *Client) waitForCap(ctx context.Context) bool {
 	if c.cap == nil {
 		return true
 	}
 	turn := c.cap.Reserve()
 	delay := turn.Delay()
-	if delay >= notWorthTelling && c.limit.tellWorth(delay) {
+	if delay >= notWorthTelling && c.limit.announceWait(delay) {
 		c.notify(Event{Type: Waiting, Wait: delay})
 	}
 	if !sleep(ctx, delay) {

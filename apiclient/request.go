@@ -48,7 +48,7 @@ func (c *Client) Path(op *resource.Operation, params map[string]string) (string,
 	filled := make(map[string]string, len(params)+1)
 	for name, v := range params {
 		if resource.IsID(v) {
-			v = resource.NormalID(v)
+			v = resource.LowerID(v)
 		}
 		filled[name] = v
 	}
@@ -76,7 +76,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	case req.Params != nil:
 		return nil, fmt.Errorf("%s: both a path and parameters are given", op)
 	case !fits(op.Path, path):
-		return nil, fmt.Errorf("%s: path %q does not fit", op, clip(path, maxExcerpt))
+		return nil, fmt.Errorf("%s: path %q does not fit", op, truncate(path, maxExcerpt))
 	}
 	if wrong, ok := noID(op.Path, path); ok {
 		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))

@@ -62,7 +62,7 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		slept := sleep(waiting, wait)
 		release()
 		if !slept {
-			stopped := c.failure(call, r.fate, contextError(waiting))
+			stopped := c.failure(call, r.effect, contextError(waiting))
 			stopped.Attempts = r.attempts
 			return nil, stopped
 		}
@@ -74,7 +74,7 @@ type retries struct {
 	c        *Client
 	call     *call
 	attempts int
-	fate     Fate      // the worst of all attempts
+	effect   Effect    // the worst of all attempts
 	since    time.Time // the first failure
 	last     *Error
 
@@ -96,8 +96,8 @@ func (r *retries) left() time.Duration {
 // wait is none at all, and not worth telling. It completes the error.
 func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, again bool) {
 	r.attempts++
-	r.fate = max(r.fate, err.Fate)
-	err.Fate, err.Attempts = r.fate, r.attempts
+	r.effect = max(r.effect, err.Effect)
+	err.Effect, err.Attempts = r.effect, r.attempts
 	r.last = err
 	if r.since.IsZero() {
 		r.since = time.Now()
@@ -131,14 +131,14 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 
 // outage reports whether the service, or the way to it, is gone that was there
 // before. It is waited for as long as there is time.
-func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.wasHeard() }
+func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.hasAnswered() }
 
 // transient reports whether the same request may succeed later, and may be sent again.
 func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
-		return r.outage(err) || !permanent(err.Err) && (err.Fate == NotDone || r.repeatable())
+		return r.outage(err) || !permanent(err.Err) && (err.Effect == NoEffect || r.repeatable())
 	}
-	if !r.repeatable() && !(err.Status == http.StatusServiceUnavailable && r.fate == NotDone) {
+	if !r.repeatable() && !(err.Status == http.StatusServiceUnavailable && r.effect == NoEffect) {
 		return false
 	}
 	switch err.Status {
@@ -153,7 +153,7 @@ func (r *retries) transient(err *Error) bool {
 }
 
 // repeatable reports whether sending the request a second time is harmless.
-func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Again }
+func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Idempotent }
 
 // delay is the next pause between attempts: exponential, with jitter.
 func (r *retries) delay() time.Duration {
@@ -228,7 +228,7 @@ func dialFailure(err error) string {
 // clean takes the secret out of an error that could quote it.
 func (c *Client) clean(err error) error {
 	text := err.Error()
-	hidden := c.credential.hide(text)
+	hidden := c.credential.redact(text)
 	if hidden == text {
 		return err
 	}

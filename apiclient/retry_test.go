@@ -39,32 +39,32 @@ func TestRetries(t *testing.T) {
 		headers []string
 		body    string
 		sent    int
-		fate    apiclient.Fate
+		fate    apiclient.Effect
 	}{
-		{"a read is repeated after a lost connection", read, 0, connection, nil, "", 6, apiclient.Unknown},
-		{"a read is repeated after a refused connection", read, 0, dialFails(), nil, "", 6, apiclient.NotDone},
-		{"a read is repeated after 502", read, 502, nil, nil, "", 6, apiclient.Unknown},
-		{"a read is repeated after 503", read, 503, nil, nil, "", 6, apiclient.Unknown},
-		{"a read is repeated after 504", read, 504, nil, nil, "", 6, apiclient.Unknown},
-		{"a read is repeated a few times after 500", read, 500, nil, nil, "", 3, apiclient.Unknown},
-		{"a read is not repeated after 501", read, 501, nil, nil, "", 1, apiclient.Unknown},
-		{"a read is not repeated after 404", read, 404, nil, nil, "", 1, apiclient.NotDone},
-		{"a read is not repeated after nonsense", read, 200, nil, nil, "nonsense", 1, apiclient.Unknown},
-		{"a read is not repeated if the name does not exist", read, 0, &net.DNSError{Err: "no such host", IsNotFound: true}, nil, "", 1, apiclient.NotDone},
-		{"a read is repeated if names cannot be looked up now", read, 0, &net.DNSError{Err: "server misbehaving", IsTemporary: true}, nil, "", 6, apiclient.NotDone},
-		{"a create is not repeated after a lost connection", create, 0, connection, nil, "", 1, apiclient.Unknown},
-		{"a create is repeated after a refused connection", create, 0, dialFails(), nil, "", 6, apiclient.NotDone},
-		{"a create is not repeated after 500", create, 500, nil, nil, "", 1, apiclient.Unknown},
-		{"a create is not repeated after 502", create, 502, nil, nil, "", 1, apiclient.Unknown},
-		{"a create is not repeated after 503", create, 503, nil, nil, "", 1, apiclient.Unknown},
-		{"a create is repeated after 503 with Retry-After, which did nothing", create, 503, nil, []string{"Retry-After", "1"}, "", 6, apiclient.NotDone},
-		{"a create is not repeated after 400", create, 400, nil, nil, "", 1, apiclient.Refused},
-		{"a create is repeated after 429, for as long as the pauses fit in", create, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.NotDone},
-		{"a change is repeated after a lost connection", change, 0, connection, nil, "", 6, apiclient.Unknown},
-		{"a change is repeated after 503", change, 503, nil, nil, "", 6, apiclient.Unknown},
-		{"a change is not repeated after 400", change, 400, nil, nil, "", 1, apiclient.Refused},
-		{"adding members is repeated after 502", add, 502, nil, nil, "", 6, apiclient.Unknown},
-		{"adding members is repeated a few times after 500", add, 500, nil, nil, "", 3, apiclient.Unknown},
+		{"a read is repeated after a lost connection", read, 0, connection, nil, "", 6, apiclient.UnknownEffect},
+		{"a read is repeated after a refused connection", read, 0, dialFails(), nil, "", 6, apiclient.NoEffect},
+		{"a read is repeated after 502", read, 502, nil, nil, "", 6, apiclient.UnknownEffect},
+		{"a read is repeated after 503", read, 503, nil, nil, "", 6, apiclient.UnknownEffect},
+		{"a read is repeated after 504", read, 504, nil, nil, "", 6, apiclient.UnknownEffect},
+		{"a read is repeated a few times after 500", read, 500, nil, nil, "", 3, apiclient.UnknownEffect},
+		{"a read is not repeated after 501", read, 501, nil, nil, "", 1, apiclient.UnknownEffect},
+		{"a read is not repeated after 404", read, 404, nil, nil, "", 1, apiclient.NoEffect},
+		{"a read is not repeated after nonsense", read, 200, nil, nil, "nonsense", 1, apiclient.UnknownEffect},
+		{"a read is not repeated if the name does not exist", read, 0, &net.DNSError{Err: "no such host", IsNotFound: true}, nil, "", 1, apiclient.NoEffect},
+		{"a read is repeated if names cannot be looked up now", read, 0, &net.DNSError{Err: "server misbehaving", IsTemporary: true}, nil, "", 6, apiclient.NoEffect},
+		{"a create is not repeated after a lost connection", create, 0, connection, nil, "", 1, apiclient.UnknownEffect},
+		{"a create is repeated after a refused connection", create, 0, dialFails(), nil, "", 6, apiclient.NoEffect},
+		{"a create is not repeated after 500", create, 500, nil, nil, "", 1, apiclient.UnknownEffect},
+		{"a create is not repeated after 502", create, 502, nil, nil, "", 1, apiclient.UnknownEffect},
+		{"a create is not repeated after 503", create, 503, nil, nil, "", 1, apiclient.UnknownEffect},
+		{"a create is repeated after 503 with Retry-After, which did nothing", create, 503, nil, []string{"Retry-After", "1"}, "", 6, apiclient.NoEffect},
+		{"a create is not repeated after 400", create, 400, nil, nil, "", 1, apiclient.Rejected},
+		{"a create is repeated after 429, for as long as the pauses fit in", create, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.NoEffect},
+		{"a change is repeated after a lost connection", change, 0, connection, nil, "", 6, apiclient.UnknownEffect},
+		{"a change is repeated after 503", change, 503, nil, nil, "", 6, apiclient.UnknownEffect},
+		{"a change is not repeated after 400", change, 400, nil, nil, "", 1, apiclient.Rejected},
+		{"adding members is repeated after 502", add, 502, nil, nil, "", 6, apiclient.UnknownEffect},
+		{"adding members is repeated a few times after 500", add, 500, nil, nil, "", 3, apiclient.UnknownEffect},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,8 +85,8 @@ func TestRetries(t *testing.T) {
 				})
 				start := time.Now()
 				e := failure(t, c, documented(t, test.op))
-				if sent != test.sent || e.Attempts != test.sent || e.Fate != test.fate {
-					t.Errorf("sent %d times instead of %d, attempts %d, %s: %v", sent, test.sent, e.Attempts, e.Fate, e)
+				if sent != test.sent || e.Attempts != test.sent || e.Effect != test.fate {
+					t.Errorf("sent %d times instead of %d, attempts %d, %s: %v", sent, test.sent, e.Attempts, e.Effect, e)
 				}
 				if took := time.Since(start); test.sent == 6 && (took < 7*time.Second || took > 24*time.Second) || took > 5*time.Minute {
 					t.Errorf("took %s", took)
@@ -146,8 +146,8 @@ func TestTheWorstFateStays(t *testing.T) {
 					}
 					return last()
 				})
-				if e := failure(t, c, documented(t, 5)); e.Fate != apiclient.Unknown {
-					t.Errorf("%s: %v", e.Fate, e)
+				if e := failure(t, c, documented(t, 5)); e.Effect != apiclient.UnknownEffect {
+					t.Errorf("%s: %v", e.Effect, e)
 				}
 			})
 		})
@@ -174,7 +174,7 @@ func TestAServiceThatCannotBeReachedIsNamed(t *testing.T) {
 				e := failure(t, c, documented(t, 1))
 				want := "POST …/projects/9bc9cae1-b034-451c-8022-d59b61045d73/work-items/: cannot connect to https://plane.example.com: " + tt.want +
 					"; is the base URL right, and does the service run?"
-				if e.Error() != want || e.Fate != apiclient.NotDone {
+				if e.Error() != want || e.Effect != apiclient.NoEffect {
 					t.Errorf("got  %v\nwant %s", e, want)
 				}
 				if took := time.Since(start); took > 30*time.Second {
@@ -242,7 +242,7 @@ func TestRetriesEnd(t *testing.T) {
 			start := time.Now()
 			_, err := c.Do(ctx, request(documented(t, 5)))
 			e, ok := errors.AsType[*apiclient.Error](err)
-			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Fate != apiclient.NotDone || time.Since(start) != 10*time.Second {
+			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Effect != apiclient.NoEffect || time.Since(start) != 10*time.Second {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
 		})
@@ -271,10 +271,10 @@ func TestRetriesEnd(t *testing.T) {
 				c.Stop()
 			}()
 			e := failure(t, c, documented(t, 1))
-			if !errors.Is(e, apiclient.ErrStopped) || e.Fate != apiclient.NotDone {
+			if !errors.Is(e, apiclient.ErrStopped) || e.Effect != apiclient.NoEffect {
 				t.Error(e)
 			}
-			if e := failure(t, c, documented(t, 1)); !errors.Is(e, apiclient.ErrStopped) || e.Fate != apiclient.NotDone {
+			if e := failure(t, c, documented(t, 1)); !errors.Is(e, apiclient.ErrStopped) || e.Effect != apiclient.NoEffect {
 				t.Errorf("after it: %v", e)
 			}
 		})
@@ -298,26 +298,26 @@ func TestRedirects(t *testing.T) {
 		list []http.HandlerFunc
 		sent []string
 		says string // "" = success
-		fate apiclient.Fate
+		fate apiclient.Effect
 	}{
 		{"a relative path with a slash", []http.HandlerFunc{moved(301, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"302", []http.HandlerFunc{moved(302, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"307", []http.HandlerFunc{moved(307, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"308", []http.HandlerFunc{moved(308, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"a path that lacks what the base URL's path begins with", []http.HandlerFunc{moved(301, project+"/"), ok}, []string{project, project + "/"}, "", 0},
-		{"another query", []http.HandlerFunc{moved(301, slashed+"?a=b"), ok}, []string{project}, "something else", apiclient.NotDone},
-		{"303", []http.HandlerFunc{moved(303, slashed), ok}, []string{project}, "does not follow", apiclient.Unknown},
-		{"300", []http.HandlerFunc{moved(300, slashed), ok}, []string{project}, "does not follow", apiclient.Unknown},
-		{"to and fro", []http.HandlerFunc{moved(301, slashed), moved(301, "/plane"+project)}, []string{project, project + "/"}, "to and fro", apiclient.NotDone},
-		{"another slash and another", []http.HandlerFunc{moved(301, slashed), moved(301, slashed+"/")}, []string{project, project + "/"}, "not the same path", apiclient.NotDone},
-		{"to the same path", []http.HandlerFunc{moved(301, "/plane"+project)}, []string{project}, "not the same path", apiclient.NotDone},
-		{"another path", []http.HandlerFunc{moved(302, "/login/?next=x")}, []string{project}, "/login/", apiclient.NotDone},
-		{"another host", []http.HandlerFunc{moved(307, other+slashed)}, []string{project}, other, apiclient.NotDone},
-		{"another host without a scheme", []http.HandlerFunc{moved(307, "//elsewhere.example"+slashed)}, []string{project}, "elsewhere.example", apiclient.NotDone},
-		{"no target", []http.HandlerFunc{moved(301, "")}, []string{project}, "does not say where", apiclient.NotDone},
-		{"a target that is none", []http.HandlerFunc{moved(301, "http://[::bad")}, []string{project}, "not an address", apiclient.NotDone},
-		{"a target that turns the direction of writing", []http.HandlerFunc{moved(303, "/x\u202ey")}, []string{project}, "/xy", apiclient.Unknown},
-		{"an error behind the redirect", []http.HandlerFunc{moved(301, slashed), status(400, `{"name":["no"]}`)}, []string{project, project + "/"}, "name: no", apiclient.Refused},
+		{"another query", []http.HandlerFunc{moved(301, slashed+"?a=b"), ok}, []string{project}, "something else", apiclient.NoEffect},
+		{"303", []http.HandlerFunc{moved(303, slashed), ok}, []string{project}, "does not follow", apiclient.UnknownEffect},
+		{"300", []http.HandlerFunc{moved(300, slashed), ok}, []string{project}, "does not follow", apiclient.UnknownEffect},
+		{"to and fro", []http.HandlerFunc{moved(301, slashed), moved(301, "/plane"+project)}, []string{project, project + "/"}, "to and fro", apiclient.NoEffect},
+		{"another slash and another", []http.HandlerFunc{moved(301, slashed), moved(301, slashed+"/")}, []string{project, project + "/"}, "not the same path", apiclient.NoEffect},
+		{"to the same path", []http.HandlerFunc{moved(301, "/plane"+project)}, []string{project}, "not the same path", apiclient.NoEffect},
+		{"another path", []http.HandlerFunc{moved(302, "/login/?next=x")}, []string{project}, "/login/", apiclient.NoEffect},
+		{"another host", []http.HandlerFunc{moved(307, other+slashed)}, []string{project}, other, apiclient.NoEffect},
+		{"another host without a scheme", []http.HandlerFunc{moved(307, "//elsewhere.example"+slashed)}, []string{project}, "elsewhere.example", apiclient.NoEffect},
+		{"no target", []http.HandlerFunc{moved(301, "")}, []string{project}, "does not say where", apiclient.NoEffect},
+		{"a target that is none", []http.HandlerFunc{moved(301, "http://[::bad")}, []string{project}, "not an address", apiclient.NoEffect},
+		{"a target that turns the direction of writing", []http.HandlerFunc{moved(303, "/x\u202ey")}, []string{project}, "/xy", apiclient.UnknownEffect},
+		{"an error behind the redirect", []http.HandlerFunc{moved(301, slashed), status(400, `{"name":["no"]}`)}, []string{project, project + "/"}, "name: no", apiclient.Rejected},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestRedirects(t *testing.T) {
 			switch {
 			case test.says == "" && err != nil:
 				t.Error(err)
-			case test.says != "" && (e == nil || !containsPlain(e.Error(), test.says) || e.Fate != test.fate):
+			case test.says != "" && (e == nil || !containsPlain(e.Error(), test.says) || e.Effect != test.fate):
 				t.Errorf("error %v", err)
 			}
 			want := make([]string, 0, len(test.sent))

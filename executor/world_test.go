@@ -54,7 +54,7 @@ func planOf(steps ...step) *planner.Plan {
 		}
 		if s.members != nil {
 			p.Action, p.Object, p.Members = planner.AddMembers, nil, &planner.Members{Container: planner.Container{Address: "cycle/web/one"}}
-			p.Kind = resource.Must("cycle_work_item")
+			p.Kind = resource.MustLookup("cycle_work_item")
 			for _, j := range s.members {
 				p.Members.Items = append(p.Members.Items, planner.Member{Address: addressOf(j)})
 			}

@@ -8,15 +8,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// circle is things that are above themselves by the field in which each names the next.
-type circle struct {
+// dependencyCycle is things that are above themselves by the field in which each names the next.
+type dependencyCycle struct {
 	field   string             // such as parent
 	objects []*resource.Object // each names the next, the last one the first
 	values  []*resource.Value  // with which they do
 }
 
 // text gives the chain by its keys.
-func (c *circle) text() string {
+func (c *dependencyCycle) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the %s of %s leads back to itself: ", c.field, quote(c.objects[0].Key))
 	const longest = 10
@@ -32,7 +32,7 @@ func (c *circle) text() string {
 }
 
 // finding puts it at the first of the chain, with the places of the others.
-func (c *circle) finding(path string) finding {
+func (c *dependencyCycle) finding(path string) finding {
 	d := diag.Diagnostic{
 		Code: "reference-cycle", Position: c.values[0].Position, Path: path + "." + c.field, Address: string(c.objects[0].Address),
 		Summary: c.text(), Hint: "remove one " + c.field + " of the chain",
@@ -56,7 +56,7 @@ func (r *reader) cycles() {
 		for _, f := range k.selfRefs {
 			clear(seen)
 			for i := range r.items {
-				if it := &r.items[i]; it.kind == k && it.into < 0 && target(it.object, f) != nil {
+				if it := &r.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
 					seen[it.object] = &step{item: int32(i), walk: -1}
 				}
 			}
@@ -81,8 +81,8 @@ func (r *reader) cycles() {
 }
 
 // circleAt gathers the chain that begins and ends at an object.
-func circleAt(f *resource.Field, first *resource.Object) *circle {
-	c := &circle{field: f.Name}
+func circleAt(f *resource.Field, first *resource.Object) *dependencyCycle {
+	c := &dependencyCycle{field: f.Name}
 	for o := first; ; {
 		v, _ := o.Value(f.Name)
 		c.objects, c.values = append(c.objects, o), append(c.values, v)

@@ -23,11 +23,11 @@ func (r *reader) decode(s *source, first int, drop bool) {
 	r.batches(first, func() func(from, to int, found *findings) {
 		d := &decoder{
 			reader: r, drop: drop, memo: r.checker.Memo(),
-			merger: merger{source: s, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
-			given:  properties{kinds: r.kinds, source: s},
+			merger:  merger{source: s, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
+			present: properties{kinds: r.kinds, source: s},
 		}
 		return func(from, to int, found *findings) {
-			d.found, d.merger.found, d.given.found = found, found, found
+			d.found, d.merger.found, d.present.found = found, found, found
 			for i := from; i < to; i++ {
 				d.item(int32(i)) //nolint:gosec // limited by the elements
 			}
@@ -41,7 +41,7 @@ type decoder struct {
 	merger
 	found   *findings
 	drop    bool
-	given   properties
+	present properties
 	memo    *schema.Memo
 	list    []schema.Given // what the object carries
 	unknown []string       // properties that the kind does not have
@@ -71,11 +71,11 @@ func (d *decoder) item(i int32) {
 	}
 	d.origin = d.origins[it.document]
 	d.list, d.unknown, d.texts, d.broken = d.list[:0], d.unknown[:0], d.texts[:0], d.broken[:0]
-	d.given.item, d.given.reader, d.given.kind = i, d.reader, k
+	d.present.item, d.present.reader, d.present.kind = i, d.reader, k
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
 	if it.node.Kind == scalarNode {
-		d.given.reset(0)
-		d.fields[k.props[k.short.Path()].field] = it.node
+		d.present.reset(0)
+		d.fields[k.props[k.shorthand.Path()].field] = it.node
 	} else {
 		d.properties(it)
 	}
@@ -122,10 +122,10 @@ func (d *decoder) violations(k *kindInfo) {
 		d.broken = append(d.broken, v.Property)
 		misspelt := v.Keyword == schema.Missing && slices.ContainsFunc(d.unknown, func(name string) bool {
 			wanted := append([]string{v.Property}, k.KeyFrom...)
-			return len(diag.Near(name, wanted)) > 0 || meant(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
+			return len(diag.Near(name, wanted)) > 0 || synonymOf(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
 		})
 		if !misspelt { // that is told where the unknown one stands
-			d.given.explain(v)
+			d.present.explain(v)
 		}
 	}
 }
@@ -137,19 +137,19 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.pairs(it.node)
 	}
-	d.given.reset(len(pairs) / 2)
+	d.present.reset(len(pairs) / 2)
 	if fault := tagFault(it.node); fault != "" {
 		d.tag(it.node, fault)
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		name, ok := d.given.key(pairs[i], pairs[i+1])
+		name, ok := d.present.key(pairs[i], pairs[i+1])
 		if !ok {
 			continue
 		}
 		p := k.props[name]
 		value := pairs[i+1]
 		if group := k.group(p); group != "" {
-			d.fault(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
+			d.report(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
 			continue
 		}
 		switch p.what {
@@ -161,17 +161,17 @@ func (d *decoder) properties(it *item) {
 		case isField:
 			d.fields[p.field] = value
 		case isKey:
-			o.Key, it.keyed = d.plain(name, p.given, value), true
+			o.Key, it.hasKey = d.readString(name, p.given, value), true
 		case isID:
-			o.ID = resource.NormalID(d.plain(name, p.given, value))
+			o.ID = resource.LowerID(d.readString(name, p.given, value))
 		case isIdentifier:
-			o.Identifier = d.plain(name, p.given, value)
+			o.Identifier = d.readString(name, p.given, value)
 		case isPreviously:
-			o.Previously = d.former(name, p.given, value)
+			o.Previously = d.readPreviously(name, p.given, value)
 		case isProtect:
-			o.Protect = d.flag(name, p.given, value)
+			o.Protect = d.readBool(name, p.given, value)
 		case isCreate:
-			create := d.flag(name, p.given, value)
+			create := d.readBool(name, p.given, value)
 			o.NoCreate = create != nil && !*create
 		}
 	}
@@ -179,19 +179,19 @@ func (d *decoder) properties(it *item) {
 
 // group takes the fields that are written inside a mapping of their own.
 func (d *decoder) group(k *kindInfo, name string, n *node) {
-	to := d.usable(name, n)
+	to := d.deref(name, n)
 	if to == nil || isNull(to) {
 		return
 	}
 	if to.Kind != mappingNode {
-		d.fault(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write what it holds, such as "+k.within(name)[0]+": [...]")
+		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write what it holds, such as "+k.within(name)[0]+": [...]")
 		return
 	}
-	d.given.within = name + "."
-	defer func() { d.given.within = "" }()
+	d.present.within = name + "."
+	defer func() { d.present.within = "" }()
 	pairs := d.pairs(to)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		full, ok := d.given.key(pairs[i], pairs[i+1])
+		full, ok := d.present.key(pairs[i], pairs[i+1])
 		if !ok {
 			continue
 		}
@@ -203,8 +203,8 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 	}
 }
 
-// plain takes a text that belongs to no field.
-func (d *decoder) plain(name string, property int, n *node) string {
+// readString takes a text that belongs to no field.
+func (d *decoder) readString(name string, property int, n *node) string {
 	text, given, ok := d.text(name, n)
 	if ok {
 		given.Property = property
@@ -216,19 +216,19 @@ func (d *decoder) plain(name string, property int, n *node) string {
 // text takes a text and what it is to the schema. ok is false where it was
 // reported that there is none.
 func (d *decoder) text(name string, n *node) (text string, given schema.Given, ok bool) {
-	n = d.usable(name, n)
+	n = d.deref(name, n)
 	switch {
 	case n == nil:
 		return "", given, false
 	case n.Kind != scalarNode || isNull(n):
 		return "", schema.Given{Form: schema.Other, Value: textInstance(n)}, true
 	case len(n.Value) > d.limits.ScalarBytes:
-		d.fault(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
+		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
 		return "", given, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
 		text = lineEnds(n.Value)
 		if r, bad := controlCharacter(text); bad {
-			d.fault(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
+			d.report(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
 			return "", given, false
 		}
 		return text, schema.Given{Text: text}, true
@@ -236,11 +236,11 @@ func (d *decoder) text(name string, n *node) (text string, given schema.Given, o
 	return n.Value, schema.Given{Text: n.Value}, true
 }
 
-// usable gives what a node stands for, or nil where it was reported that it cannot be used.
-func (d *decoder) usable(name string, n *node) *node {
+// deref gives what a node stands for, or nil where it was reported that it cannot be used.
+func (d *decoder) deref(name string, n *node) *node {
 	to := resolved(n)
 	if to == nil {
-		d.found.add(cyclicAlias(d.given.source, n))
+		d.found.add(cyclicAlias(d.present.source, n))
 		d.broken = append(d.broken, name)
 		return nil
 	}
@@ -254,15 +254,15 @@ func (d *decoder) usable(name string, n *node) *node {
 
 func (d *decoder) tag(n *node, tag string) {
 	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "unknown-tag", Position: position(d.given.source, n), Path: d.path(d.given.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
+		Code: "unknown-tag", Position: position(d.present.source, n), Path: d.path(d.present.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
 	}})
 }
 
-// fault reports a property.
-func (d *decoder) fault(name string, n *node, code, summary, hint string) {
+// report reports a property.
+func (d *decoder) report(name string, n *node, code, summary, hint string) {
 	d.broken = append(d.broken, name)
 	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: code, Position: position(d.given.source, n), Path: d.path(d.given.item) + "." + name, Summary: summary, Hint: hint,
+		Code: code, Position: position(d.present.source, n), Path: d.path(d.present.item) + "." + name, Summary: summary, Hint: hint,
 	}})
 }
 
@@ -293,16 +293,16 @@ func (d *decoder) decodeFields(it *item) {
 	if nests {
 		count++
 	}
-	o.Values = d.room(count)
+	o.Values = d.makeValues(count)
 	for i, n := range d.fields {
 		f := &k.Fields[i]
-		if nests && f.Name == k.Nests {
+		if nests && f.Name == k.ParentField {
 			if n != nil {
-				d.given.nested(f.Name, n, d.items[it.outer].object)
+				d.present.nested(f.Name, n, d.items[it.outer].object)
 				d.broken = append(d.broken, f.Name)
 			}
 			outer := d.items[it.outer].object
-			refs := d.references(1)
+			refs := d.makeReferences(1)
 			refs[0] = resource.Reference{Target: outer, Position: o.Position}
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
 			continue
@@ -315,14 +315,14 @@ func (d *decoder) decodeFields(it *item) {
 
 // field takes one field.
 func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *node) {
-	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.given.source, n)})
+	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.present.source, n)})
 	v := &o.Values[len(o.Values)-1]
 	clears := f.Clear != resource.ClearNever
 	var given schema.Given
 	ok := true
 	switch f.Type {
 	case resource.Number, resource.Boolean:
-		to := d.usable(f.Path(), n)
+		to := d.deref(f.Path(), n)
 		if ok = to != nil; !ok {
 			break
 		}
@@ -347,7 +347,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 			given = schema.Given{Form: schema.Other} // an empty text clears as null does
 		}
 		if ok && f.Type == resource.Ref && v.Text != "" {
-			v.Refs = d.references(1)
+			v.Refs = d.makeReferences(1)
 			v.Refs[0] = d.reference(v.Text, v.Position)
 		}
 	}
@@ -360,14 +360,14 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 func (d *decoder) reference(text string, at diag.Position) resource.Reference {
 	ref := resource.Reference{Text: text, Position: at, Source: d.origin}
 	if resource.IsID(text) {
-		ref.ID = resource.NormalID(text)
+		ref.ID = resource.LowerID(text)
 	}
 	return ref
 }
 
 // refSet takes a list of texts that name things.
 func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given schema.Given, ok bool) {
-	list := d.usable(f.Path(), n)
+	list := d.deref(f.Path(), n)
 	if list == nil {
 		return given, false
 	}
@@ -380,8 +380,8 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 	}
 	var instance []any // only where a member is no text
 	from := len(d.texts)
-	v.Refs = d.references(len(list.Content))
-	attribute := attributeOf(d.items[d.given.item].kind.Kind, f)
+	v.Refs = d.makeReferences(len(list.Content))
+	attribute := attributeOf(d.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
 		said := ""
 		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {
@@ -403,7 +403,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 			instance = append(instance, one.Instance())
 		}
 		d.texts = append(d.texts, text)
-		v.Refs[i] = d.reference(text, position(d.given.source, entry))
+		v.Refs[i] = d.reference(text, position(d.present.source, entry))
 		v.Refs[i].Attribute = said
 	}
 	if instance != nil {
@@ -414,7 +414,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given s
 
 // attributeOf is what a field's members can be given besides their names, or nil.
 func attributeOf(k *resource.Kind, f *resource.Field) *resource.Attribute {
-	if via, ok := resource.Via(k.Name, f.Name); ok {
+	if via, ok := resource.MembershipOf(k.Name, f.Name); ok {
 		return via.Membership.Attribute
 	}
 	return nil
@@ -423,7 +423,7 @@ func attributeOf(k *resource.Kind, f *resource.Field) *resource.Attribute {
 // attributed takes a member that is written as a mapping, such as {user: gus, role: guest}.
 // It gives what names the member, or nil where what is wrong was reported.
 func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (member *node, value string) {
-	if n = d.usable(path, n); n == nil {
+	if n = d.deref(path, n); n == nil {
 		return nil, ""
 	}
 	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + a.Values[0] + "}"
@@ -431,7 +431,7 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 		key, to := resolved(n.Content[i]), n.Content[i+1]
 		switch {
 		case key == nil || key.Kind != scalarNode || key.Value != a.Member && key.Value != a.Name:
-			d.fault(path, n.Content[i], "unknown-field", "a member has no such property; it has "+a.Member+" and "+a.Name, form)
+			d.report(path, n.Content[i], "unknown-field", "a member has no such property; it has "+a.Member+" and "+a.Name, form)
 			return nil, ""
 		case key.Value == a.Member:
 			member = to
@@ -441,14 +441,14 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 				return nil, ""
 			}
 			if !slices.Contains(a.Values, text) {
-				d.fault(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "), diag.DidYouMean(text, a.Values))
+				d.report(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "), diag.DidYouMean(text, a.Values))
 				return nil, ""
 			}
 			value = text
 		}
 	}
 	if member == nil {
-		d.fault(path, n, "required", "nothing says who this is", form)
+		d.report(path, n, "required", "nothing says who this is", form)
 	}
 	return member, value
 }
@@ -471,8 +471,8 @@ func boolean(n *node) any {
 	return textInstance(n)
 }
 
-// room gives an empty slice for that many values.
-func (d *decoder) room(count int) []resource.Value {
+// makeValues gives an empty slice for that many values.
+func (d *decoder) makeValues(count int) []resource.Value {
 	if count == 0 {
 		return nil
 	}
@@ -484,8 +484,8 @@ func (d *decoder) room(count int) []resource.Value {
 	return d.values[from : from : from+count]
 }
 
-// references gives a slice of that many references.
-func (d *decoder) references(count int) []resource.Reference {
+// makeReferences gives a slice of that many references.
+func (d *decoder) makeReferences(count int) []resource.Reference {
 	if count == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // say, as JSON with sorted keys. Numbers keep their text; a scalar that is no
 // number in JSON is a text.
 func (d *decoder) json(name string, n *node) (text string, instance any, ok bool) {
-	to := d.usable(name, n)
+	to := d.deref(name, n)
 	if to == nil {
 		return "", nil, false
 	}
@@ -44,7 +44,7 @@ func (w *jsonWriter) child(n *node, depth int) {
 	to := resolved(n)
 	if to == nil || n.Kind == aliasNode && slices.Contains(w.open, to) {
 		w.failed = true
-		w.found.add(cyclicAlias(w.given.source, n))
+		w.found.add(cyclicAlias(w.present.source, n))
 		return
 	}
 	if depth > w.limits.Depth {
@@ -118,7 +118,7 @@ func (w *jsonWriter) mapping(n *node, depth int) {
 		if i > 0 {
 			if members[i-1].name == m.name {
 				w.failed = true
-				w.found.add(duplicateKey(w.given.source, m.name, members[i-1].key, m.key, w.path(w.given.item)+"."+w.name))
+				w.found.add(duplicateKey(w.present.source, m.name, members[i-1].key, m.key, w.path(w.present.item)+"."+w.name))
 				continue
 			}
 			w.buf.WriteByte(',')
@@ -163,6 +163,6 @@ func (w *jsonWriter) text(n *node, text string) {
 func (w *jsonWriter) bad(n *node, code, summary, hint string) {
 	w.failed = true
 	w.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: code, Position: position(w.given.source, n), Path: w.path(w.given.item) + "." + w.name, Summary: summary, Hint: hint,
+		Code: code, Position: position(w.present.source, n), Path: w.path(w.present.item) + "." + w.name, Summary: summary, Hint: hint,
 	}})
 }

@@ -12,17 +12,17 @@ import (
 // kindInfo is what reading needs to know of a kind, worked out once from its descriptor.
 type kindInfo struct {
 	*resource.Kind
-	props    map[string]prop
-	names    []string        // of all properties, sorted
-	short    *resource.Field // the field that a bare text gives
-	creates  bool            // the documented service can create it: it is written once and must be complete
-	natural  []*resource.Field
-	target   bool // some field names things of this kind
-	refs     bool // has fields that name things
-	selfRefs []*resource.Field
-	sections []section
-	order    []string // of the properties for the schema's memo
-	given    []int    // by the index of the field: its number for the schema's memo
+	props     map[string]prop
+	names     []string        // of all properties, sorted
+	shorthand *resource.Field // the field that a bare text gives
+	creates   bool            // the documented service can create it: it is written once and must be complete
+	natural   []*resource.Field
+	target    bool // some field names things of this kind
+	refs      bool // has fields that name things
+	selfRefs  []*resource.Field
+	sections  []section
+	order     []string // of the properties for the schema's memo
+	given     []int    // by the index of the field: its number for the schema's memo
 }
 
 // prop says what a property of an object is.
@@ -72,7 +72,7 @@ func newKindSet() *kindSet {
 	slices.Sort(s.names)
 	for _, k := range resource.Kinds() {
 		info := s.byName[k.Name]
-		for _, name := range k.Natural {
+		for _, name := range k.NaturalKey {
 			if f, ok := k.Field(name); ok {
 				info.natural = append(info.natural, f)
 			}
@@ -110,7 +110,7 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.props[child.Section] = prop{what: isSection}
 		k.sections = append(k.sections, section{child.Section, s.byName[child.Name]})
 	}
-	if k.Nests != "" {
+	if k.ParentField != "" {
 		k.props[k.Section] = prop{what: isSection}
 		k.sections = append(k.sections, section{k.Section, k})
 	}
@@ -127,7 +127,7 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.names = append(k.names, name)
 	}
 	slices.Sort(k.names)
-	k.short, _ = schema.Short(k.Kind)
+	k.shorthand, _ = schema.Short(k.Kind)
 }
 
 // field returns the field that is written as a property, such as name or relations.blocking.

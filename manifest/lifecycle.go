@@ -9,14 +9,14 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// former takes the keys that an object had before: a text, or a list of texts.
-func (d *decoder) former(name string, property int, n *node) []string {
-	to := d.usable(name, n)
+// readPreviously takes the keys that an object had before: a text, or a list of texts.
+func (d *decoder) readPreviously(name string, property int, n *node) []string {
+	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
 	if to.Kind != sequenceNode {
-		if key := d.plain(name, property, n); key != "" {
+		if key := d.readString(name, property, n); key != "" {
 			return []string{key}
 		}
 		return nil
@@ -33,9 +33,9 @@ func (d *decoder) former(name string, property int, n *node) []string {
 	return keys
 }
 
-// flag takes true or false.
-func (d *decoder) flag(name string, property int, n *node) *bool {
-	to := d.usable(name, n)
+// readBool takes true or false.
+func (d *decoder) readBool(name string, property int, n *node) *bool {
+	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
@@ -63,11 +63,11 @@ func (r *reader) joinLifecycle(i int32, to, from *resource.Object) {
 	to.NoCreate = to.NoCreate || from.NoCreate
 }
 
-// former reports keys that are said to be given up and are in use.
-func (r *reader) former() {
+// checkPreviously reports keys that are said to be given up and are in use.
+func (r *reader) checkPreviously() {
 	for i := range r.items {
 		it := &r.items[i]
-		if it.into >= 0 {
+		if it.mergedInto >= 0 {
 			continue
 		}
 		for _, key := range it.object.Previously {

@@ -37,8 +37,8 @@ type Manifest struct {
 	Dir     string   // folder of the first manifest, "." for standard input
 }
 
-// Call gives the manifests other names where the objects say in which they stand.
-func (m *Manifest) Call(names map[string]string) {
+// RenameSources gives the manifests other names where the objects say in which they stand.
+func (m *Manifest) RenameSources(names map[string]string) {
 	lists := map[*string][]string{}
 	for _, o := range m.Objects {
 		if len(o.Files) == 0 {
@@ -73,7 +73,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	r.identifiers = r.kinds.identifiers()
 	m := &Manifest{Dir: "."}
 	r.sources = sources(names, opts.Stdin, &r.found)
-	r.partial = r.found.hasErrors()
+	r.incomplete = r.found.hasErrors()
 	defer func() {
 		for _, s := range r.sources {
 			s.close()
@@ -110,7 +110,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	r.assemble()
 	r.resolve()
 	r.cycles()
-	r.former()
+	r.checkPreviously()
 	failed := r.found.hasErrors()
 	list := r.found.diagnostics()
 	if failed || ctx.Err() != nil {
@@ -136,7 +136,7 @@ type reader struct {
 	full        bool               // there are too many things for the size of the manifests, and that was told
 	holds       bool               // the file that is being read holds anything
 	versioned   bool               // it says its version
-	partial     bool               // something could not be read, so what is not there may still be in a manifest
+	incomplete  bool               // something could not be read, so what is not there may still be in a manifest
 
 	items []item
 	flat  map[*node][]*node // mappings with merge keys, merged; of the file that is being read
@@ -153,20 +153,20 @@ type written struct {
 
 // item is one object as it was found in a document.
 type item struct {
-	object   *resource.Object
-	kind     *kindInfo
-	node     *node // a mapping, or the text that stands for one; nil once it is decoded
-	source   *source
-	line     int32
-	column   int32
-	parent   int32 // item that it lives in, -1 = the workspace
-	outer    int32 // item of the same kind that it is written inside, or -1
-	index    int32 // place in the list that it is written in
-	document int32
-	into     int32 // the item that it was merged into, or -1
-	ok       bool  // it was decoded and nothing is wrong with its own fields
-	keyed    bool  // the key was written
-	merges   bool  // the mapping has merge keys
+	object     *resource.Object
+	kind       *kindInfo
+	node       *node // a mapping, or the text that stands for one; nil once it is decoded
+	source     *source
+	line       int32
+	column     int32
+	parent     int32 // item that it lives in, -1 = the workspace
+	outer      int32 // item of the same kind that it is written inside, or -1
+	index      int32 // place in the list that it is written in
+	document   int32
+	mergedInto int32 // the item that it was merged into, or -1
+	ok         bool  // it was decoded and nothing is wrong with its own fields
+	hasKey     bool  // the key was written
+	merges     bool  // the mapping has merge keys
 }
 
 // readFile reads one file: the documents one after another, their objects on all cores.
@@ -186,14 +186,14 @@ func (r *reader) readFile(ctx context.Context, s *source) {
 		w := &walker{reader: r, merger: m, found: &r.found, source: s}
 		w.document(root)
 	})
-	r.partial = r.partial || !complete
+	r.incomplete = r.incomplete || !complete
 	if complete && r.holds && !r.versioned {
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
 		}})
 	}
 	if r.full || r.tooMany.Load() { // nothing is looked at that was not worth its memory
-		r.items, r.partial = r.items[:first], true
+		r.items, r.incomplete = r.items[:first], true
 	}
 	r.decode(s, first, !anchors)
 	if r.tooMany.CompareAndSwap(true, false) {
@@ -206,7 +206,7 @@ func (r *reader) readFile(ctx context.Context, s *source) {
 
 // empty reports that nothing is in any of the manifests, unless that may be.
 func (r *reader) empty(allowed bool) {
-	if allowed || r.partial || len(r.items) > 0 || len(r.sources) == 0 || r.found.hasErrors() {
+	if allowed || r.incomplete || len(r.items) > 0 || len(r.sources) == 0 || r.found.hasErrors() {
 		return
 	}
 	summary := "there is nothing in the manifest"
@@ -266,10 +266,10 @@ func (r *reader) batches(first int, worker func() func(from, to int, found *find
 func (r *reader) ordered() []*resource.Object {
 	list := make([]*resource.Object, 0, len(r.items))
 	for i := range r.items {
-		if r.items[i].into < 0 {
+		if r.items[i].mergedInto < 0 {
 			o := r.items[i].object
 			list = append(list, o)
-			if o.Kind.Feature != "" && o.ID == "" && o.Parent != nil {
+			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
 				switchOn(o.Parent, o)
 			}
 		}
@@ -279,7 +279,7 @@ func (r *reader) ordered() []*resource.Object {
 
 // switchOn makes a thing want the feature without which another cannot be made in it, unless it says otherwise.
 func switchOn(parent, needs *resource.Object) {
-	f, ok := parent.Kind.Field(needs.Kind.Feature)
+	f, ok := parent.Kind.Field(needs.Kind.RequiresFeature)
 	if !ok || parent.Writes(f) {
 		return
 	}

@@ -334,8 +334,8 @@ func TestTheExampleOfEachKindIsGood(t *testing.T) {
 				t.Fatal("it has none")
 			}
 			text := k.Section + ":\n  - " + strings.ReplaceAll(k.Example, "\n", "\n    ")
-			for parent := k.Parent; parent != ""; parent = resource.Must(parent).Parent {
-				text = resource.Must(parent).Section + ":\n  - id: 8a234ec6-0000-4000-8000-000000000000\n    " + strings.ReplaceAll(text, "\n", "\n    ")
+			for parent := k.Parent; parent != ""; parent = resource.MustLookup(parent).Parent {
+				text = resource.MustLookup(parent).Section + ":\n  - id: 8a234ec6-0000-4000-8000-000000000000\n    " + strings.ReplaceAll(text, "\n", "\n    ")
 			}
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "docs", "handbook.md"), "# Handbook\n")
@@ -367,7 +367,7 @@ func TestAThingStandsInEveryFileThatHasIt(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatal(found.Err())
 	}
-	m.Call(map[string]string{a: "z.yaml", b: "b.yaml"})
+	m.RenameSources(map[string]string{a: "z.yaml", b: "b.yaml"})
 	got := map[resource.Address][]string{}
 	for _, o := range m.Objects {
 		got[o.Address] = o.Files

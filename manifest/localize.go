@@ -94,7 +94,7 @@ func (l *localizer) omits(o *resource.Object, f *resource.Field, ref *resource.R
 	if ref.Target != nil || !l.foreign(ref.Source) {
 		return false
 	}
-	k := resource.Must(f.Ref)
+	k := resource.MustLookup(f.Ref)
 	if ref.ID == "" && !(k.Numbered() && l.patterns[k.Name].MatchString(ref.Text)) {
 		return false
 	}

@@ -32,8 +32,8 @@ func (r *reader) assemble() {
 	var merged []int32
 	for i := range r.items {
 		it := &r.items[i]
-		if it.parent >= 0 && r.items[it.parent].into >= 0 {
-			it.parent = r.items[it.parent].into
+		if it.parent >= 0 && r.items[it.parent].mergedInto >= 0 {
+			it.parent = r.items[it.parent].mergedInto
 			it.object.Parent = r.items[it.parent].object
 		}
 		at := int32(i)
@@ -42,10 +42,10 @@ func (r *reader) assemble() {
 		if first, twice := r.index[key]; twice {
 			if it.kind.creates || r.items[first].document == it.document {
 				r.equalKeys(at, first, derived)
-				it.into = -1
+				it.mergedInto = -1
 			} else {
 				r.join(first, at)
-				it.into = first
+				it.mergedInto = first
 				merged = append(merged, first)
 				continue
 			}
@@ -53,11 +53,11 @@ func (r *reader) assemble() {
 			r.index[key] = at
 		}
 		r.address(it)
-		r.once(it, at, it.object.ID)
-		r.once(it, at, it.object.Identifier)
-		r.named(names, it, at)
+		r.checkUniqueID(it, at, it.object.ID)
+		r.checkUniqueID(it, at, it.object.Identifier)
+		r.checkUniqueName(names, it, at)
 		if it.outer >= 0 {
-			if v, ok := it.object.Value(it.kind.Nests); ok && len(v.Refs) == 1 {
+			if v, ok := it.object.Value(it.kind.ParentField); ok && len(v.Refs) == 1 {
 				outer := r.items[it.outer].object
 				v.Refs[0].Text, v.Text = outer.Key, outer.Key
 			}
@@ -65,8 +65,8 @@ func (r *reader) assemble() {
 	}
 	for _, first := range merged { // an ID may have come with a later document
 		it := &r.items[first]
-		r.once(it, first, it.object.ID)
-		r.once(it, first, it.object.Identifier)
+		r.checkUniqueID(it, first, it.object.ID)
+		r.checkUniqueID(it, first, it.object.Identifier)
 	}
 }
 
@@ -135,8 +135,8 @@ func (r *reader) equalKeys(i, first int32, derived string) {
 	r.found.add(finding{Diagnostic: d})
 }
 
-// once reports a second object that claims the same thing of the service.
-func (r *reader) once(it *item, i int32, id string) {
+// checkUniqueID reports a second object that claims the same thing of the service.
+func (r *reader) checkUniqueID(it *item, i int32, id string) {
 	if id == "" {
 		return
 	}
@@ -161,16 +161,16 @@ func (r *reader) once(it *item, i int32, id string) {
 	}})
 }
 
-// named reports two objects of one name, if that is by what such things are found, or
+// checkUniqueName reports two objects of one name, if that is by what such things are found, or
 // if the service refuses the second.
-func (r *reader) named(names map[objectKey]int32, it *item, i int32) {
-	if it.kind.AdoptAsked {
+func (r *reader) checkUniqueName(names map[objectKey]int32, it *item, i int32) {
+	if it.kind.AdoptOnRequestOnly {
 		return
 	}
 	known := it.object.ID != "" || it.object.Identifier != ""
 	for _, f := range it.kind.natural {
 		text := it.object.Text(f.Name)
-		if known && !f.Unique || text == "" || text == it.object.Key && !it.keyed {
+		if known && !f.Unique || text == "" || text == it.object.Key && !it.hasKey {
 			continue // an equal text is an equal key
 		}
 		key := objectKey{it.kind, it.parent, f.Name + "\x00" + text}
@@ -282,7 +282,7 @@ func shown(v *resource.Value) string {
 // sameWire finds a value of another field that is sent under the same name.
 func sameWire(o *resource.Object, f *resource.Field) *resource.Value {
 	for i := range o.Values {
-		if v := &o.Values[i]; v.Field != f && f.Wire != "" && v.Field.Wire == f.Wire {
+		if v := &o.Values[i]; v.Field != f && f.APIName != "" && v.Field.APIName == f.APIName {
 			return v
 		}
 	}

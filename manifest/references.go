@@ -46,21 +46,21 @@ func (r *reader) resolve() {
 	s := &resolver{reader: r, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int32{}}
 	for i := range r.items {
 		it := &r.items[i]
-		if it.into >= 0 || !it.kind.target {
+		if it.mergedInto >= 0 || !it.kind.target {
 			continue
 		}
 		s.listed[it.kind] = true
-		if it.kind.AdoptAsked {
+		if it.kind.AdoptOnRequestOnly {
 			continue
 		}
 		for _, f := range it.kind.natural {
-			s.call(it, int32(i), it.object.Text(f.Name))
+			s.indexName(it, int32(i), it.object.Text(f.Name))
 		}
 	}
 	r.batches(0, func() func(from, to int, found *findings) {
 		return func(from, to int, found *findings) {
 			for i := from; i < to; i++ {
-				if it := &r.items[i]; it.into < 0 && it.kind.refs {
+				if it := &r.items[i]; it.mergedInto < 0 && it.kind.refs {
 					s.object(int32(i), found) //nolint:gosec // limited by the elements
 				}
 			}
@@ -80,12 +80,12 @@ func (r *reader) contradictions() {
 	said := map[relation]diag.Position{}
 	for i := range r.items {
 		it := &r.items[i]
-		if it.into >= 0 || !it.kind.refs {
+		if it.mergedInto >= 0 || !it.kind.refs {
 			continue
 		}
 		for n := range it.object.Values {
 			v := &it.object.Values[n]
-			via, ok := resource.Via(it.kind.Name, v.Field.Name)
+			via, ok := resource.MembershipOf(it.kind.Name, v.Field.Name)
 			if !ok || via.Membership.Inverse == "" || via.Membership.Inverse == via.Name {
 				continue
 			}
@@ -114,8 +114,8 @@ func (r *reader) contradictions() {
 	}
 }
 
-// call notes that an item bears a name.
-func (s *resolver) call(it *item, i int32, name string) {
+// indexName notes that an item bears a name.
+func (s *resolver) indexName(it *item, i int32, name string) {
 	if name == "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *resolver) object(i int32, found *findings) {
 			continue
 		}
 		k := s.kinds.byName[v.Field.Ref]
-		if !s.listed[k] && !k.AdoptAsked {
+		if !s.listed[k] && !k.AdoptOnRequestOnly {
 			continue // the manifest lists no such things: they are looked up on the service
 		}
 		for m := range v.Refs {
@@ -170,7 +170,7 @@ func (s *resolver) scope(i int32, k *kindInfo) int32 {
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
 func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, found *findings, member int) {
 	scope := s.scope(i, k)
-	if f.Anywhere && s.elsewhere(k, ref) {
+	if f.CrossProject && s.elsewhere(k, ref) {
 		return
 	}
 	if to, ok := s.index[objectKey{k, scope, ref.Text}]; ok {
@@ -178,7 +178,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		return
 	}
 	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {
-		s.point(i, f, k, ref, to, found, member)
+		s.setTarget(i, f, k, ref, to, found, member)
 		return
 	}
 	if ref.ID != "" {
@@ -200,17 +200,17 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 			return
 		}
 	}
-	if s.partial || slices.Contains(k.Given, ref.Text) {
+	if s.incomplete || slices.Contains(k.Predefined, ref.Text) {
 		return
 	}
-	if k.AdoptAsked { // such things are not looked up by name
+	if k.AdoptOnRequestOnly { // such things are not looked up by name
 		found.add(finding{
 			Diagnostic: diag.Diagnostic{
 				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
 				Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 			},
 			near: func() string {
-				if f.Anywhere {
+				if f.CrossProject {
 					return s.nearAnywhere(k, scope, ref.Text)
 				}
 				return cmp.Or(s.near(k, scope, "", ref.Text), nameIt(k, ""))
@@ -259,7 +259,7 @@ func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
 
 // readable deals with a text that has the form of a readable identifier. It reports whether that is what it is.
 func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32, ref *resource.Reference, found *findings) bool {
-	if k.Identifier.Wire != "" {
+	if k.Identifier.APIName != "" {
 		return false // one word, which may be a name as well: it is looked up
 	}
 	upper := strings.ToUpper(ref.Text)
@@ -278,7 +278,7 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 		if upper != ref.Text {
 			return false // a key that is not there, such as sprint-1
 		}
-		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+resource.Must(k.Parent).Noun()+" than "+project, "name one of the same "+resource.Must(k.Parent).Noun())
+		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+resource.MustLookup(k.Parent).Noun()+" than "+project, "name one of the same "+resource.MustLookup(k.Parent).Noun())
 	case upper != ref.Text && project == "":
 		return false
 	case upper != ref.Text:
@@ -287,8 +287,8 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 	return true
 }
 
-// point sets the target, or reports that two bear the name.
-func (s *resolver) point(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, found *findings, member int) {
+// setTarget sets the target, or reports that two bear the name.
+func (s *resolver) setTarget(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, found *findings, member int) {
 	first := s.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
@@ -344,11 +344,11 @@ func (s *resolver) candidates(k *kindInfo, scope int32, prefix string) []string 
 	var candidates []string
 	for i := range s.items {
 		it := &s.items[i]
-		if it.kind != k || it.parent != scope || it.into >= 0 {
+		if it.kind != k || it.parent != scope || it.mergedInto >= 0 {
 			continue
 		}
 		candidates = append(candidates, prefix+it.object.Key)
-		if !k.AdoptAsked {
+		if !k.AdoptOnRequestOnly {
 			for _, f := range k.natural {
 				candidates = append(candidates, it.object.Text(f.Name))
 			}
@@ -357,7 +357,7 @@ func (s *resolver) candidates(k *kindInfo, scope int32, prefix string) []string 
 			break
 		}
 	}
-	return append(candidates, k.Given...)
+	return append(candidates, k.Predefined...)
 }
 
 // nearAnywhere is near for what may live elsewhere.
@@ -373,7 +373,7 @@ func (s *resolver) nearAnywhere(k *kindInfo, scope int32, text string) string {
 	if scope >= 0 {
 		hint = s.near(k, scope, prefix, text)
 	}
-	return cmp.Or(hint, nameIt(k, ", the keys of another "+resource.Must(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
+	return cmp.Or(hint, nameIt(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }
 
 // nameIt says how a thing that is not found by its name is named.
@@ -381,5 +381,5 @@ func nameIt(k *kindInfo, more string) string {
 	if k.Identifier != nil {
 		more += ", " + identifierExample(k)
 	}
-	return "write the key of " + diag.A(k.Noun()) + " in the same " + resource.Must(k.Parent).Noun() + more + ", or an ID"
+	return "write the key of " + diag.A(k.Noun()) + " in the same " + resource.MustLookup(k.Parent).Noun() + more + ", or an ID"
 }

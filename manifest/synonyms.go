@@ -158,8 +158,8 @@ var notYet = map[string]string{
 	"work_item_relations": "write relations inside the work item",
 }
 
-// meant is the property of an object that a word probably stands for, or "".
-func meant(word string, has func(property string) bool) string {
+// synonymOf is the property of an object that a word probably stands for, or "".
+func synonymOf(word string, has func(property string) bool) string {
 	snake := snakeCase(word)
 	if snake != word && has(snake) {
 		return snake
@@ -189,7 +189,7 @@ func (p *properties) synonym(name string) string {
 	if group, inner, ok := strings.Cut(name, "."); ok && p.kind != nil && p.kind.props[group].what == isGroup {
 		word = inner
 	}
-	if to := meant(word, has); to != "" {
+	if to := synonymOf(word, has); to != "" {
 		if group, field, ok := strings.Cut(to, "."); ok {
 			return "did you mean " + quote(field) + ", inside " + group + ":?"
 		}

@@ -28,7 +28,7 @@ func membershipPrerequisites() map[string]bool {
 	found := map[string]bool{}
 	for _, k := range resource.Kinds() {
 		for i := range k.Fields {
-			found[k.Fields[i].Among] = true
+			found[k.Fields[i].MustBeMemberOf] = true
 		}
 	}
 	return found
@@ -41,7 +41,7 @@ func (b *builder) awaitPrerequisites() {
 	}
 	for _, n := range b.refs {
 		step := b.planned[n.by]
-		if n.field.field.Among == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
+		if n.field.field.MustBeMemberOf == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
 		for j := range n.value.Refs {
@@ -54,8 +54,8 @@ func (b *builder) awaitPrerequisites() {
 // awaitPrerequisite makes a step wait for the one that brings somebody in whom a field names. What
 // is about to be created cannot wait for its own members.
 func (b *builder) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
-	via := resource.Must(field.Among)
-	container := b.ancestor(by, b.kinds[resource.Must(via.Membership.Container)])
+	via := resource.MustLookup(field.MustBeMemberOf)
+	container := b.ancestor(by, b.kinds[resource.MustLookup(via.Membership.Container)])
 	if container != none && step.Object == b.in.Desired[container] && step.Action == Create {
 		return
 	}

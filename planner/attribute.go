@@ -31,7 +31,7 @@ func (s *Snapshot) readOwnAttributes(r *memberSet) {
 	}
 	for _, e := range r.entries {
 		if e.ref.Attribute == "" && !s.isIn(r, e) {
-			s.list(s.kinds[resource.Must(r.kind.Membership.Member)], none)
+			s.list(s.kinds[resource.MustLookup(r.kind.Membership.Member)], none)
 			return
 		}
 	}
@@ -39,7 +39,7 @@ func (s *Snapshot) readOwnAttributes(r *memberSet) {
 
 // ownAttribute is what a member has itself under the name of the attribute, or "".
 func (s *Snapshot) ownAttribute(r *memberSet, id string) string {
-	t := s.kinds[resource.Must(r.kind.Membership.Member)]
+	t := s.kinds[resource.MustLookup(r.kind.Membership.Member)]
 	if !s.listed(t, none) {
 		return ""
 	}
@@ -56,7 +56,7 @@ func (s *Snapshot) newAttribute(r *memberSet, e memberRef, id string) string {
 	if a == nil {
 		return ""
 	}
-	return cmp.Or(e.ref.Attribute, a.Usual(s.ownAttribute(r, id)))
+	return cmp.Or(e.ref.Attribute, a.DefaultFor(s.ownAttribute(r, id)))
 }
 
 // updateAttributes brings the attributes of those who are in a container to what the manifest says.
@@ -80,13 +80,13 @@ func (b *builder) updateAttributes(r *memberSet, n int) {
 		}
 		n++
 		step.Address = r.container.Address.Members(r.kind.Membership.Plural(), n)
-		rank := resource.Rank(r.kind.Name)
+		rank := resource.Order(r.kind.Name)
 		b.steps[rank] = append(b.steps[rank], step)
 	}
 	if unseen > 0 {
 		b.diags.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-shown", Position: at, Address: string(r.container.Address),
-			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + countOf(unseen, resource.Must(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
+			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + countOf(unseen, resource.MustLookup(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
 		})
 	}
 }
@@ -128,11 +128,11 @@ func (b *builder) updateAttribute(r *memberSet, e memberRef) (step *Step, known 
 	switch {
 	case !offered, listed && !shown:
 		step.Action, change.Possible = NotPossible, false
-		step.Reason = "this edition of the service does not show the " + a.Name + " of a member of " + diag.A(resource.Must(r.kind.Membership.Container).Noun()) + ", and changes none"
+		step.Reason = "this edition of the service does not show the " + a.Name + " of a member of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun()) + ", and changes none"
 	default:
 		step.Operation = op
 		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership
-			step.Params = map[string]string{resource.Must(r.kind.Membership.Member).Param: row.ID()}
+			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: row.ID()}
 		}
 	}
 	if change.Origin == FromDrift && r.container.Object != nil {

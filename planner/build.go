@@ -114,7 +114,7 @@ func (b *builder) findNewest() {
 func (b *builder) step(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
-	if o.Kind.Closes != "" {
+	if o.Kind.ClosedAfter != "" {
 		step.Zone = b.zone(f.parent)
 	}
 	b.steps[f.info.rank] = append(b.steps[f.info.rank], step)
@@ -216,7 +216,7 @@ func (b *builder) planUpdate(i int) {
 // the outcome: it is none of another's.
 func (b *builder) createdByUs(i int) bool {
 	f := &b.states[i]
-	marked := f.row.Marked(resource.Mark(b.in.Workspace, b.in.Desired[i].Address))
+	marked := f.row.HasExternalID(resource.ExternalID(b.in.Workspace, b.in.Desired[i].Address))
 	return f.maybeCreated() && (marked || f.matchedBy == byExternalID || f.matchedBy == byNumber)
 }
 
@@ -229,11 +229,11 @@ func (b *builder) externalIDChange(i int) *Change {
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
 		return nil
 	}
-	want := resource.Mark(b.in.Workspace, o.Address)
+	want := resource.ExternalID(b.in.Workspace, o.Address)
 	have, _ := f.row["external_id"].(string)
 	source, shown := f.row["external_source"].(string)
-	moved := source == resource.MarkSource && have != want
-	taken := f.matchedBy != "" && o.Kind.AdoptAsked && (!shown || source == "") && have == ""
+	moved := source == resource.ExternalSource && have != want
+	taken := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""
 	if !moved && !taken {
 		return nil
 	}
@@ -299,15 +299,15 @@ func (b *builder) count() {
 }
 
 // dialects are the field names that records of the reads show.
-func (b *builder) dialects() map[string]resource.Dialect {
-	found := map[string]resource.Dialect{}
+func (b *builder) dialects() map[string]resource.FieldNames {
+	found := map[string]resource.FieldNames{}
 	for read, a := range b.in.Observed {
-		k := resource.Must(read.Operation.Kind)
-		if len(a.Rows) == 0 || !k.HasDialects() {
+		k := resource.MustLookup(read.Operation.Kind)
+		if len(a.Rows) == 0 || !k.HasAltNames() {
 			continue
 		}
 		// Answers come in any order: should they differ, the contract's names are the ones.
-		d, told := k.DialectOf(a.Rows[0])
+		d, told := k.FieldNamesOf(a.Rows[0])
 		if have, before := found[k.Name]; told && (!before || d < have) {
 			found[k.Name] = d
 		}

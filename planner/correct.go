@@ -76,7 +76,7 @@ func (b *builder) stateChanges() {
 	}
 	b.closeIntents(at)
 	for _, c := range all {
-		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsThing() {
+		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
 			c.To = ""
 		}
 	}
@@ -92,7 +92,7 @@ func (b *builder) closeIntents(at func(resource.Address) *StateChange) {
 		f, open := &b.states[i], b.in.Prior[o.Address].PendingIntent
 		if open != nil && f.presence == exists && b.staysArchived(i) {
 			r := &at(o.Address).Record
-			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || open.creates() && f.row.Marked(resource.Mark(b.in.Workspace, o.Address)), nil
+			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || open.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
 		}
 	}
 	for _, r := range b.memberSets {
@@ -111,7 +111,7 @@ func (b *builder) closeIntents(at func(resource.Address) *StateChange) {
 		leaving[d.record] = len(d.ids) > 0
 	}
 	for address, r := range b.in.Prior {
-		container, _, _, members := address.Roster()
+		container, _, _, members := address.ParseMembership()
 		switch {
 		case members && b.hasVanished(container):
 			at(address).To = ""
@@ -128,7 +128,7 @@ func (b *builder) dropFromOthers(at func(resource.Address) *StateChange, into *m
 	}
 	came := func(id string) bool { return slices.Contains(ids, id) }
 	for address, r := range b.in.Prior {
-		_, kind, _, _ := address.Roster()
+		_, kind, _, _ := address.ParseMembership()
 		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, came) {
 			c := at(address)
 			c.Record.dropMembers(came)

@@ -102,7 +102,7 @@ func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
 				t.Errorf("what the records become (-want +got):\n%s", diff)
 			}
 			for _, read := range s.reads {
-				if resource.Must(read.Operation.Kind).Membership != nil && read.Operation.Kind != "cycle_work_item" {
+				if resource.MustLookup(read.Operation.Kind).Membership != nil && read.Operation.Kind != "cycle_work_item" {
 					t.Error("what is gone cannot be read:", read.Path)
 				}
 			}

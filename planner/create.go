@@ -44,12 +44,12 @@ func (b *builder) planCreate(i int) {
 		case f.info.carried(v.Field), lacks.has(v):
 		case b.unavailable(i, v) != "":
 			d.block(b.change(v, FromManifest), b.unavailable(i, v), v.Position)
-		case v.Field.Once() && !b.resolvable(i, v): // left out, which is told where the name is looked up
+		case v.Field.CreateOnly() && !b.resolvable(i, v): // left out, which is told where the name is looked up
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
-		case !b.in.API.Sends(v.Field):
+		case !b.in.API.Sendable(v.Field):
 			b.noteUnsendable(v, &d)
-		case v.Field.Late && !given:
+		case v.Field.SetAfterCreate && !given:
 			late = append(late, v)
 		default:
 			if only := b.insidersOnly(i, v, &d); only != v {
@@ -58,7 +58,7 @@ func (b *builder) planCreate(i int) {
 				}
 			}
 			values = append(values, v)
-			if v.Field.Along {
+			if v.Field.AlwaysSend {
 				along = append(along, v)
 			}
 		}
@@ -97,7 +97,7 @@ func (b *builder) getsDefault(f *objectState, v *resource.Value) bool {
 
 // noteUnsendable tells what an object will not have since the operations offer no way to say it.
 func (b *builder) noteUnsendable(v *resource.Value, d *difference) {
-	if !v.Null && !v.Field.Shelf {
+	if !v.Null && !v.Field.ArchiveFlag {
 		d.unappliable, d.causes = append(d.unappliable, b.change(v, FromManifest)), append(d.causes, cannotSet)
 	}
 }
@@ -114,12 +114,12 @@ func (b *builder) addFollowUpUpdate(i int, late, along []*resource.Value) {
 // isDefault reports whether the service makes an object by itself when it makes the parent, which is still to be made.
 func (b *builder) isDefault(i int) bool {
 	f := &b.states[i]
-	if len(f.info.kind.Given) == 0 || f.parent == none || b.states[f.parent].presence != absent {
+	if len(f.info.kind.Predefined) == 0 || f.parent == none || b.states[f.parent].presence != absent {
 		return false
 	}
 	o := b.in.Desired[i]
 	return slices.ContainsFunc(f.info.natural, func(field *resource.Field) bool {
-		return slices.Contains(f.info.kind.Given, strings.TrimSpace(o.Text(field.Name)))
+		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
 	})
 }
 
@@ -127,8 +127,8 @@ func (b *builder) isDefault(i int) bool {
 func (b *builder) adoptDefault(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
-	step.Reason = "each new " + resource.Must(k.Parent).Noun() + " has it"
-	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.Natural, v.Field.Name) })
+	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
+	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
 	if len(step.Values) == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (b *builder) adoptDefault(step *Step) {
 
 // resolvable reports whether everything that a value names is known by now.
 func (b *builder) resolvable(i int, v *resource.Value) bool {
-	_, ok := v.Wanted(b.resolve(i))
+	_, ok := v.Desired(b.resolve(i))
 	return ok
 }
 
@@ -167,7 +167,7 @@ func (b *builder) checkComplete(i int) {
 // missingRequired lists what an object cannot be created without and the manifest does not give.
 func missingRequired(o *resource.Object) []string {
 	var names []string
-	if id := o.Kind.Identifier; id != nil && id.Wire != "" && o.Identifier == "" {
+	if id := o.Kind.Identifier; id != nil && id.APIName != "" && o.Identifier == "" {
 		names = append(names, "identifier")
 	}
 	for i := range o.Kind.Fields {
@@ -181,7 +181,7 @@ func missingRequired(o *resource.Object) []string {
 // addInitial adds the values that a create sends where the manifest gives none.
 func (b *builder) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sends(f) && !o.Writes(f) {
+		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sendable(f) && !o.Writes(f) {
 			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
 		}
 	}
@@ -190,7 +190,7 @@ func (b *builder) addInitial(o *resource.Object, values []*resource.Value) []*re
 
 // needFeature notes the step that switches on in the parent what objects of the kind need.
 func (b *builder) needFeature(f *objectState) {
-	if step := b.planned[f.parent]; f.info.kind.Feature != "" && b.states[f.parent].presence == exists && step != nil && step.Operation != nil {
+	if step := b.planned[f.parent]; f.info.kind.RequiresFeature != "" && b.states[f.parent].presence == exists && step != nil && step.Operation != nil {
 		b.needs = append(b.needs, f.parent)
 	}
 }

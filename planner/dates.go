@@ -36,9 +36,9 @@ func (b *builder) checkDates(i int, sent []*resource.Value) {
 // dateAfter is the date that an object will have: the manifest's, else what the service shows.
 func dateAfter(o *resource.Object, f *objectState, field *resource.Field) string {
 	if v, given := o.Value(field.Name); given {
-		date, _ := v.Wanted(nil) // a date names nothing else
+		date, _ := v.Desired(nil) // a date names nothing else
 		return date
 	}
-	date, _ := field.Observed(f.row)
+	date, _ := field.ObservedIn(f.row)
 	return date
 }

@@ -46,13 +46,13 @@ func (b *builder) difference(i int) (d difference) {
 	lacks.addTo(b.Snapshot, &d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.NoWire || v.Field.Shelf || f.info.carried(v.Field) || lacks.has(v) {
+		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.carried(v.Field) || lacks.has(v) {
 			continue
 		}
 		c, compared, differs := b.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
 		if !differs {
-			if v.Field.Along {
+			if v.Field.AlwaysSend {
 				d.alwaysSent = append(d.alwaysSent, v)
 			}
 			continue
@@ -91,7 +91,7 @@ func (b *builder) cause(i int, v *resource.Value) string {
 		return why
 	}
 	switch {
-	case t.update == nil, v.Field.Immutable, !b.in.API.Sends(v.Field):
+	case t.update == nil, v.Field.Immutable, !b.in.API.Sendable(v.Field):
 		return cannotChange
 	case v.Null && v.Field.Clear == resource.ClearNever:
 		return cannotClear
@@ -128,14 +128,14 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
-func (s *Snapshot) compare(v *resource.Value, f *objectState, resolve resource.Resolve) (c Change, compared, differs bool) {
-	want, complete := v.Wanted(resolve)
+func (s *Snapshot) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+	want, complete := v.Desired(resolve)
 	prior, applied := "", false
 	if f.prior != nil && f.prior.PendingIntent == nil { // what an update without an outcome left is not known
 		prior, applied = f.prior.Values[v.Field.Name]
 	}
 	if f.row != nil {
-		if have, known := v.Field.Observed(f.row); known {
+		if have, known := v.Field.ObservedIn(f.row); known {
 			if complete && have == want {
 				return c, true, false
 			}
@@ -154,7 +154,7 @@ func (s *Snapshot) compare(v *resource.Value, f *objectState, resolve resource.R
 	if applied && complete && resource.Digest(want) == prior {
 		return c, true, false
 	}
-	if v.Field.Once() && (!applied || !complete) {
+	if v.Field.CreateOnly() && (!applied || !complete) {
 		return c, false, false // only a create takes it, and nothing shows it
 	}
 	c = s.change(v, NotRefreshed)

@@ -207,7 +207,7 @@ func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
 	s.have("member", "", uuid(0xc, 2), "email=bob@example.com")
 	objects := want(t).put("teamspace/platform", "name=Platform", "lead=bob@example.com").all()
 	in := observe(t, s, objects)
-	list, _ := resource.Must("member").Op(resource.List, full)
+	list, _ := resource.MustLookup("member").Op(resource.List, full)
 	for _, name := range []string{"ada", "bea", "cleo"} {
 		in.Observed[planner.Read{Operation: list, Path: name}] = planner.Answer{Rows: []resource.Row{{"id": uuid(0xc, 1), "email": name}}}
 	}
@@ -257,7 +257,7 @@ func TestSummaryCountsEachThingOnce(t *testing.T) {
 
 func TestWhatIsClearedShowsNothing(t *testing.T) {
 	t.Parallel()
-	point, _ := resource.Must("work_item").Field("point")
+	point, _ := resource.MustLookup("work_item").Field("point")
 	if text := planner.Show(&resource.Value{Field: point, Text: "null", Null: true}); text != "" {
 		t.Errorf("it shows %q", text)
 	}

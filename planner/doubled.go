@@ -25,7 +25,7 @@ func (b *builder) inTwoContainers() {
 				continue
 			}
 			if at, ok := b.owners[thing]; ok {
-				o, container := b.in.Desired[at], resource.Must(r.kind.Membership.Container).Noun()
+				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
 				b.diags.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "in-two", Position: o.Position, Address: string(o.Address),
 					Summary: string(o.Address) + " is in two " + diag.Plural(container) + " at once: " + string(other.container.Address) + " and " + string(r.container.Address),
@@ -67,19 +67,19 @@ func (b *builder) warnCaseMismatch(i int) {
 // neither planform made nor the manifest means.
 func (b *builder) hasNamesake(i int) bool {
 	o, f := b.in.Desired[i], &b.states[i]
-	if !o.Kind.AdoptAsked || b.in.AdoptByName || f.parent == none || b.states[f.parent].presence != exists {
+	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == none || b.states[f.parent].presence != exists {
 		return false
 	}
 	l, st := b.list(f.info, f.parent)
 	if st != exists || len(l.rows) == 0 {
 		return false
 	}
-	for _, name := range o.Kind.Natural {
+	for _, name := range o.Kind.NaturalKey {
 		v, given := o.Value(name)
 		if !given {
 			continue
 		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
+		want, _ := v.Desired(nil) // a natural key names nothing else
 		for _, row := range l.field(v.Field)[want] {
 			_, owned := b.owners[serviceID{o.Kind.Name, row.ID()}]
 			if source, _ := row["external_source"].(string); source == "" && !owned {

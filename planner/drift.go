@@ -99,7 +99,7 @@ func (p *Plan) Activities() []Read {
 
 // activities is the read that tells what happened to an object.
 func (p *Plan) activities(o *resource.Object) (Read, bool) {
-	k := resource.Must(activity)
+	k := resource.MustLookup(activity)
 	op, ok := k.Op(resource.List, p.API)
 	if !ok || k.Parent != o.Kind.Name {
 		return Read{}, false
@@ -114,12 +114,12 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 
 // people is the read that tells the names of those who do objects.
 func (p *Plan) people() (Read, bool) {
-	k := resource.Must(activity)
+	k := resource.MustLookup(activity)
 	actor, ok := k.Field("actor")
 	if !ok {
 		return Read{}, false
 	}
-	op, ok := resource.Must(actor.Ref).Op(resource.List, p.API)
+	op, ok := resource.MustLookup(actor.Ref).Op(resource.List, p.API)
 	if !ok {
 		return Read{}, false
 	}
@@ -133,7 +133,7 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 	people := map[string]string{}
 	if r, ok := p.people(); ok {
 		for _, row := range observed[r].Rows {
-			if names := displayTexts(resource.Must(r.Operation.Kind), row); len(names) > 0 {
+			if names := displayTexts(resource.MustLookup(r.Operation.Kind), row); len(names) > 0 {
 				people[row.ID()] = names[len(names)-1]
 			}
 		}
@@ -155,7 +155,7 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 				continue
 			}
 			id, _ := row["actor"].(string)
-			if newest, d.Change.By = at, people[resource.NormalID(id)]; d.Change.By == "" {
+			if newest, d.Change.By = at, people[resource.LowerID(id)]; d.Change.By == "" {
 				d.Change.By = id
 			}
 			d.Change.At = at.UTC().Format(time.RFC3339)

@@ -57,7 +57,7 @@ func (b *builder) recordSources() {
 		return
 	}
 	for a := range b.in.Prior {
-		if _, wanted := b.indexOf(a); !wanted && a.IsThing() && b.in.targeted(a) {
+		if _, wanted := b.indexOf(a); !wanted && a.IsObject() && b.in.targeted(a) {
 			note(a, nil)
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Snapshot) checkHidden(o *resource.Object, f *objectState) bool {
 		return false
 	}
 	s.externalIDLookups++
-	a, answered := s.ask(Read{Operation: f.info.list, Path: s.listPath(f.info, f.parent), ExternalID: resource.Mark(s.in.Workspace, f.prior.Address)})
+	a, answered := s.ask(Read{Operation: f.info.list, Path: s.listPath(f.info, f.parent), ExternalID: resource.ExternalID(s.in.Workspace, f.prior.Address)})
 	switch {
 	case !answered:
 		f.presence = pending

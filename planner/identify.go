@@ -55,7 +55,7 @@ func (s *Snapshot) identify(i int) {
 	}
 	if f.presence == exists {
 		if f.row != nil {
-			f.row = o.Kind.Local(f.row, s.zoneNow(f.parent))
+			f.row = o.Kind.InZone(f.row, s.zoneNow(f.parent))
 		}
 		s.checkIdentity(o, f)
 	}
@@ -85,7 +85,7 @@ func (s *Snapshot) checkIdentity(o *resource.Object, f *objectState) {
 		s.report(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		f.presence = invalid
 		return
-	case o.Kind.Identifier.Wire != "":
+	case o.Kind.Identifier.APIName != "":
 		s.otherIdentifier(o, f, shown)
 		return
 	default:
@@ -116,8 +116,8 @@ func (s *Snapshot) readable(k *resource.Kind, parent int, row resource.Row) stri
 	if k.Identifier == nil {
 		return ""
 	}
-	if k.Identifier.Wire != "" {
-		shown, _ := row[k.Identifier.Wire].(string)
+	if k.Identifier.APIName != "" {
+		shown, _ := row[k.Identifier.APIName].(string)
 		return shown
 	}
 	number, ok := row["sequence_id"].(json.Number)
@@ -161,7 +161,7 @@ func (s *Snapshot) byIdentifier(o *resource.Object, f *objectState) {
 		s.bind(o, f, hits[0])
 		return
 	}
-	if t.create == nil || o.Kind.Identifier.Wire == "" {
+	if t.create == nil || o.Kind.Identifier.APIName == "" {
 		s.notFound(o, f, x)
 		return
 	}
@@ -214,11 +214,11 @@ func (s *Snapshot) bind(o *resource.Object, f *objectState, row resource.Row) {
 func (s *Snapshot) checkExternalID(o *resource.Object, f *objectState) {
 	ours := map[string]bool{}
 	for _, a := range allAddresses(o) {
-		ours[resource.Mark(s.in.Workspace, a)] = true
+		ours[resource.ExternalID(s.in.Workspace, a)] = true
 	}
 	mark, _ := f.row["external_id"].(string)
 	switch {
-	case f.row["external_source"] != resource.MarkSource || !strings.HasPrefix(mark, s.in.Workspace+"/"):
+	case f.row["external_source"] != resource.ExternalSource || !strings.HasPrefix(mark, s.in.Workspace+"/"):
 	case ours[mark]:
 		return
 	default:
@@ -243,7 +243,7 @@ func (s *Snapshot) checkExternalID(o *resource.Object, f *objectState) {
 // findByExternalID is the object that carries the external ID of an object, or nil. It is looked for in the
 // list of its kind where that is read already.
 func (s *Snapshot) findByExternalID(o *resource.Object, f *objectState) (row resource.Row, answered bool) {
-	mark := resource.Mark(s.in.Workspace, o.Address)
+	mark := resource.ExternalID(s.in.Workspace, o.Address)
 	if s.listed(f.info, f.parent) {
 		l, _ := s.list(f.info, f.parent)
 		if hits := l.marks()[mark]; len(hits) > 0 {
@@ -282,7 +282,7 @@ func (s *Snapshot) inOtherParent(o *resource.Object, f *objectState, row resourc
 		return false
 	}
 	shown, _ := row[o.Kind.Parent].(string)
-	if shown == "" || resource.NormalID(shown) == s.states[f.parent].id {
+	if shown == "" || resource.LowerID(shown) == s.states[f.parent].id {
 		return false
 	}
 	f.presence = invalid
@@ -313,10 +313,10 @@ func (s *Snapshot) recognise(o *resource.Object, f *objectState, was string) {
 		return
 	}
 	if t.externalIDs && len(l.marks()) > 0 {
-		hits := l.marks()[resource.Mark(s.in.Workspace, o.Address)]
+		hits := l.marks()[resource.ExternalID(s.in.Workspace, o.Address)]
 		if len(hits) == 0 && s.renames {
 			for _, a := range formerAddresses(o) {
-				hits = append(hits, l.marks()[resource.Mark(s.in.Workspace, a)]...)
+				hits = append(hits, l.marks()[resource.ExternalID(s.in.Workspace, a)]...)
 			}
 		}
 		if len(hits) > 0 {

@@ -97,7 +97,7 @@ func TestIdentity(t *testing.T) {
 	t.Parallel()
 	item := func(n int) string { return uuid(9, n) }
 	mark := func(a resource.Address) []string {
-		return []string{"external_source=planform", "external_id=" + resource.Mark(workspace, a)}
+		return []string{"external_source=planform", "external_id=" + resource.ExternalID(workspace, a)}
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{

@@ -16,7 +16,7 @@ func (s *Snapshot) paramsIn(parent resource.Address) map[string]string {
 		if id == "" {
 			return nil
 		}
-		params[resource.Must(parent.Kind()).Param] = id
+		params[resource.MustLookup(parent.Kind()).Param] = id
 	}
 	return params
 }
@@ -39,7 +39,7 @@ func (s *Snapshot) idAt(a resource.Address) string {
 // more, but of which the identifiers of what lived in it tell its own: WEB-7 lived in WEB.
 func (s *Snapshot) idByCode(a resource.Address) string {
 	k, ok := resource.Lookup(a.Kind())
-	if !ok || k.Identifier == nil || k.Identifier.Wire == "" || k.Parent != "" || s.kinds[k].list == nil {
+	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || s.kinds[k].list == nil {
 		return ""
 	}
 	if s.codes == nil {
@@ -81,9 +81,9 @@ func (s *Snapshot) indexOf(a resource.Address) (int, bool) {
 func (s *Snapshot) idByName(a resource.Address, params map[string]string) string {
 	text := a.Key()
 	if resource.IsID(text) {
-		return resource.NormalID(text)
+		return resource.LowerID(text)
 	}
-	t := s.kinds[resource.Must(a.Kind())]
+	t := s.kinds[resource.MustLookup(a.Kind())]
 	if t.list == nil {
 		return ""
 	}

@@ -40,21 +40,21 @@ func (b *builder) addMembers(r *memberSet) {
 	case r.why != "":
 		reason = r.why
 	case b.lastDayOf(r) != "":
-		c := resource.Must(r.kind.Membership.Container).Noun()
+		c := resource.MustLookup(r.kind.Membership.Container).Noun()
 		reason = "it is over since " + b.lastDayOf(r) + ", and the service puts nothing into " + diag.A(c) + " that is: name another " + c + ", or none"
 	case r.unsupported:
-		lacks = plural(resource.Must(r.kind.Membership.Member))
+		lacks = plural(resource.MustLookup(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {
 			lacks = "relations"
 		}
-		lacks += " of " + plural(resource.Must(r.kind.Membership.Container))
+		lacks += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
 		reason = "this edition of the service does not have " + lacks
 	}
 	if reason != "" {
 		size = len(entries)
 	}
 	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
-	rank := resource.Rank(r.kind.Name)
+	rank := resource.Order(r.kind.Name)
 	files := b.sourcesOf(r)
 	all := make([]Member, len(entries))
 	n := 1

@@ -30,7 +30,7 @@ func (b *builder) isUnsupported(n refUse) bool {
 	for j := range n.value.Refs {
 		switch r := &n.value.Refs[j]; {
 		case r.Target != nil:
-			if n.field.via == nil && !n.value.Field.NoWire && b.states[b.index[r.Target]].presence == unsupported {
+			if n.field.via == nil && !n.value.Field.Virtual && b.states[b.index[r.Target]].presence == unsupported {
 				return true
 			}
 		case b.literal(n.field, r) == "" && b.unsupportedNames[nameKey{n.field.to, b.within(n.by, n.field.to), r.Text}]:

@@ -80,7 +80,7 @@ func newRemovalFinder(s *Snapshot) *removalFinder {
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
 func (s *Snapshot) countRemovals() int {
-	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), resource.Address.IsThing)
+	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), resource.Address.IsObject)
 	if len(rosters) == 0 {
 		return 0
 	}
@@ -95,7 +95,7 @@ func (s *Snapshot) countRemovals() int {
 	}
 	n := 0
 	for _, address := range rosters {
-		base, kind, _, isRoster := address.Roster()
+		base, kind, _, isRoster := address.ParseMembership()
 		if !isRoster {
 			continue
 		}
@@ -131,7 +131,7 @@ func (l *removalFinder) collectCleared() {
 		}
 		switch m := n.field.via.Membership; {
 		case len(n.value.Refs) > 0:
-			l.moves = l.moves || m.Moves()
+			l.moves = l.moves || m.NeedsExplicitMove()
 		case m.On == m.Container:
 			l.cleared[belonging{kind: n.field.via.Name, container: l.states[n.by].id}] = n.value.Position
 		default:
@@ -163,7 +163,7 @@ func (l *removalFinder) collectDesired() {
 	l.names = map[serviceID]resource.Address{}
 	for address, r := range l.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		if have, twice := l.names[id]; address.IsThing() && r.ID != "" && (!twice || address < have) {
+		if have, twice := l.names[id]; address.IsObject() && r.ID != "" && (!twice || address < have) {
 			l.names[id] = address
 		}
 	}
@@ -174,7 +174,7 @@ func (l *removalFinder) collectDesired() {
 
 // fromState looks at whom planform added to a container.
 func (l *removalFinder) fromState(address resource.Address) {
-	base, kind, _, isRoster := address.Roster()
+	base, kind, _, isRoster := address.ParseMembership()
 	if !isRoster {
 		return
 	}
@@ -204,7 +204,7 @@ func (l *removalFinder) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
 		return
 	}
-	self := l.self(l.kinds[resource.Must(d.kind.Membership.Member)])
+	self := l.self(l.kinds[resource.MustLookup(d.kind.Membership.Member)])
 	at := slices.Index(d.ids, self)
 	if at < 0 {
 		return
@@ -231,7 +231,7 @@ func (l *removalFinder) shouldLeave(d *removal, id string) (at diag.Position, to
 		return diag.Position{}, false, false
 	case placed && m.Exclusive:
 		return diag.Position{}, false, false // it leaves by entering another one
-	case placed && m.Moves():
+	case placed && m.NeedsExplicitMove():
 		return at, true, false
 	}
 	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
@@ -292,7 +292,7 @@ func (s *Snapshot) containerAt(a resource.Address) (Container, map[string]string
 	if c.ID == "" && c.Object == nil { // the manifest named one of the service
 		c.ID = s.idByName(a, params)
 	}
-	params[resource.Must(a.Kind()).Param] = c.ID
+	params[resource.MustLookup(a.Kind()).Param] = c.ID
 	return c, params
 }
 
@@ -330,7 +330,7 @@ func (b *builder) planRemovals() {
 	taken := map[resource.Address]int{}
 	for _, d := range b.removals {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
-		rank := resource.Rank(d.kind.Name)
+		rank := resource.Order(d.kind.Name)
 		for _, step := range b.steps[rank] { // an address is of one step
 			if step.Members.Container.Address == d.container.Address && step.Action != RemoveMembers {
 				taken[d.record]++
@@ -354,13 +354,13 @@ func (b *builder) planRemovals() {
 			}
 			b.steps[rank] = append(b.steps[rank], step)
 			if !ok {
-				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.Must(d.kind.Membership.Member))+" out of "+diag.A(resource.Must(d.kind.Membership.Container).Noun())
+				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.MustLookup(d.kind.Membership.Member))+" out of "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
 				continue
 			}
 			if d.unsupported {
 				step.Action, step.Operation = NotPossible, nil
 				m := d.kind.Membership
-				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + diag.A(resource.Must(m.Container).Noun())
+				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + diag.A(resource.MustLookup(m.Container).Noun())
 				if m.Member == m.Container {
 					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 				}

@@ -38,7 +38,7 @@ const (
 
 // isOrphan reports whether an object goes if the manifest does not have it.
 func (s *Snapshot) isOrphan(a resource.Address, r *Record) bool {
-	return r.CreatedByUs && a.IsThing() && s.in.targeted(a) && s.in.sourceGone(r)
+	return r.CreatedByUs && a.IsObject() && s.in.targeted(a) && s.in.sourceGone(r)
 }
 
 // findOrphans decides what becomes of the objects that the state knows and the
@@ -53,7 +53,7 @@ func (s *Snapshot) findOrphans() {
 	made := map[serviceID]*orphan{}
 	var kept []resource.Address // that are neither wanted nor targeted
 	for address, r := range s.in.Prior {
-		if !address.IsThing() {
+		if !address.IsObject() {
 			continue
 		}
 		id := serviceID{address.Kind(), r.ID}
@@ -64,7 +64,7 @@ func (s *Snapshot) findOrphans() {
 		case !s.in.targeted(address):
 			kept = append(kept, address)
 		default:
-			l := &orphan{record: r, info: s.kinds[resource.Must(address.Kind())]}
+			l := &orphan{record: r, info: s.kinds[resource.MustLookup(address.Kind())]}
 			l.delete, _ = l.info.kind.Op(resource.Delete, s.in.API)
 			at[address] = l
 			s.orphans = append(s.orphans, l)

@@ -202,7 +202,7 @@ func (l *listing) marks() index {
 	if l.byMark == nil {
 		l.byMark = index{}
 		for _, row := range l.rows {
-			if mark, ok := row["external_id"].(string); ok && row.Marked(mark) {
+			if mark, ok := row["external_id"].(string); ok && row.HasExternalID(mark) {
 				l.byMark.add(mark, row)
 			}
 		}
@@ -216,7 +216,7 @@ func (l *listing) field(f *resource.Field) index {
 	if !ok {
 		x = make(index, len(l.rows))
 		for _, row := range l.rows {
-			if shown, known := f.Observed(row); known {
+			if shown, known := f.ObservedIn(row); known {
 				x.add(shown, row)
 			}
 		}
@@ -235,7 +235,7 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resour
 		if !given {
 			continue
 		}
-		want, _ := v.Wanted(nil) // a natural key names nothing else
+		want, _ := v.Desired(nil) // a natural key names nothing else
 		if hits := l.field(f)[want]; len(hits) > 0 {
 			return hits, f.Name
 		}
@@ -271,7 +271,7 @@ func (s *Snapshot) identifiers(l *listing, t *kindInfo, parent int) index {
 // displayTexts are the texts by which people call a record, its readable identifier among them.
 func displayTexts(k *resource.Kind, row resource.Row) []string {
 	var texts []string
-	for _, n := range k.Natural {
+	for _, n := range k.NaturalKey {
 		raw := row[n]
 		if f, ok := k.Field(n); ok {
 			raw, _ = row.Shown(f)

@@ -23,7 +23,7 @@ func (s *Snapshot) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		mark, _ := row["external_id"].(string)
 		at, wanted := s.ownersByExternalID()[mark]
-		return wanted && row.Marked(mark) && s.in.Desired[at] != o
+		return wanted && row.HasExternalID(mark) && s.in.Desired[at] != o
 	})
 	return hits, field
 }
@@ -34,7 +34,7 @@ func (s *Snapshot) ownersByExternalID() map[string]int {
 		s.byExternalID = map[string]int{}
 		for i, o := range s.in.Desired {
 			if s.states[i].info.externalIDs {
-				s.byExternalID[resource.Mark(s.in.Workspace, o.Address)] = i
+				s.byExternalID[resource.ExternalID(s.in.Workspace, o.Address)] = i
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (s *Snapshot) findExpensiveMemberSets() {
 	}
 	reads, known := map[int]bool{}, map[*resource.Kind]int{}
 	for _, r := range s.memberSets {
-		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.Under != "" {
+		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.ResultKey != "" {
 			reads[r.object] = true
 			known[r.kind]++
 		}
@@ -195,7 +195,7 @@ func (s *Snapshot) readMembers(r *memberSet) {
 		within = s.index[o]
 	}
 	params := s.params(within)
-	params[resource.Must(r.kind.Membership.Container).Param] = r.container.ID
+	params[resource.MustLookup(r.kind.Membership.Container).Param] = r.container.ID
 	r.path, _ = op.Expand(params)
 	a, answered := s.ask(Read{Operation: op, Path: r.path})
 	switch {
@@ -203,7 +203,7 @@ func (s *Snapshot) readMembers(r *memberSet) {
 	case a.Unsupported:
 		r.unsupported = true
 	case a.NotFound:
-		r.why = "the service shows no " + resource.Must(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
+		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
 	default:
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {

@@ -22,7 +22,7 @@ func (s *Snapshot) lookUpNames() {
 	// is needed elsewhere too is looked up for that first.
 	for _, s.optional = range []bool{false, true} {
 		for _, n := range s.refs {
-			if st := s.states[n.by].presence; st == invalid || st == unsupported || st == indeterminate || st == notFound || st == hidden || n.value.Field.Once() != s.optional {
+			if st := s.states[n.by].presence; st == invalid || st == unsupported || st == indeterminate || st == notFound || st == hidden || n.value.Field.CreateOnly() != s.optional {
 				continue
 			}
 			for j := range n.value.Refs {
@@ -43,8 +43,8 @@ func (s *Snapshot) literal(t *refField, r *resource.Reference) string {
 // NameOf is the name under which a reference is looked up.
 func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
 	n := Name{Kind: field.Ref, Text: r.Text}
-	if k := resource.Must(field.Ref); k.Parent != "" {
-		if parent := o.Within(k.Parent); parent != nil {
+	if k := resource.MustLookup(field.Ref); k.Parent != "" {
+		if parent := o.Ancestor(k.Parent); parent != nil {
 			n.Within = parent.Address
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Snapshot) lookUp(i int, t *kindInfo, r *resource.Reference) {
 		case exists:
 		}
 	}
-	if t.kind.AdoptAsked { // several may bear one name, by right
+	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
 		s.unresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
@@ -248,7 +248,7 @@ func (s *Snapshot) target(i int, t *refField, r *resource.Reference) (at int, id
 }
 
 // resolve is the service's ID of a reference, as far as it is known before the run.
-func (s *Snapshot) resolve(i int) resource.Resolve {
+func (s *Snapshot) resolve(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.states[i].info.ref(field), r)
 		return id, ok && (at == none || s.states[at].presence == exists || s.states[at].presence == hidden && id != "")
@@ -263,12 +263,12 @@ func (s *Snapshot) readNames() {
 	}
 	for _, d := range s.removals {
 		for _, id := range d.ids {
-			s.readName(s.kinds[resource.Must(d.kind.Membership.Member)], id)
+			s.readName(s.kinds[resource.MustLookup(d.kind.Membership.Member)], id)
 		}
 	}
 	for _, n := range s.refs {
 		f := &s.states[n.by]
-		if n.field.to.list == nil || n.field.to.parent != nil || n.field.via != nil || f.presence != exists || n.value.Field.NoWire {
+		if n.field.to.list == nil || n.field.to.parent != nil || n.field.via != nil || f.presence != exists || n.value.Field.Virtual {
 			continue
 		}
 		if c, _, differs := s.compare(n.value, f, s.resolve(n.by)); differs && c.Before != nil {
@@ -311,7 +311,7 @@ func (s *Snapshot) nameID(kind, id string) string {
 	if s.displayNames == nil {
 		s.displayNames = map[serviceID]string{}
 		for r, a := range s.in.Observed {
-			t := s.kinds[resource.Must(r.Operation.Kind)]
+			t := s.kinds[resource.MustLookup(r.Operation.Kind)]
 			if !t.referenced {
 				continue
 			}
@@ -329,7 +329,7 @@ func (s *Snapshot) nameID(kind, id string) string {
 		}
 		// What no answer names may be something that the manifest does not have any more.
 		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
-			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsThing() && s.displayNames[n] == "" {
+			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsObject() && s.displayNames[n] == "" {
 				s.displayNames[n] = string(address)
 			}
 		}

@@ -7,7 +7,7 @@ func (s *Snapshot) findParentCycles() {
 	var below []int
 	above := map[int]int{}
 	for _, n := range s.refs {
-		if n.value.Field.Name != s.in.Desired[n.by].Kind.Nests || len(n.value.Refs) == 0 {
+		if n.value.Field.Name != s.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
 			continue
 		}
 		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != none {

@@ -35,7 +35,7 @@ func (b *builder) notices() {
 			b.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with what was applied last", "")
 		}
 		if n := b.expensive[k]; n > 0 && !b.in.SkipRefresh && k.Membership != nil {
-			b.notice("not-read-again", "what "+countOf(n, resource.Must(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
+			b.notice("not-read-again", "what "+countOf(n, resource.MustLookup(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
 				"--refresh-all reads it")
 		} else if n := unread[k]; n > 0 && !b.in.SkipRefresh {
 			b.notice("not-read-again", countOf(n, k)+" that the state knows were not read again: it would take one request each",
@@ -50,12 +50,12 @@ func (b *builder) notices() {
 			b.notice("cannot-tell", countOf(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.Noun()+" cannot tell what the service has already", hint)
 		}
 		if n := unnumbered[t]; n > 0 {
-			parent := resource.Must(k.Parent).Noun()
+			parent := resource.MustLookup(k.Parent).Noun()
 			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+countOf(n, k),
 				"give the "+parent+"'s identifier beside its id")
 		}
 		if n := alike[t]; n > 0 {
-			b.notice("same-name", countOf(n, k)+" will be created although the service has another of the same "+strings.Join(k.Natural, " and "),
+			b.notice("same-name", countOf(n, k)+" will be created although the service has another of the same "+strings.Join(k.NaturalKey, " and "),
 				"--adopt-by-name takes those instead")
 		}
 	}

@@ -50,7 +50,7 @@ func (b *builder) findBlocker(i int) int {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sends(v.Field) && !f.info.carried(v.Field) {
+		if v := &o.Values[k]; b.in.API.Sendable(v.Field) && !f.info.carried(v.Field) {
 			if root := b.blockerOf(v); root != none {
 				return root
 			}

@@ -39,7 +39,7 @@ func (b *builder) listOrphans() []Orphan {
 		}
 	}
 	slices.SortFunc(list, func(a, b Orphan) int {
-		return cmp.Or(cmp.Compare(resource.Rank(a.Address.Kind()), resource.Rank(b.Address.Kind())), strings.Compare(string(a.Address), string(b.Address)))
+		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), strings.Compare(string(a.Address), string(b.Address)))
 	})
 	return list
 }
@@ -130,7 +130,7 @@ func (b *builder) sameFields(i int, orphan *Orphan) bool {
 	for k := range o.Values {
 		v := &o.Values[k]
 		before, compared := applied[v.Field.Name]
-		if want, complete := v.Wanted(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
+		if want, complete := v.Desired(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
 			if !complete || resource.Digest(want) != before {
 				return false
 			}

@@ -23,11 +23,11 @@ func (s *Snapshot) findOutsiders() {
 	}
 	inside := map[prerequisite]*insiders{}
 	for _, n := range s.refs {
-		if n.field.field.Among == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
+		if n.field.field.MustBeMemberOf == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
 			continue
 		}
-		via := resource.Must(n.field.field.Among)
-		at := prerequisite{via: via, container: s.ancestor(n.by, s.kinds[resource.Must(via.Membership.Container)])}
+		via := resource.MustLookup(n.field.field.MustBeMemberOf)
+		at := prerequisite{via: via, container: s.ancestor(n.by, s.kinds[resource.MustLookup(via.Membership.Container)])}
 		if inside[at] == nil {
 			inside[at] = s.insidersOf(at)
 		}
@@ -77,7 +77,7 @@ func (s *Snapshot) insidersOf(at prerequisite) *insiders {
 	case absent: // who leads it is let in when it is made
 		for _, n := range s.refUses(at.container) {
 			for j := range n.value.Refs {
-				if _, id, ok := s.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.Joins {
+				if _, id, ok := s.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
 					in.ids[id] = true
 				}
 			}
@@ -103,7 +103,7 @@ func (s *Snapshot) isOutsider(at prerequisite, id string) bool {
 	if s.states[at.container].presence == exists {
 		return true
 	}
-	self := s.self(s.kinds[resource.Must(at.via.Membership.Member)])
+	self := s.self(s.kinds[resource.MustLookup(at.via.Membership.Member)])
 	return self != "" && self != id
 }
 
@@ -134,7 +134,7 @@ func (b *builder) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 	for k, r := range out {
 		names[k] = r.Text
 	}
-	container := resource.Must(resource.Must(v.Field.Among).Membership.Container)
+	container := resource.MustLookup(resource.MustLookup(v.Field.MustBeMemberOf).Membership.Container)
 	at := b.in.Desired[b.ancestor(i, b.kinds[container])]
 	d.unappliable = append(d.unappliable, c)
 	d.causes = append(d.causes, "the service takes only members of "+string(at.Address)+" as "+v.Field.Name+": write "+strings.Join(names, ", ")+" among its members")

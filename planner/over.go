@@ -46,18 +46,18 @@ func (s *Snapshot) isOver(i int) bool {
 
 // lastDay is the day after which an object that exists is over, or "".
 func (f *objectState) lastDay() string {
-	field, ok := f.info.kind.Field(f.info.kind.Closes)
+	field, ok := f.info.kind.Field(f.info.kind.ClosedAfter)
 	if !ok || f.row == nil {
 		return ""
 	}
-	day, _ := field.Observed(f.row)
+	day, _ := field.ObservedIn(f.row)
 	return day
 }
 
 // willBeOver reports whether an object is over once it is as the manifest wants it.
 func (s *Snapshot) willBeOver(i int) bool {
 	f := &s.states[i]
-	closes := f.info.kind.Closes
+	closes := f.info.kind.ClosedAfter
 	if closes == "" {
 		return false
 	}
@@ -96,7 +96,7 @@ func (b *builder) blockClosed(i int, d *difference) {
 // belongs to them is in: what is not in by then never gets in.
 func (b *builder) orderClosing(about map[*resource.Object][]*Step) {
 	for i := range b.states {
-		o, closes := b.in.Desired[i], b.states[i].info.kind.Closes
+		o, closes := b.in.Desired[i], b.states[i].info.kind.ClosedAfter
 		if closes == "" || !b.willBeOver(i) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (b *builder) stepsByObject() map[*resource.Object][]*Step {
 			if o == nil || s.Action == NotPossible {
 				continue
 			}
-			if o.Kind.Closes != "" || b.kinds[o.Kind].archived != nil {
+			if o.Kind.ClosedAfter != "" || b.kinds[o.Kind].archived != nil {
 				about[o] = append(about[o], s)
 			}
 		}
@@ -151,7 +151,7 @@ func (b *builder) lastDayOf(r *memberSet) string {
 		return ""
 	}
 	t, within := r.field.to, none
-	field, closes := t.kind.Field(t.kind.Closes)
+	field, closes := t.kind.Field(t.kind.ClosedAfter)
 	if o := r.container.Within; o != nil {
 		within = b.index[o]
 	}
@@ -161,7 +161,7 @@ func (b *builder) lastDayOf(r *memberSet) string {
 	l, _ := b.list(t, within)
 	zone := b.zoneNow(within)
 	for _, row := range l.ids()[r.container.ID] {
-		if day, _ := field.Observed(t.kind.Local(row, zone)); b.past(day, zone) {
+		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.past(day, zone) {
 			return day
 		}
 	}

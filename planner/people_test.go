@@ -75,7 +75,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			if c.text != strings.Join(shown, "\n") {
 				t.Errorf("the plan shows %q", shown)
 			}
-			list, _ := resource.Must("member").Op(resource.List, full)
+			list, _ := resource.MustLookup("member").Op(resource.List, full)
 			if read := slices.ContainsFunc(s.reads, func(r planner.Read) bool { return r.Operation == list && r.Optional }); read != (c.text != "") {
 				t.Errorf("the members were read: %v", read)
 			}

@@ -70,7 +70,7 @@ type Plan struct {
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
 	// Dialects holds, by kind, the field names that the service was seen to use.
-	Dialects map[string]resource.Dialect
+	Dialects map[string]resource.FieldNames
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
 	// StateChanges are what apply changes in the state before the first step.
@@ -213,7 +213,7 @@ func (s *Step) Changes() []Change {
 		return s.changes
 	}
 	changes := make([]Change, 0, len(s.Values)+1)
-	if id := s.Kind.Identifier; id != nil && id.Wire != "" && s.Object.Identifier != "" {
+	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
 		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
 	}
 	for _, v := range s.Values {

@@ -201,12 +201,12 @@ func TestDialects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		rows []string
-		want map[string]resource.Dialect
+		want map[string]resource.FieldNames
 	}{
-		"the contract's":            {[]string{"title=A"}, map[string]resource.Dialect{"customer_request": resource.Contract}},
-		"the newer":                 {[]string{"name=A"}, map[string]resource.Dialect{"customer_request": resource.Newer}},
-		"no record does not tell":   {nil, map[string]resource.Dialect{}},
-		"should answers contradict": {[]string{"name=A", "title=A"}, map[string]resource.Dialect{"customer_request": resource.Contract}},
+		"the contract's":            {[]string{"title=A"}, map[string]resource.FieldNames{"customer_request": resource.ContractNames}},
+		"the newer":                 {[]string{"name=A"}, map[string]resource.FieldNames{"customer_request": resource.NewerNames}},
+		"no record does not tell":   {nil, map[string]resource.FieldNames{}},
+		"should answers contradict": {[]string{"name=A", "title=A"}, map[string]resource.FieldNames{"customer_request": resource.ContractNames}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

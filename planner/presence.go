@@ -65,7 +65,7 @@ func (p *pruner) confirmGone(l *orphan) decision {
 	if top == "" {
 		return vanished
 	}
-	op := p.kinds[resource.Must(top.Kind())].get
+	op := p.kinds[resource.MustLookup(top.Kind())].get
 	if op == nil {
 		return vanished
 	}
@@ -101,7 +101,7 @@ func (p *pruner) findLostCreate(l *orphan) bool {
 		return false
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if !rows[id].Marked(resource.Mark(p.in.Workspace, l.record.Address)) {
+		if !rows[id].HasExternalID(resource.ExternalID(p.in.Workspace, l.record.Address)) {
 			continue
 		}
 		if _, wanted := p.owners[serviceID{l.info.kind.Name, id}]; wanted {

@@ -85,7 +85,7 @@ func (l *orphan) names(row resource.Row) []string {
 	for i := range l.info.refs {
 		field := l.info.refs[i].field
 		shown := l.record.Values[field.Name]
-		if have, known := field.Observed(row); row != nil && known {
+		if have, known := field.ObservedIn(row); row != nil && known {
 			shown += "," + have
 		}
 		ids = append(ids, strings.Split(shown, ",")...)
@@ -138,7 +138,7 @@ func (b *builder) warnRekeyed() {
 	for _, steps := range b.steps {
 		for _, step := range steps {
 			if o := step.Object; step.Action == Create && o != nil {
-				for _, field := range o.Kind.Natural {
+				for _, field := range o.Kind.NaturalKey {
 					created[named{o.Kind, o.Address.Parent(), field, resource.Digest(o.Text(field))}] = o
 				}
 			}

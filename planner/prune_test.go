@@ -331,7 +331,7 @@ func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 		want := map[string][]string{}
 		for _, o := range less {
 			for _, v := range o.Values {
-				via, ok := resource.Via(o.Kind.Name, v.Field.Name)
+				via, ok := resource.MembershipOf(o.Kind.Name, v.Field.Name)
 				for i := range v.Refs {
 					container, member := o, v.Refs[i].Target
 					if ok && via.Membership.On == via.Membership.Member {

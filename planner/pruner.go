@@ -89,7 +89,7 @@ func (p *pruner) locate(l *orphan) {
 	case other != "":
 		l.decision = otherSource
 	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
-		p.lostCreates[resource.Mark(p.in.Workspace, r.Address)] = l
+		p.lostCreates[resource.ExternalID(p.in.Workspace, r.Address)] = l
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
 	case wanted || p.recordCount[serviceID{k.Name, r.ID}] > 1:
@@ -106,7 +106,7 @@ func (p *pruner) locate(l *orphan) {
 		p.blockParents(r.Address, string(r.Address)+", which is in it, stood in "+other+", which is not read")
 	case l.decision == otherSource:
 		p.blockParents(r.Address, "the state does not say in what manifest "+string(r.Address)+" stood, which is in it")
-	case l.decision == notOurs && len(k.Given) == 0: // each has some of those, whoever made it
+	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
 		p.blockParents(r.Address, "planform did not make "+string(r.Address)+", which is in it")
 	}
 }
@@ -186,7 +186,7 @@ func (p *pruner) checkContents(l *orphan) {
 	if field := parentField(k); field != nil {
 		read, _ := l.listRead()
 		for _, row := range p.in.Observed[read].Rows {
-			if up, _ := field.Observed(row); up == l.record.ID && !p.movesAway(k, row, field) {
+			if up, _ := field.ObservedIn(row); up == l.record.ID && !p.movesAway(k, row, field) {
 				l.decision = l.block(label(k, row) + " is below it, and stays")
 				return
 			}
@@ -210,9 +210,9 @@ func (p *pruner) checkContents(l *orphan) {
 			continue
 		}
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			given := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Given, n) })
+			given := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) })
 			in := p.createdByUs[serviceID{child.Name, id}]
-			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.MarkSource {
+			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.ExternalSource {
 				mark, _ := rows[id]["external_id"].(string)
 				if in = p.lostCreates[mark]; in != nil {
 					in.recordCreated(id)
@@ -267,7 +267,7 @@ func (p *pruner) keepAncestors() {
 			continue
 		}
 		row := p.rows[read.Path][l.record.ID]
-		up, _ := field.Observed(row)
+		up, _ := field.ObservedIn(row)
 		over := p.createdByUs[serviceID{l.info.kind.Name, up}]
 		if over == nil || over.decision != toDelete {
 			continue

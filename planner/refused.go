@@ -37,18 +37,18 @@ func (b *builder) isEmpty(o *resource.Object, f *objectState, field *resource.Fi
 	if f.presence == absent {
 		return true
 	}
-	shown, known := field.Observed(f.row)
+	shown, known := field.ObservedIn(f.row)
 	return known && shown == ""
 }
 
 // checkFeature reports an object that is to be created where what its parent needs for such objects is off.
 func (b *builder) checkFeature(i int) {
 	o, f := b.in.Desired[i], &b.states[i]
-	if f.parent == none || o.Kind.Feature == "" {
+	if f.parent == none || o.Kind.RequiresFeature == "" {
 		return
 	}
 	p := &b.states[f.parent]
-	switchField, ok := p.info.kind.Field(o.Kind.Feature)
+	switchField, ok := p.info.kind.Field(o.Kind.RequiresFeature)
 	if !ok {
 		return
 	}
@@ -60,7 +60,7 @@ func (b *builder) checkFeature(i int) {
 	} else if p.presence == absent {
 		on = cmp.Or(switchField.Default, "false")
 	} else {
-		on, known = switchField.Observed(p.row)
+		on, known = switchField.ObservedIn(p.row)
 	}
 	if known && on != "true" {
 		b.diags.Add(diag.Diagnostic{

@@ -40,9 +40,9 @@ func (b *builder) blockRelated(r *memberSet, entries []memberRef, n int) {
 		step := &Step{
 			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
 			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
-			Reason:  "the two stand to each other as " + e.other + " already, and the service keeps one relation of two " + diag.Plural(resource.Must(r.kind.Membership.Member).Noun()),
+			Reason:  "the two stand to each other as " + e.other + " already, and the service keeps one relation of two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
 		}
-		rank := resource.Rank(r.kind.Name)
+		rank := resource.Order(r.kind.Name)
 		b.steps[rank] = append(b.steps[rank], step)
 	}
 }
@@ -60,7 +60,7 @@ func (s *Snapshot) removable(d *removal) (can, known bool) {
 	if !asked {
 		params := maps.Clone(d.params)
 		if readable {
-			op, params[resource.Must(d.kind.Membership.Member).Param] = get, d.ids[0]
+			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, d.ids[0]
 		}
 		path, missing := op.Expand(params)
 		if missing != "" {

@@ -12,7 +12,7 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	if a == from {
 		return to, true
 	}
-	if container, _, _, ok := a.Roster(); ok && container == from {
+	if container, _, _, ok := a.ParseMembership(); ok && container == from {
 		return to + a[len(from):], true
 	}
 	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
@@ -97,7 +97,7 @@ func relocate(prior Prior, origin map[resource.Address]resource.Address, k *reso
 
 // ancestorOfKind is the object of a kind that a record is of or is about, or that its object lives in, or "".
 func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
-	if container, _, _, ok := a.Roster(); ok {
+	if container, _, _, ok := a.ParseMembership(); ok {
 		a = container
 	}
 	for a != "" && a.Kind() != k.Name {
@@ -110,14 +110,14 @@ func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 func byRank() []*resource.Kind {
 	kinds := make([]*resource.Kind, len(resource.Kinds()))
 	for _, k := range resource.Kinds() {
-		kinds[resource.Rank(k.Name)] = k
+		kinds[resource.Order(k.Name)] = k
 	}
 	return kinds
 }
 
 // renamed reports whether it is the object itself that has another key, and not what it lives in or belongs to.
 func renamed(was, now resource.Address) bool {
-	return now.IsThing() && was.Key() != now.Key()
+	return now.IsObject() && was.Key() != now.Key()
 }
 
 // formerAddresses lists the addresses that an object had before, or that what it lives in had.

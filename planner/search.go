@@ -106,7 +106,7 @@ func (x *search) loadKnown(path string) {
 	x.known = map[int]string{}
 	var numbers []int
 	for address, r := range x.in.Prior {
-		if r.ID == "" || address.Sequence() != path {
+		if r.ID == "" || address.NumberingScope() != path {
 			continue
 		}
 		if n := x.number(r.Identifier); n > 0 {
@@ -241,7 +241,7 @@ func (x *search) read(n int) (h numbered, answered bool) {
 		return numbered{}, true
 	}
 	row := a.Rows[0]
-	if within, shown := row[x.fact.info.kind.Parent].(string); shown && resource.NormalID(within) != x.states[x.parent].id {
+	if within, shown := row[x.fact.info.kind.Parent].(string); shown && resource.LowerID(within) != x.states[x.parent].id {
 		x.failed = true // the numbers are not of this parent
 	}
 	at, _ := row["created_at"].(string)

@@ -92,6 +92,6 @@ func (b *builder) parentDefault(f *objectState, field *resource.Field) (id strin
 		}
 		return id, by
 	}
-	id, _ = to.Observed(p.row)
+	id, _ = to.ObservedIn(p.row)
 	return id, nil
 }

@@ -57,7 +57,7 @@ func (s *service) have(kind, parent, id string, fields ...string) *service {
 			row[name] = json.Number(value)
 		}
 	}
-	k := resource.Must(kind)
+	k := resource.MustLookup(kind)
 	if k.Parent != "" {
 		row[k.Parent] = parent
 	}
@@ -112,7 +112,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	if strings.Contains(r.Path, "{") || !s.in.API.Offers(r.Operation) {
 		s.t.Fatalf("bad read %s", r.Path)
 	}
-	k := resource.Must(r.Operation.Kind)
+	k := resource.MustLookup(r.Operation.Kind)
 	if s.lacks[k.Name] {
 		return planner.Answer{Unsupported: true}
 	}
@@ -132,7 +132,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 		parent := ""
 		if k.Parent != "" {
-			if parent = params[resource.Must(k.Parent).Param]; s.find(parent) == nil {
+			if parent = params[resource.MustLookup(k.Parent).Param]; s.find(parent) == nil {
 				return planner.Answer{NotFound: true}
 			}
 		}
@@ -151,7 +151,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
 		for _, t := range s.things { // a parent has one of these
-			if t.kind == k && params[k.Param] == "" && t.parent == params[resource.Must(k.Parent).Param] {
+			if t.kind == k && params[k.Param] == "" && t.parent == params[resource.MustLookup(k.Parent).Param] {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
 		}
@@ -169,12 +169,12 @@ func (s *service) answer(r planner.Read) planner.Answer {
 	case resource.RemoveMembers:
 		return planner.Answer{Unsupported: s.lacks["remove "+k.Name]}
 	case resource.ListMembers:
-		container := params[resource.Must(k.Membership.Container).Param]
+		container := params[resource.MustLookup(k.Membership.Container).Param]
 		if s.find(container) == nil {
 			return planner.Answer{NotFound: true}
 		}
 		for _, id := range s.members[k.Name+" "+container] {
-			rows = append(rows, resource.Row{k.Membership.Row: id})
+			rows = append(rows, resource.Row{k.Membership.IDField: id})
 		}
 		return planner.Answer{Rows: rows}
 	default:
@@ -187,7 +187,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 func (s *service) byMark(mark string) planner.Answer {
 	var rows []resource.Row
 	for _, t := range s.things {
-		if t.row.Marked(mark) {
+		if t.row.HasExternalID(mark) {
 			rows = append(rows, t.row)
 		}
 	}
@@ -274,14 +274,14 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	}
 	if step.Operation != nil {
 		var body resource.Row
-		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values, resource.Contract, resolve)))
+		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values, resource.ContractNames, resolve)))
 		d.UseNumber()
 		if err := d.Decode(&body); err != nil {
 			s.t.Fatal(err)
 		}
 		maps.Copy(s.find(id).row, body)
 		if step.SetExternalID {
-			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.MarkSource, resource.Mark(workspace, o.Address)
+			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
 		}
 	}
 	ids[o.Address] = id
@@ -290,8 +290,8 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	record.Sources = both(s.in.Prior[o.Address].Sources, o.Files)
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
-	for _, v := range o.Sends(plan.API) {
-		want, _ := v.Wanted(resolve)
+	for _, v := range o.Sendable(plan.API) {
+		want, _ := v.Desired(resolve)
 		record.Values[v.Field.Name] = resource.Digest(want)
 	}
 	s.in.Prior[o.Address] = record
@@ -348,11 +348,11 @@ func (s *service) create(o *resource.Object, ids map[resource.Address]string) st
 		}
 		row[o.Kind.Parent] = parent
 	}
-	if o.Kind.Identifier != nil && o.Kind.Identifier.Wire == "" {
+	if o.Kind.Identifier != nil && o.Kind.Identifier.APIName == "" {
 		row["sequence_id"] = json.Number(strconv.Itoa(1000 + s.made))
 	}
-	if o.Kind.Marks && s.in.API == resource.Full {
-		row["external_source"], row["external_id"] = resource.MarkSource, resource.Mark(workspace, o.Address)
+	if o.Kind.HasExternalID && s.in.API == resource.Full {
+		row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
 	}
 	s.keep(&thing{o.Kind, parent, row})
 	return id
@@ -401,7 +401,7 @@ func (s *service) leave(step *planner.Step) {
 	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
 		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
 	}
-	key := step.Kind.Name + " " + step.Params[resource.Must(step.Kind.Membership.Container).Param]
+	key := step.Kind.Name + " " + step.Params[resource.MustLookup(step.Kind.Membership.Container).Param]
 	address, _, _ := strings.Cut(string(step.Address), ".")
 	record := s.in.Prior[resource.Address(address)]
 	for _, m := range step.Members.Items {

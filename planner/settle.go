@@ -64,7 +64,7 @@ func (s *Snapshot) recoverAll(at scope) *lostCreates {
 		if f.info != at.kind || f.parent != at.parent {
 			continue
 		}
-		path = o.Address.Sequence()
+		path = o.Address.NumberingScope()
 		meant[o.Address] = true
 		x.named[x.number(o.Identifier)] = true
 		if !f.maybeCreated() || o.ID != "" || o.Identifier != "" {
@@ -75,7 +75,7 @@ func (s *Snapshot) recoverAll(at scope) *lostCreates {
 		q.lost, q.of[f], q.names[name] = append(q.lost, l), l, append(q.names[name], l)
 	}
 	for address, r := range s.in.Prior {
-		if r.PendingIntent.creates() && !meant[address] && address.Sequence() == path {
+		if r.PendingIntent.creates() && !meant[address] && address.NumberingScope() == path {
 			q.strayNames[strings.TrimSpace(r.PendingIntent.Name)] = true
 		}
 	}
@@ -205,17 +205,17 @@ func (p *assignment) alike(lost []*lostCreate) bool {
 // consistent reports whether a record shows nothing else than a create sent.
 func (s *Snapshot) consistent(l *lostCreate, row resource.Row) bool {
 	o := s.in.Desired[l.at]
-	sent := o.Sends(s.in.API)
+	sent := o.Sendable(s.in.API)
 	for _, v := range sent {
-		want, complete := v.Wanted(s.idsWhenSent(l.at))
-		have, known := v.Field.Observed(row)
+		want, complete := v.Desired(s.idsWhenSent(l.at))
+		have, known := v.Field.ObservedIn(row)
 		if complete && known && have != want {
 			return false
 		}
 	}
-	if k := o.Kind; k.Nests != "" && !slices.ContainsFunc(sent, func(v *resource.Value) bool { return v.Field.Name == k.Nests }) {
-		field, _ := k.Field(k.Nests)
-		parent, known := field.Observed(row)
+	if k := o.Kind; k.ParentField != "" && !slices.ContainsFunc(sent, func(v *resource.Value) bool { return v.Field.Name == k.ParentField }) {
+		field, _ := k.Field(k.ParentField)
+		parent, known := field.ObservedIn(row)
 		return !known || parent == "" // the service gives nothing a parent by itself
 	}
 	return true
@@ -224,8 +224,8 @@ func (s *Snapshot) consistent(l *lostCreate, row resource.Row) bool {
 // fingerprint is all that a create sent, as a text.
 func (s *Snapshot) fingerprint(l *lostCreate) string {
 	var b strings.Builder
-	for _, v := range s.in.Desired[l.at].Sends(s.in.API) {
-		want, complete := v.Wanted(s.idsWhenSent(l.at))
+	for _, v := range s.in.Desired[l.at].Sendable(s.in.API) {
+		want, complete := v.Desired(s.idsWhenSent(l.at))
 		if !complete {
 			want = Show(v)
 		}
@@ -236,7 +236,7 @@ func (s *Snapshot) fingerprint(l *lostCreate) string {
 
 // idsWhenSent resolves references to what the state knows: what a request named was
 // there when it was sent.
-func (s *Snapshot) idsWhenSent(i int) resource.Resolve {
+func (s *Snapshot) idsWhenSent(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.states[i].info.ref(field), r)
 		if ok && at != none && s.states[at].presence != exists {

@@ -29,9 +29,9 @@ func (s *Snapshot) findArchived(o *resource.Object, f *objectState, was string) 
 		f.presence = pending
 		return true
 	}
-	mark := resource.Mark(s.in.Workspace, o.Address)
+	mark := resource.ExternalID(s.in.Workspace, o.Address)
 	for _, row := range a.Rows {
-		if row.ID() == was || row.Marked(mark) {
+		if row.ID() == was || row.HasExternalID(mark) {
 			f.presence, f.row, f.id = exists, row, row.ID()
 			return true
 		}
@@ -49,7 +49,7 @@ func (s *Snapshot) findArchived(o *resource.Object, f *objectState, was string) 
 // wantsArchived is what the manifest says of an object's being archived; given is false where it says nothing.
 func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 	for i := range o.Values {
-		if v := &o.Values[i]; v.Field.Shelf {
+		if v := &o.Values[i]; v.Field.ArchiveFlag {
 			return v, v.Text == "true", true
 		}
 	}
@@ -128,17 +128,17 @@ func (b *builder) unarchivable(i int) string {
 		if f.presence == absent {
 			return cmp.Or(field.Default, field.Initial), true
 		}
-		return field.Observed(f.row)
+		return field.ObservedIn(f.row)
 	}
 	for n := range k.Fields {
 		field := &k.Fields[n]
 		text, known := shown(field)
 		switch {
 		case !known:
-		case field.Name == k.Closes && !b.in.Now.IsZero() && !b.past(text, b.zone(f.parent)):
+		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.past(text, b.zone(f.parent)):
 			return "only " + diag.A(k.Noun()) + " that is over can be archived: its " + field.Name + " must be past"
-		case len(field.Archivable) > 0 && !slices.Contains(field.Archivable, text):
-			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.Archivable, " or ") + " can be archived"
+		case len(field.ArchivableValues) > 0 && !slices.Contains(field.ArchivableValues, text):
+			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.ArchivableValues, " or ") + " can be archived"
 		}
 	}
 	return ""

@@ -185,7 +185,7 @@ func (s *Snapshot) indexRefs(i int) {
 				continue
 			}
 			s.refs = append(s.refs, refUse{v, t, i})
-			if t.via != nil || v.Field.NoWire {
+			if t.via != nil || v.Field.Virtual {
 				compared--
 			}
 			f.isMember = f.isMember || t.via != nil && t.via.Membership.On == o.Kind.Name
@@ -214,7 +214,7 @@ func (s *Snapshot) countReads(o *resource.Object, f *objectState) {
 // and nothing of it is compared. But under the ID of one that is archived, or
 // belongs to another project, the service takes what is put into it and shows it nowhere.
 func (s *Snapshot) mustRead(o *resource.Object, f *objectState) bool {
-	filled := f.isMember || f.hasChildren && (f.parent != none || o.Kind.Archives)
+	filled := f.isMember || f.hasChildren && (f.parent != none || o.Kind.Archivable)
 	return f.compared || o.ID == "" || filled && f.info.get != nil && !s.in.SkipRefresh
 }
 

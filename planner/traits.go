@@ -41,7 +41,7 @@ type refField struct {
 func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
 	for _, k := range resource.Kinds() {
-		t := &kindInfo{kind: k, rank: resource.Rank(k.Name), externalIDs: k.Marks && in.API == resource.Full}
+		t := &kindInfo{kind: k, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API == resource.Full}
 		t.create, _ = k.Op(resource.Create, in.API)
 		t.update, _ = k.Op(resource.Update, in.API)
 		t.list, _ = k.Op(resource.List, in.API)
@@ -52,31 +52,31 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		if k.Identifier != nil {
 			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
 		}
-		if !k.AdoptAsked || in.AdoptByName {
+		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.natural = naturalFields(k)
 		}
 		all[k] = t
 	}
 	for k, t := range all {
 		if k.Parent != "" {
-			t.parent = all[resource.Must(k.Parent)]
+			t.parent = all[resource.MustLookup(k.Parent)]
 			t.parent.referenced = true
 		}
-		if k.Through != "" {
-			t.through = all[resource.Must(k.Through)]
+		if k.ViaSingleton != "" {
+			t.through = all[resource.MustLookup(k.ViaSingleton)]
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
 			if !f.IsRef() {
 				continue
 			}
-			r := refField{field: f, to: all[resource.Must(f.Ref)]}
+			r := refField{field: f, to: all[resource.MustLookup(f.Ref)]}
 			r.to.referenced = true
 			if f.DefaultFlag != "" {
 				r.to.flag = f.DefaultFlag
 			}
-			if k.Carried(f, in.API) {
-				r.via, _ = resource.Via(k.Name, f.Name)
+			if k.ViaMembership(f, in.API) {
+				r.via, _ = resource.MembershipOf(k.Name, f.Name)
 			}
 			t.refs = append(t.refs, r)
 		}
@@ -102,14 +102,14 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[st
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
-		names = append(names, cmp.Or(k.Identifier.Wire, "sequence_id"))
+		names = append(names, cmp.Or(k.Identifier.APIName, "sequence_id"))
 	}
-	if k.Marks {
+	if k.HasExternalID {
 		names = append(names, "external_source", "external_id")
 	}
 	for i := range k.Fields {
-		if f := &k.Fields[i]; written[f] || f.IsRef() && leaving[f.Ref] || slices.Contains(k.Natural, f.Name) {
-			names = append(names, f.Wire, f.WireNewer)
+		if f := &k.Fields[i]; written[f] || f.IsRef() && leaving[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
+			names = append(names, f.APIName, f.AltAPIName)
 		}
 	}
 	slices.Sort(names)
@@ -139,7 +139,7 @@ func (in *Input) deletedKinds() map[string]bool {
 
 func naturalFields(k *resource.Kind) []*resource.Field {
 	var fields []*resource.Field
-	for _, name := range k.Natural {
+	for _, name := range k.NaturalKey {
 		if f, ok := k.Field(name); ok {
 			fields = append(fields, f)
 		}
@@ -176,7 +176,7 @@ func (t *kindInfo) findsExternalIDs() bool {
 
 // hasDefault reports whether every new parent has an object of that name from the start.
 func (t *kindInfo) hasDefault(name string) bool {
-	return slices.ContainsFunc(t.kind.Given, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
+	return slices.ContainsFunc(t.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
 // readSingly reports whether a request refreshes one object, or those of one

@@ -45,7 +45,7 @@ func (b *builder) unavailableRef(i int, t *refField, r *resource.Reference) stri
 // unlisted reports whether the list in which an object of that ID would stand was read and does not show it.
 func (b *builder) unlisted(i int, t *refField, id string) bool {
 	at := b.within(i, t.to)
-	if t.field.Anywhere || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.listed(t.to, at) {
+	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.listed(t.to, at) {
 		return false
 	}
 	l, st := b.list(t.to, at)

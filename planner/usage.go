@@ -33,7 +33,7 @@ func (t *kindInfo) users(kinds map[*resource.Kind]*kindInfo) []userField {
 			continue
 		}
 		for i := range u.refs {
-			if r := &u.refs[i]; r.to == t && r.via == nil && r.field.Wire != "" {
+			if r := &u.refs[i]; r.to == t && r.via == nil && r.field.APIName != "" {
 				found = append(found, userField{u, r.field})
 			}
 		}
@@ -46,7 +46,7 @@ func (t *kindInfo) users(kinds map[*resource.Kind]*kindInfo) []userField {
 func (t *kindInfo) holders() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
-		return m.Container != t.kind.Name || m.Member == m.Container || resource.Must(m.Member).Section == ""
+		return m.Container != t.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
 	})
 }
 
@@ -55,7 +55,7 @@ func (t *kindInfo) holders() []*resource.Kind {
 func (t *kindInfo) carriers() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
-		return m.Member != t.kind.Name || m.On != m.Container || resource.Must(m.Container).Parent != "" || len(resource.Children(t.kind.Name)) > 0
+		return m.Member != t.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(t.kind.Name)) > 0
 	})
 }
 
@@ -67,7 +67,7 @@ func (p *pruner) usageReads(l *orphan, lists map[string]bool) int {
 		lists[u.info.list.Path+string(l.record.Address.Parent())] = true
 	}
 	for _, k := range l.info.carriers() {
-		lists[resource.Must(k.Membership.Container).Name] = true
+		lists[resource.MustLookup(k.Membership.Container).Name] = true
 	}
 	return len(lists) - before + len(l.info.holders())
 }
@@ -126,7 +126,7 @@ func (p *pruner) usedBy(l *orphan) string {
 		}
 		var by []string
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			shown, _ := u.field.Observed(rows[id])
+			shown, _ := u.field.ObservedIn(rows[id])
 			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.uses(u, id, l.record.ID) {
 				by = append(by, p.readableIn(u.info.kind, l.record.Address.Parent(), rows[id]))
 			}
@@ -167,7 +167,7 @@ func (p *pruner) recordsOf(id serviceID) []Record {
 	if p.byID == nil {
 		p.byID = map[serviceID][]Record{}
 		for _, address := range slices.Sorted(maps.Keys(p.in.Prior)) {
-			if r := p.in.Prior[address]; address.IsThing() && r.ID != "" {
+			if r := p.in.Prior[address]; address.IsObject() && r.ID != "" {
 				key := serviceID{address.Kind(), r.ID}
 				p.byID[key] = append(p.byID[key], r)
 			}
@@ -211,7 +211,7 @@ func (p *pruner) heldBy(l *orphan) string {
 		}
 		if len(by) > 0 {
 			slices.Sort(by)
-			return countOf(len(by), resource.Must(m.Member)) + " that planform did not put there " + are(len(by)) + " in it: " + firstFew(by, ", ")
+			return countOf(len(by), resource.MustLookup(m.Member)) + " that planform did not put there " + are(len(by)) + " in it: " + firstFew(by, ", ")
 		}
 		if !answer.Unsupported {
 			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(mine))})
@@ -247,7 +247,7 @@ func (p *pruner) putByUs(roster resource.Address, m *resource.Membership) map[st
 // carriedBy says which containers that stay have an orphan, unless planform put it there.
 func (p *pruner) carriedBy(l *orphan) string {
 	for _, k := range l.info.carriers() {
-		t := p.kinds[resource.Must(k.Membership.Container)]
+		t := p.kinds[resource.MustLookup(k.Membership.Container)]
 		op, ok := k.Op(resource.ListMembers, p.in.API)
 		if t.list == nil || !ok {
 			continue
@@ -303,7 +303,7 @@ func (p *pruner) rowsIfCheap(l *orphan, read Read) (map[string]resource.Row, *An
 
 // readableMember is what people call the member that a row of a container's list stands for.
 func (p *pruner) readableMember(m *resource.Membership, parent resource.Address, row resource.Row) string {
-	k := resource.Must(m.Member)
+	k := resource.MustLookup(m.Member)
 	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {
 		return p.readableIn(k, parent, row)
 	}

@@ -28,7 +28,7 @@ func want(tb testing.TB) *wanted {
 // clears a field, and in a list of references @ stands before an address.
 func (w *wanted) put(address resource.Address, fields ...string) *wanted {
 	w.t.Helper()
-	w.add(&resource.Object{Kind: resource.Must(address.Kind()), Address: address}, fields...)
+	w.add(&resource.Object{Kind: resource.MustLookup(address.Kind()), Address: address}, fields...)
 	return w
 }
 
@@ -77,7 +77,7 @@ func (w *wanted) refer(v *resource.Value) {
 	for text := range strings.SplitSeq(v.Text, ",") {
 		r := resource.Reference{Text: strings.TrimPrefix(text, "@"), Position: v.Position}
 		if resource.IsID(text) {
-			r.ID = resource.NormalID(text)
+			r.ID = resource.LowerID(text)
 		}
 		v.Refs = append(v.Refs, r)
 		if at := len(v.Refs) - 1; strings.HasPrefix(text, "@") {
@@ -105,7 +105,7 @@ func depth(k *resource.Kind) int {
 	if k.Parent == "" {
 		return 1
 	}
-	return 1 + depth(resource.Must(k.Parent))
+	return 1 + depth(resource.MustLookup(k.Parent))
 }
 
 func fieldIndex(k *resource.Kind, f *resource.Field) int {

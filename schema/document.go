@@ -195,7 +195,7 @@ func properties(k *resource.Kind, whole bool) object {
 			continue
 		}
 		rules := fieldSchema(f, whole)
-		if via, ok := resource.Via(k.Name, f.Name); ok && whole && via.Membership.Attribute != nil {
+		if via, ok := resource.MembershipOf(k.Name, f.Name); ok && whole && via.Membership.Attribute != nil {
 			rules = attributed(rules, via.Membership.Attribute)
 		}
 		ps = append(ps, member{f.Path(), rules})
@@ -206,10 +206,10 @@ func properties(k *resource.Kind, whole bool) object {
 	for _, child := range resource.Children(k.Name) {
 		ps = append(ps, member{child.Section, section(child)})
 	}
-	if k.Nests != "" {
+	if k.ParentField != "" {
 		inner := section(k)
-		inner[0].value = "Children: their " + k.Nests + " is this one."
-		inner[1].value = "Children: their `" + k.Nests + "` is this one."
+		inner[0].value = "Children: their " + k.ParentField + " is this one."
+		inner[1].value = "Children: their `" + k.ParentField + "` is this one."
 		ps = append(ps, member{k.Section, inner})
 	}
 	return ps
@@ -291,8 +291,8 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	switch f.Type {
 	case resource.Number:
 		t := "number"
-		if f.Most > 0 {
-			t, rules = "integer", object{{"minimum", 0}, {"maximum", f.Most}}
+		if f.Max > 0 {
+			t, rules = "integer", object{{"minimum", 0}, {"maximum", f.Max}}
 		}
 		s = append(s, member{"type", nullable(t, clears)})
 	case resource.Boolean:
@@ -470,7 +470,7 @@ func exclusions(k *resource.Kind) object {
 	for i := range k.Fields {
 		var others object
 		for j := range i {
-			if k.Fields[i].Wire != "" && k.Fields[j].Wire == k.Fields[i].Wire {
+			if k.Fields[i].APIName != "" && k.Fields[j].APIName == k.Fields[i].APIName {
 				others = append(others, member{k.Fields[j].Name, false})
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/doctor"
-	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -16,7 +16,7 @@ import (
 // concluded from other answers, and decides which operations are used. The answer
 // that tells whether the wider API is there is put into observed.
 func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
-	in := doctor.Input{BaseURL: c.name, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Hide: c.client.Hide}
+	in := doctor.Input{BaseURL: c.name, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Hide: c.client.Redact}
 	if which == "documented" {
 		in.API = resource.Documented
 	}
@@ -26,7 +26,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 	}
 	c.user = c.preflight.User()
 	c.client.Name(c.user)
-	api, err := remote.Detect(ctx, c.client, c.workspace, observed)
+	api, err := provider.Detect(ctx, c.client, c.workspace, observed)
 	switch {
 	case err == nil && api == resource.Full:
 		return api, nil
@@ -46,7 +46,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 // cause is why the list of projects could not be read; without an error, there is no such route.
 func cause(err error) error {
 	if err == nil {
-		return apiclient.ErrRouteAbsent
+		return apiclient.ErrUnsupported
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
@@ -91,7 +91,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	defer file.Close() //nolint:errcheck // saved before
-	grace := o.after(file, out)
+	grace := o.gracePeriod(file, out)
 	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file.Path(), file, out)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
-	if agreed, err := o.agreed(ctx, p, plan, where, out); err != nil || !agreed {
+	if agreed, err := o.confirm(ctx, p, plan, where, out); err != nil || !agreed {
 		return err
 	}
 	release() // from here on a signal does not end what is under way
@@ -135,7 +135,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 
 // tellDoubles tells what another run created at the same time, and reports whether there is any.
 func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
-	found, err := remote.NewService(conn.client, plan, remote.Grace{}).Doubles(ctx, r)
+	found, err := provider.NewService(conn.client, plan, provider.Grace{}).Doubles(ctx, r)
 	if err != nil {
 		out.view.Notef("%v", err)
 	}
@@ -143,9 +143,9 @@ func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r ex
 	return len(found) > 0
 }
 
-// agreed asks whether to go ahead, where there is anybody to ask and anything to do.
-func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan, where view.Where, out output) (bool, error) {
-	if err := o.guard(p, plan); err != nil {
+// confirm asks whether to go ahead, where there is anybody to ask and anything to do.
+func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, where view.Where, out output) (bool, error) {
+	if err := o.checkDeleteLimits(p, plan); err != nil {
 		return false, err
 	}
 	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
@@ -177,7 +177,7 @@ func (o applyOptions) agreed(ctx context.Context, p Process, plan *planner.Plan,
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, grace remote.Grace, o applyOptions, out output) executor.Result {
+func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, grace provider.Grace, o applyOptions, out output) executor.Result {
 	// What was decoded is gone by now and little is added: collecting seldom leaves the cores to the requests.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	ctx, cancel := context.WithCancel(ctx)
@@ -191,7 +191,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
 	defer conn.watch.follow(progress, false)()
-	return executor.Run(ctx, plan, remote.NewService(conn.client, plan, grace), journal, executor.Options{
+	return executor.Run(ctx, plan, provider.NewService(conn.client, plan, grace), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)
@@ -203,9 +203,9 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 func verdict(plan *planner.Plan, r executor.Result, o applyOptions) error {
 	switch {
 	case r.Stopped != nil:
-		return shown{r.Stopped}
+		return reported{r.Stopped}
 	case r.Interrupted:
-		return shown{errInterrupted}
+		return reported{errInterrupted}
 	}
 	for _, s := range r.Steps {
 		if s.Step.Action != planner.NotPossible && s.Status != executor.Done || len(s.Missing) > 0 {

@@ -40,7 +40,7 @@ the manifests need. Each problem comes with a suggested fix.
 			if err != nil {
 				return err
 			}
-			service.impatient, service.anywhere = true, true
+			service.noRetry, service.anywhere = true, true
 			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
 		},
 	}
@@ -90,7 +90,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 		}
 	default:
 		defer conn.close() //nolint:errcheck // nothing was written
-		in.Client, in.Hide = conn.client, conn.client.Hide
+		in.Client, in.Hide = conn.client, conn.client.Redact
 		in.BaseURL, in.Workspace = conn.name, conn.workspace
 	}
 	if in.StatePath = o.state; in.StatePath == "" {
@@ -104,7 +104,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 		return err
 	}
 	if n := report.Count(doctor.Problem); n > 0 {
-		return unwell{problems: n, denied: report.Denied}
+		return problemsFound{problems: n, denied: report.Denied}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 func shownReport(r *doctor.Report) *view.Report {
 	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Offers, Lacks: r.Lacks}
 	for _, c := range r.Checks {
-		shown.Checks = append(shown.Checks, view.Check{Name: c.Name, Status: c.Status.String(), Summary: c.What, Hint: c.Do})
+		shown.Checks = append(shown.Checks, view.Check{Name: c.Name, Status: c.Status.String(), Summary: c.Summary, Hint: c.Hint})
 	}
 	return &shown
 }

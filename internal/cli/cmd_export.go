@@ -43,7 +43,7 @@ only with --with.`,
 			if err != nil {
 				return err
 			}
-			o := exportOptions{dir: c.String("to"), projects: words(c, "project"), only: words(c, "only"), with: words(c, "with"), force: c.Bool("force")}
+			o := exportOptions{dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"), force: c.Bool("force")}
 			switch {
 			case o.dir == "":
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
@@ -68,7 +68,7 @@ type exportOptions struct {
 }
 
 func runExport(ctx context.Context, o exportOptions, out output) error {
-	if err := o.vacant(); err != nil {
+	if err := o.checkEmpty(); err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
@@ -82,7 +82,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	if err := o.vacant(inside(o.dir, path)); err != nil {
+	if err := o.checkEmpty(inside(o.dir, path)); err != nil {
 		return err
 	}
 	found, err := o.read(ctx, conn, out)
@@ -94,7 +94,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	for i, f := range found.Files {
 		names[i] = f.Name
 	}
-	if err := o.vacant(names...); err != nil {
+	if err := o.checkEmpty(names...); err != nil {
 		return err
 	}
 	if len(o.projects)+len(o.only) == 0 { // an export of a part leaves the rest as it was
@@ -123,7 +123,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	if found.Denied {
-		return hinted{errDenied, "what is missing is listed above: use a credential that may read it, or choose sections with --only"}
+		return withHint{errDenied, "what is missing is listed above: use a credential that may read it, or choose sections with --only"}
 	}
 	return nil
 }
@@ -136,14 +136,14 @@ func shownCounts(counts []export.Count) []view.Count {
 	return shown
 }
 
-// vacant refuses a folder with what the export would replace or be mixed with.
-func (o exportOptions) vacant(names ...string) error {
+// checkEmpty refuses a folder with what the export would replace or be mixed with.
+func (o exportOptions) checkEmpty(names ...string) error {
 	if o.force {
 		return nil
 	}
-	err := export.Vacant(o.dir, names...)
-	if occupied, ok := errors.AsType[*export.OccupiedError](err); ok {
-		return hinted{occupied, "use another folder, or replace the files with --force"}
+	err := export.CheckEmpty(o.dir, names...)
+	if occupied, ok := errors.AsType[*export.NotEmptyError](err); ok {
+		return withHint{occupied, "use another folder, or replace the files with --force"}
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, err
 	}
 	if api != resource.Full {
-		return nil, hinted{errUnlisted, "export needs the list of projects: use a credential that may read it"}
+		return nil, withHint{errUnlisted, "export needs the list of projects: use a credential that may read it"}
 	}
 	return export.Read(ctx, conn.client, export.Options{
 		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.name), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,

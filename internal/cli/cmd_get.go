@@ -35,8 +35,8 @@ func getCommand(p Process) *cli.Command {
 
 // reads are the operations that get offers, ordered by their word.
 func reads() []*resource.Operation {
-	ops := slices.DeleteFunc(resource.Operations(), func(o *resource.Operation) bool { return o.Command == "" })
-	slices.SortFunc(ops, func(a, b *resource.Operation) int { return strings.Compare(a.Command, b.Command) })
+	ops := slices.DeleteFunc(resource.Operations(), func(o *resource.Operation) bool { return o.GetCommand == "" })
+	slices.SortFunc(ops, func(a, b *resource.Operation) int { return strings.Compare(a.GetCommand, b.GetCommand) })
 	return ops
 }
 
@@ -52,7 +52,7 @@ func inputs(op *resource.Operation) []string {
 
 func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 	var flags []cli.Flag
-	usage := []string{"planform get", op.Command}
+	usage := []string{"planform get", op.GetCommand}
 	positional := ""
 	for _, param := range inputs(op) {
 		if param == "identifier" {
@@ -60,7 +60,7 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 			continue
 		}
 		flags = append(flags, &cli.StringFlag{Name: flagOf(param), Usage: "`ID` of the " + strings.ReplaceAll(flagOf(param), "-", " ") + readable(param)})
-		if told(op, param) {
+		if derivable(op, param) {
 			usage = append(usage, "[--"+flagOf(param)+" ID]")
 		} else {
 			usage = append(usage, "--"+flagOf(param)+" ID")
@@ -74,7 +74,7 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 		usage = append(usage, "IDENTIFIER")
 	}
 	return &cli.Command{
-		Name: op.Command, Usage: sentence(op.Doc), UsageText: strings.Join(usage, " "),
+		Name: op.GetCommand, Usage: singleLine(op.Doc), UsageText: strings.Join(usage, " "),
 		Flags: concat(flags, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			out, err := newOutput(c, p)
@@ -106,8 +106,8 @@ func readable(param string) string {
 	}
 }
 
-// told reports whether another parameter may tell the value of this one.
-func told(op *resource.Operation, param string) bool {
+// derivable reports whether another parameter may tell the value of this one.
+func derivable(op *resource.Operation, param string) bool {
 	return param == "project_id" && slices.Contains(inputs(op), "work_item_id")
 }
 
@@ -133,7 +133,7 @@ func (o getOptions) arguments(c *cli.Context, positional string) error {
 		if param != positional {
 			o.given[param] = c.String(flagOf(param))
 		}
-		if o.given[param] == "" && !told(o.operation, param) {
+		if o.given[param] == "" && !derivable(o.operation, param) {
 			return usageError{text: "planform get " + c.Command.Name + " needs " + needed(param, positional), hint: c.Command.UsageText}
 		}
 	}
@@ -164,7 +164,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	if o.expand != "" {
 		req.Query = url.Values{"expand": {o.expand}}
 	}
-	kind := resource.Must(o.operation.Kind)
+	kind := resource.MustLookup(o.operation.Kind)
 	if o.operation.Verb == resource.List || o.operation.Verb == resource.ListMembers {
 		rows, err := conn.client.List(ctx, req)
 		if err != nil {
@@ -180,7 +180,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 			return out.view.JSON(rows)
 		}
 		if m := kind.Membership; m != nil {
-			kind = resource.Must(m.Member)
+			kind = resource.MustLookup(m.Member)
 		}
 		return out.view.Table(table(kind, rows, conn.people(ctx, kind, rows, params)))
 	}
@@ -200,11 +200,11 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	params := maps.Clone(given)
 	params["workspace_slug"] = c.workspace
 	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
-		find, _ := resource.Must("work_item").Op(resource.Find, resource.Documented)
+		find, _ := resource.MustLookup("work_item").Op(resource.Find, resource.Documented)
 		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
 		switch {
-		case errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrRouteAbsent):
-			return nil, hinted{errors.New("the service has no work item " + item), "name one as the service shows it, such as WEB-7, or by its ID"}
+		case errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported):
+			return nil, withHint{errors.New("the service has no work item " + item), "name one as the service shows it, such as WEB-7, or by its ID"}
 		case err != nil:
 			return nil, err
 		}
@@ -220,10 +220,10 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	case project == "":
 		return nil, usageError{text: "the project of the work item is not known", hint: "give --project"}
 	}
-	list, _ := resource.Must("project").Op(resource.List, resource.Full)
+	list, _ := resource.MustLookup("project").Op(resource.List, resource.Full)
 	rows, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
-		return nil, hinted{fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID"}
+		return nil, withHint{fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID"}
 	}
 	var codes []string
 	for _, row := range rows {
@@ -234,13 +234,13 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 		}
 		codes = append(codes, code)
 	}
-	return nil, hinted{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
+	return nil, withHint{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
 }
 
 // people are the names of the workspace's members by ID, where records of the kind
 // name any. A table is as good without: that they cannot be read is no error.
 func (c *connection) people(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
-	members := resource.Must("member")
+	members := resource.MustLookup("member")
 	list, ok := members.Op(resource.List, resource.Full)
 	if !ok || len(rows) == 0 || !slices.ContainsFunc(kind.Fields, func(f resource.Field) bool { return f.Ref == members.Name }) {
 		return nil
@@ -261,14 +261,14 @@ func (c *connection) people(ctx context.Context, kind *resource.Kind, rows []res
 func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (columns []string, cells [][]string) {
 	const time = "created_at"
 	columns = []string{"id"}
-	timed := len(kind.Natural) == 0 && slices.ContainsFunc(rows, func(r resource.Row) bool { return r[time] != nil })
+	timed := len(kind.NaturalKey) == 0 && slices.ContainsFunc(rows, func(r resource.Row) bool { return r[time] != nil })
 	if timed {
 		columns = append(columns, "time")
 	}
 	var fields []*resource.Field
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
-		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.Wire == f.Wire }) {
+		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName == f.APIName }) {
 			continue
 		}
 		if slices.ContainsFunc(rows, func(r resource.Row) bool { _, ok := r.Shown(f); return ok }) {
@@ -276,7 +276,7 @@ func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (
 			columns = append(columns, f.Name)
 		}
 	}
-	identified := kind.Identifier != nil && kind.Identifier.Wire != ""
+	identified := kind.Identifier != nil && kind.Identifier.APIName != ""
 	if identified {
 		columns = slices.Insert(columns, 1, "identifier")
 	}
@@ -286,7 +286,7 @@ func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (
 			cell = append(cell, text(r[time]))
 		}
 		if identified {
-			cell = append(cell, text(r[kind.Identifier.Wire]))
+			cell = append(cell, text(r[kind.Identifier.APIName]))
 		}
 		for _, f := range fields {
 			v, _ := r.Shown(f)
@@ -331,7 +331,7 @@ func text(v any) string {
 	}
 }
 
-// sentence is the descriptor's Markdown as a help text has it.
-func sentence(doc string) string {
+// singleLine is the descriptor's Markdown as a help text has it.
+func singleLine(doc string) string {
 	return strings.ReplaceAll(strings.ToLower(doc[:1])+strings.TrimSuffix(doc[1:], "."), "`", "")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
@@ -59,7 +59,7 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do with fields that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"},
 		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply created and the manifest no longer has"},
-		&cli.DurationFlag{Name: "settle-timeout", Value: remote.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
+		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
 		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
@@ -108,7 +108,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 	default:
 		return o, out, usageError{text: fmt.Sprintf("--order %q is neither manifest nor any", order)}
 	}
-	if o.input.NoCreate, err = kinds(words(c, "no-create")); err != nil {
+	if o.input.NoCreate, err = kinds(splitList(c, "no-create")); err != nil {
 		return o, out, err
 	}
 	for _, pattern := range c.StringSlice("target") {
@@ -230,7 +230,7 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 }
 
 // plan reads with a progress line.
-func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace remote.Grace, out output) (*planner.Plan, diag.List, error) {
+func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace provider.Grace, out output) (*planner.Plan, diag.List, error) {
 	defer c.watch.read(out)()
 	var err error
 	if in.API, err = c.access(ctx, api, in.Observed); err != nil {
@@ -240,26 +240,26 @@ func (c *connection) plan(ctx context.Context, in planner.Input, api string, gra
 	if err := c.outsider(in.Observed, in.Desired); err != nil {
 		return nil, nil, err
 	}
-	return remote.Plan(ctx, c.client, in, grace)
+	return provider.Plan(ctx, c.client, in, grace)
 }
 
-// memory is what former runs left.
-type memory interface {
+// priorState is what former runs left.
+type priorState interface {
 	Prior() planner.Prior
 	LastSign() time.Time
 }
 
 // makePlan reads what the service holds and compares. path is where the state is.
-func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last memory, out output) (*planner.Plan, error) {
+func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last priorState, out output) (*planner.Plan, error) {
 	in := o.input
 	in.Now = time.Now()
 	in.Notices = wanted.Localize(func(s resource.Source) bool {
 		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.name)
 	})
 	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
-	around := newSurroundings(path, o.files, wanted.Files)
-	wanted.Call(around.names)
-	in.OtherSources = around.elsewhere(in.Prior)
+	around := newSourceSet(path, o.files, wanted.Files)
+	wanted.RenameSources(around.names)
+	in.OtherSources = around.others(in.Prior)
 	var known []resource.Address
 	if in.Prune {
 		known = slices.Collect(maps.Keys(in.Prior))
@@ -269,7 +269,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 		out.view.Diagnostics(findings)
 		return nil, errShown
 	}
-	plan, findings, err := conn.plan(ctx, in, o.service.api, o.after(last, out), out)
+	plan, findings, err := conn.plan(ctx, in, o.service.api, o.gracePeriod(last, out), out)
 	if err != nil {
 		return nil, err
 	}
@@ -280,11 +280,11 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 	return plan, nil
 }
 
-// after is the grace period for what former runs sent. A run that died may have
+// gracePeriod is the grace period for what former runs sent. A run that died may have
 // sent requests again since it was heard of, each time after a grace period.
-func (o planOptions) after(last memory, out output) remote.Grace {
+func (o planOptions) gracePeriod(last priorState, out output) provider.Grace {
 	const attempts = 3
-	g := remote.Grace{Period: o.grace, Tell: func(d time.Duration) {
+	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
 		out.view.Notef("an earlier run got no answer to some of what it sent, and only numbers tell whether it was done: looking again in %s", d.Round(time.Second))
 	}}
 	if g.GivenUp = time.Now(); !last.LastSign().IsZero() {

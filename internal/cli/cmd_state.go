@@ -92,7 +92,7 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	if o.id != "" && !resource.IsID(o.id) {
 		return o, usageError{text: "--id " + o.id + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
 	}
-	o.id = resource.NormalID(o.id)
+	o.id = resource.LowerID(o.id)
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
 	if names := c.StringSlice("file"); len(names) > 0 {
 		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace, AllowEmpty: true})
@@ -156,7 +156,7 @@ func known(prior planner.Prior, a resource.Address) (planner.Record, error) {
 		all = append(all, string(other))
 	}
 	slices.Sort(all)
-	return planner.Record{}, hinted{fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all)}
+	return planner.Record{}, withHint{fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all)}
 }
 
 func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
@@ -243,7 +243,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 			return err
 		}
 		if r.PendingIntent == nil {
-			return hinted{errors.New("no request of " + o.args[0] + " is without an outcome"), "planform state import binds an address to an ID"}
+			return withHint{errors.New("no request of " + o.args[0] + " is without an outcome"), "planform state import binds an address to an ID"}
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
@@ -265,7 +265,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		return usageError{text: "--id is required", hint: "planform get work-item WEB-7 shows the ID of a work item"}
 	}
 	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
-		return hinted{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
+		return withHint{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
 	}
 	return edit(ctx, o, func(f *state.File) error {
 		r := f.Prior()[a]
@@ -274,7 +274,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		case "": // what became of a create is said with it
 			r.PendingIntent = nil
 		default:
-			return hinted{fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it"}
+			return withHint{fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it"}
 		}
 		r.Address, r.ID, r.Identifier = a, o.id, cmp.Or(o.identifier, r.Identifier)
 		f.Put(r)
@@ -294,7 +294,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 			return err
 		}
 		if _, taken := prior[to]; taken {
-			return hinted{fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it"}
+			return withHint{fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it"}
 		}
 		f.Forget(to) // members of something that is forgotten are not those of what takes its address
 		var moved []planner.Record
@@ -303,8 +303,8 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 			if !ok {
 				continue
 			}
-			if _, taken := prior[b]; taken && b.IsThing() {
-				return hinted{fmt.Errorf("the state knows a %s already", b), "planform state rm forgets it"}
+			if _, taken := prior[b]; taken && b.IsObject() {
+				return withHint{fmt.Errorf("the state knows a %s already", b), "planform state rm forgets it"}
 			}
 			r := prior[a]
 			f.Remove(a)

@@ -68,7 +68,7 @@ type connectionOptions struct {
 	perMinute    float64
 	timeout      time.Duration
 	insecureHTTP bool
-	impatient    bool // nothing is tried again, and no long pause is waited for
+	noRetry      bool // nothing is tried again, and no long pause is waited for
 	getenv       func(string) string
 }
 
@@ -136,9 +136,9 @@ type connection struct {
 	client     *apiclient.Client
 	name       string // base URL as plans and state files give it
 	workspace  string
-	sandbox    string // file of the sandbox; "" = it is a real service
-	credential string // where the credential comes from
-	watch      *watch // what the client tells
+	sandbox    string         // file of the sandbox; "" = it is a real service
+	credential string         // where the credential comes from
+	watch      *progressRelay // what the client tells
 	close      func() error
 
 	preflight *doctor.Preflight
@@ -147,12 +147,12 @@ type connection struct {
 
 // connect opens the client, and the sandbox if it is asked for.
 func connect(ctx context.Context, o connectionOptions, workspace string, out output) (*connection, error) {
-	watch := &watch{}
+	watch := &progressRelay{}
 	config := apiclient.Config{
 		BaseURL: o.baseURL, Workspace: workspace, Version: version().Number, InsecureHTTP: o.insecureHTTP, MaxPerMinute: o.perMinute,
 		Timeout: o.timeout, Log: out.log, Notify: watch.tell,
 	}
-	if o.impatient {
+	if o.noRetry {
 		config.Retries, config.MaxElapsed = -1, time.Second
 	}
 	conn := &connection{name: o.baseURL, workspace: workspace, credential: o.credentialSource(), watch: watch, close: func() error { return nil }}
@@ -230,19 +230,19 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	if o.apiKeyFile != "" {
 		text, err := readSecret(o.apiKeyFile)
 		if err != nil {
-			return apiclient.Credential{}, hinted{fmt.Errorf("%w: %w", errCredentials, err), how}
+			return apiclient.Credential{}, withHint{fmt.Errorf("%w: %w", errCredentials, err), how}
 		}
 		return apiclient.APIKey(text), nil
 	}
 	switch {
 	case key != "" && token != "":
-		return apiclient.Credential{}, hinted{fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set", errCredentials), "unset one of them"}
+		return apiclient.Credential{}, withHint{fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set", errCredentials), "unset one of them"}
 	case key != "":
 		return apiclient.APIKey(key), nil
 	case token != "":
 		return apiclient.Bearer(token), nil
 	default:
-		return apiclient.Credential{}, hinted{fmt.Errorf("%w is given", errCredentials), how}
+		return apiclient.Credential{}, withHint{fmt.Errorf("%w is given", errCredentials), how}
 	}
 }
 

@@ -201,9 +201,9 @@ func holds(f *resource.Field) string {
 	case resource.JSON:
 		return "object"
 	case resource.Ref:
-		return resource.Must(f.Ref).Noun()
+		return resource.MustLookup(f.Ref).Noun()
 	case resource.RefSet:
-		return "list of " + diag.Plural(resource.Must(f.Ref).Noun())
+		return "list of " + diag.Plural(resource.MustLookup(f.Ref).Noun())
 	default:
 		return "?"
 	}
@@ -220,10 +220,10 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.Immutable {
 		text += " Cannot be changed afterwards."
 	}
-	if _, via := resource.Via(k.Name, f.Name); !f.Documented && !via {
+	if _, via := resource.MembershipOf(k.Name, f.Name); !f.Documented && !via {
 		text += " Wider API only."
 	}
-	if f.Clear != resource.ClearNever && !f.NoWire {
+	if f.Clear != resource.ClearNever && !f.Virtual {
 		text += " `null` empties it."
 	}
 	return strings.ReplaceAll(text, "|", "\\|")
@@ -236,11 +236,11 @@ func operationsPage() string {
 	for _, o := range resource.Operations() {
 		number := "wider"
 		if o.Documented() {
-			number = strconv.Itoa(o.Number)
+			number = strconv.Itoa(o.ContractRow)
 		}
 		used := o.Kind
-		if o.Command != "" {
-			used += ", `get " + o.Command + "`"
+		if o.GetCommand != "" {
+			used += ", `get " + o.GetCommand + "`"
 		}
 		fmt.Fprintf(&b, "| %s | %s `%s` | %d | %s | %s |\n", number, o.Method, o.Path, o.Success, o.Scope, used)
 	}

@@ -37,38 +37,38 @@ func (e usageError) Error() string { return e.text }
 // Hint is the next step.
 func (e usageError) Hint() string { return e.hint }
 
-// hinted is an error with a next step.
-type hinted struct {
+// withHint is an error with a next step.
+type withHint struct {
 	error
 	hint string
 }
 
-func (e hinted) Unwrap() error { return e.error }
+func (e withHint) Unwrap() error { return e.error }
 
 // Hint is the next step.
-func (e hinted) Hint() string { return e.hint }
+func (e withHint) Hint() string { return e.hint }
 
 // wrongCredential is a credential that cannot even be sent.
 type wrongCredential struct{ error }
 
 func (wrongCredential) Is(target error) bool { return target == errCredentials }
 
-// unwell is what the doctor's report says, in short.
-type unwell struct {
+// problemsFound is what the doctor's report says, in short.
+type problemsFound struct {
 	problems int
 	denied   bool // one is of credential or permission
 }
 
-func (e unwell) Error() string {
+func (e problemsFound) Error() string {
 	return diag.Count(e.problems, "problem") + " found, see above"
 }
 
-func (e unwell) Is(target error) bool { return e.denied && target == errCredentials }
+func (e problemsFound) Is(target error) bool { return e.denied && target == errCredentials }
 
-// shown is an error that somebody has told of already.
-type shown struct{ error }
+// reported is an error that somebody has told of already.
+type reported struct{ error }
 
-func (e shown) Unwrap() error { return e.error }
+func (e reported) Unwrap() error { return e.error }
 
 var (
 	// errCredentials: there is none, or it is not usable.
@@ -81,7 +81,7 @@ var (
 	errUnlisted = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: what was exported is not all, for want of permission.
 	errDenied = errors.New("the export is incomplete: the credential may not read everything")
-	// errInterrupted: a signal ended the run. If that is not [shown], nothing was changed.
+	// errInterrupted: a signal ended the run. If that is not [reported], nothing was changed.
 	errInterrupted = errors.New("interrupted")
 	// errShown: the findings have been shown.
 	errShown = errors.New("there are errors")
@@ -94,7 +94,7 @@ func finish(p Process, json bool, err error) int {
 	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errShown):
 		return code
 	}
-	if _, ok := errors.AsType[shown](err); ok {
+	if _, ok := errors.AsType[reported](err); ok {
 		return code
 	}
 	v := view.New(view.NewOptions(p.Streams, "auto", json, p.Getenv))
@@ -109,7 +109,7 @@ func finish(p Process, json bool, err error) int {
 // exitCode is the one ladder from errors to exit codes.
 func exitCode(err error) int {
 	var wrong usageError
-	var word *export.WordError
+	var word *export.UnknownWordError
 	var locked *state.LockedError
 	var refused *apiclient.Error
 	var problem *doctor.ProblemError

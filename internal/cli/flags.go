@@ -59,8 +59,8 @@ func concat(lists ...[]cli.Flag) []cli.Flag {
 	return all
 }
 
-// words are the values of a flag that is repeated, or takes several with commas between.
-func words(c *cli.Context, flag string) []string {
+// splitList are the values of a flag that is repeated, or takes several with commas between.
+func splitList(c *cli.Context, flag string) []string {
 	var all []string
 	for _, value := range c.StringSlice(flag) {
 		for word := range strings.SplitSeq(value, ",") {

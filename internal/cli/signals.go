@@ -59,18 +59,18 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, onSignals(func() { cancel(errInterrupted) })
 }
 
-// watch passes on what the client tells to the progress line of the moment.
-type watch struct {
+// progressRelay passes on what the client tells to the progress line of the moment.
+type progressRelay struct {
 	mu      sync.Mutex
 	to      *view.Progress
 	reading bool
 }
 
 // read shows the reads from now on until done is called.
-func (w *watch) read(out output) (done func()) { return w.follow(out.view.Reading(), true) }
+func (w *progressRelay) read(out output) (done func()) { return w.follow(out.view.Reading(), true) }
 
 // follow shows waits in p until done is called, which ends p.
-func (w *watch) follow(p *view.Progress, reading bool) (done func()) {
+func (w *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
 	w.set(p, reading)
 	return func() {
 		w.set(nil, false)
@@ -78,13 +78,13 @@ func (w *watch) follow(p *view.Progress, reading bool) (done func()) {
 	}
 }
 
-func (w *watch) set(p *view.Progress, reading bool) {
+func (w *progressRelay) set(p *view.Progress, reading bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.to, w.reading = p, reading
 }
 
-func (w *watch) tell(e apiclient.Event) {
+func (w *progressRelay) tell(e apiclient.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {

@@ -45,7 +45,7 @@ type Input struct {
 func Examine(ctx context.Context, in Input) Report {
 	e := newExamination(in)
 	if in.Client == nil {
-		e.unasked()
+		e.noClient()
 	} else {
 		e.service(ctx)
 	}
@@ -54,7 +54,7 @@ func Examine(ctx context.Context, in Input) Report {
 	if in.Hide != nil {
 		for i := range e.Checks {
 			c := &e.Checks[i]
-			c.What, c.Do = in.Hide(c.What), in.Hide(c.Do)
+			c.Summary, c.Hint = in.Hide(c.Summary), in.Hide(c.Hint)
 		}
 	}
 	return *e.Report
@@ -79,19 +79,19 @@ type examination struct {
 	*Report
 	in Input
 
-	params    map[string]string  // of paths, as far as answers told them
-	found     map[string]finding // by kind, what became of reading its list
-	who       string             // the user's name
-	remaining int                // requests that the service says are left; -1 = not said
-	reset     time.Time
-	limited   *apiclient.Error // the refusal for the rate
-	drift     time.Duration    // how far the service's clock is ahead
-	dated     bool             // the service shows its clock
-	spent     bool             // nothing more can be asked now
-	patient   bool             // the client waits until it can
-	failure   error            // of the first question
-	anonymous bool             // the service has no route that tells whom the credential belongs to
-	outside   []Check          // projects of the manifest of which the user is not a member
+	params         map[string]string  // of paths, as far as answers told them
+	found          map[string]finding // by kind, what became of reading its list
+	userName       string             // the user's name
+	remaining      int                // requests that the service says are left; -1 = not said
+	reset          time.Time
+	limited        *apiclient.Error // the refusal for the rate
+	drift          time.Duration    // how far the service's clock is ahead
+	dated          bool             // the service shows its clock
+	quotaExhausted bool             // nothing more can be asked now
+	patient        bool             // the client waits until it can
+	failure        error            // of the first question
+	anonymous      bool             // the service has no route that tells whom the credential belongs to
+	outside        []Check          // projects of the manifest of which the user is not a member
 }
 
 // finding is what became of reading a list, or what a project has one of.
@@ -100,8 +100,8 @@ type finding struct {
 	err error
 }
 
-// unasked reports why there is no client.
-func (e *examination) unasked() {
+// noClient reports why there is no client.
+func (e *examination) noClient() {
 	if e.in.Credential == "" {
 		e.deny("credential", e.in.Refused.Error(), e.in.Do)
 		return
@@ -129,10 +129,10 @@ func (e *examination) send(ctx context.Context, req apiclient.Request) (*apiclie
 	case ok:
 		e.Requests += max(1, failed.Attempts)
 		if failed.Status == 429 {
-			e.limited, e.spent = failed, true
+			e.limited, e.quotaExhausted = failed, true
 		}
 		if failed.Status != 0 {
-			e.read(failed.Head)
+			e.read(failed.Headers)
 		}
 	case err == nil:
 		e.Requests++
@@ -144,10 +144,10 @@ func (e *examination) send(ctx context.Context, req apiclient.Request) (*apiclie
 	return resp, err
 }
 
-func (e *examination) read(h apiclient.Head) {
+func (e *examination) read(h apiclient.Headers) {
 	if h.Remaining >= 0 {
 		e.remaining, e.reset = h.Remaining, h.Reset
-		e.spent = e.spent || h.Remaining == 0
+		e.quotaExhausted = e.quotaExhausted || h.Remaining == 0
 	}
 	if !h.Date.IsZero() && !e.dated {
 		// The service shows whole seconds.
@@ -199,7 +199,7 @@ func (e *examination) service(ctx context.Context) {
 // one project holds. What a project has one of is read as it is.
 func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
-	project := resource.Must("project")
+	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
 		if !e.in.API.Offers(op) || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
@@ -263,7 +263,7 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 func (e *examination) self(resp *apiclient.Response, failed *apiclient.Error) {
 	if failed != nil {
 		what := "the service does not tell whose credential this is: " + words(failed)
-		if e.anonymous = failed.RouteAbsent(); e.anonymous {
+		if e.anonymous = failed.Unsupported(); e.anonymous {
 			e.add("user", OK, what, "")
 		} else {
 			e.add("user", Warning, what, "")
@@ -271,16 +271,16 @@ func (e *examination) self(resp *apiclient.Response, failed *apiclient.Error) {
 		return
 	}
 	for _, name := range []string{"display_name", "email"} {
-		if text, _ := resp.Row[name].(string); text != "" && e.who == "" {
-			e.who = text
+		if text, _ := resp.Row[name].(string); text != "" && e.userName == "" {
+			e.userName = text
 		} else if text != "" {
-			e.who += " (" + text + ")"
+			e.userName += " (" + text + ")"
 		}
 	}
-	if e.who == "" {
-		e.who = resp.Row.ID()
+	if e.userName == "" {
+		e.userName = resp.Row.ID()
 	}
-	e.add("user", OK, "the credential belongs to "+e.who, "")
+	e.add("user", OK, "the credential belongs to "+e.userName, "")
 }
 
 // keep asks, and keeps the first row of a list.
@@ -298,7 +298,7 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 			f.err = errors.New("the answer is not a list")
 		} else if all := rows(resp); len(all) > 0 {
 			f.row = all[0]
-			e.params[resource.Must(op.Kind).Param] = f.row.ID()
+			e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
 		}
 	}
 	e.found[op.Kind] = f
@@ -307,7 +307,7 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 
 // list asks for a list, if its parent is known and the limit allows it.
 func (e *examination) list(ctx context.Context, op *resource.Operation) {
-	if _, missing := op.Expand(e.params); missing == "" && (e.patient || !e.spent) && ctx.Err() == nil {
+	if _, missing := op.Expand(e.params); missing == "" && (e.patient || !e.quotaExhausted) && ctx.Err() == nil {
 		_, _ = e.keep(ctx, op) // the error is in what is kept
 	}
 }

@@ -131,7 +131,7 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 		t.Fatal(err)
 	}
 	t.Cleanup(client.CloseIdle)
-	in.Client, in.Hide = client, client.Hide
+	in.Client, in.Hide = client, client.Redact
 	if tr.manifest != "" {
 		name := filepath.Join(dir, "m.yaml")
 		if err := os.WriteFile(name, []byte("version: 1\nworkspace: acme\n"+tr.manifest), 0o600); err != nil {
@@ -154,9 +154,9 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 func lines(r doctor.Report) string {
 	var b strings.Builder
 	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "%s %s: %s\n", c.Status, c.Name, c.What)
-		if c.Do != "" {
-			fmt.Fprintf(&b, "    %s\n", c.Do)
+		fmt.Fprintf(&b, "%s %s: %s\n", c.Status, c.Name, c.Summary)
+		if c.Hint != "" {
+			fmt.Fprintf(&b, "    %s\n", c.Hint)
 		}
 	}
 	fmt.Fprintf(&b, "offers %s\nlacks %s\nrequests %d, denied %t\n", strings.Join(r.Offers, " "), strings.Join(r.Lacks, " "), r.Requests, r.Denied)

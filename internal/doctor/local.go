@@ -115,7 +115,7 @@ func (e *examination) manifest() {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		n := denied[kind]
-		op, _ := resource.Must(kind).Op(resource.List, e.in.API)
+		op, _ := resource.MustLookup(kind).Op(resource.List, e.in.API)
 		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
 			e.access(op.Scope))
 	}

@@ -18,13 +18,13 @@ type ProblemError struct {
 	Err    error // what the service or the connection said; nil = nothing of its own
 }
 
-func (e *ProblemError) Error() string { return e.What }
+func (e *ProblemError) Error() string { return e.Summary }
 
 // Unwrap gives what the service or the connection said.
 func (e *ProblemError) Unwrap() error { return e.Err }
 
 // Hint is the next step.
-func (e *ProblemError) Hint() string { return e.Do }
+func (e *ProblemError) Hint() string { return e.Check.Hint }
 
 // Preflight makes sure of address, credential and workspace before a run
 // concludes anything from other answers. It asks the questions of [Examine], and
@@ -41,9 +41,9 @@ func NewPreflight(in Input) *Preflight {
 // User is whom the credential belongs to; "" = it is not known.
 func (p *Preflight) User() string {
 	if p.e.in.Hide == nil {
-		return p.e.who
+		return p.e.userName
 	}
-	return p.e.in.Hide(p.e.who)
+	return p.e.in.Hide(p.e.userName)
 }
 
 // Service makes sure of address and credential. Where the operations that may be
@@ -95,7 +95,7 @@ func (e *examination) refusal(ctx context.Context) error {
 	for _, c := range slices.Backward(e.Checks) {
 		if c.Status == Problem {
 			if e.in.Hide != nil {
-				c.What, c.Do = e.in.Hide(c.What), e.in.Hide(c.Do)
+				c.Summary, c.Hint = e.in.Hide(c.Summary), e.in.Hide(c.Hint)
 			}
 			return &ProblemError{Check: c, Denied: e.Denied, Err: e.failure}
 		}
@@ -131,7 +131,7 @@ func (p *Preflight) Outsider(projects []resource.Row, wanted []*resource.Object)
 		return nil
 	}
 	for _, c := range all[1:] {
-		all[0].What += "; " + c.What
+		all[0].Summary += "; " + c.Summary
 	}
 	return &ProblemError{Check: all[0], Denied: true}
 }
@@ -158,18 +158,18 @@ func (e *examination) outsider(projects []resource.Row, wanted []*resource.Objec
 
 // user is what the report calls the user.
 func (e *examination) user() string {
-	if e.who == "" {
+	if e.userName == "" {
 		return "this user"
 	}
-	return e.who
+	return e.userName
 }
 
 // visible finds out of which of the manifest's projects the user is no member.
 func (e *examination) visible(ctx context.Context) {
-	if f := e.found["project"]; f.row == nil || e.spent || len(e.in.Wanted) == 0 {
+	if f := e.found["project"]; f.row == nil || e.quotaExhausted || len(e.in.Wanted) == 0 {
 		return
 	}
-	op, ok := resource.Must("project").Op(resource.List, e.in.API)
+	op, ok := resource.MustLookup("project").Op(resource.List, e.in.API)
 	if !ok {
 		return
 	}

@@ -49,7 +49,7 @@ func reach(base string, err error) (what, do string, reached bool) {
 
 // known reports whether the API answers so where it is asked whom the credential belongs to.
 func known(e *apiclient.Error) bool {
-	return e.Credential() || e.Permission() || e.RouteAbsent() || errors.Is(e, apiclient.ErrRateLimited)
+	return e.Credential() || e.Permission() || e.Unsupported() || errors.Is(e, apiclient.ErrRateLimited)
 }
 
 func pause(e *apiclient.Error) string {

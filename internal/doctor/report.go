@@ -26,10 +26,10 @@ func (s Status) String() string {
 
 // Check is one thing that was looked at.
 type Check struct {
-	Name   string // what was looked at, such as workspace
-	Status Status
-	What   string // how it is
-	Do     string // the next step; "" = none
+	Name    string // what was looked at, such as workspace
+	Status  Status
+	Summary string // how it is
+	Hint    string // the next step; "" = none
 }
 
 // Report is everything that was looked at.
@@ -55,7 +55,7 @@ func (r *Report) Count(s Status) int {
 }
 
 func (r *Report) add(name string, s Status, what, do string) {
-	r.Checks = append(r.Checks, Check{Name: name, Status: s, What: what, Do: do})
+	r.Checks = append(r.Checks, Check{Name: name, Status: s, Summary: what, Hint: do})
 }
 
 // deny is add for a problem of credential or permission.

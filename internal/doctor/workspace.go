@@ -127,12 +127,12 @@ func (e *examination) edition() {
 	}
 }
 
-func lacking(err error) bool { return errors.Is(err, apiclient.ErrRouteAbsent) }
+func lacking(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
 
 // dialect tells by which of two names the service calls a field, where it shows one of them only.
 func (e *examination) dialect(ctx context.Context) {
 	for _, k := range resource.Kinds() {
-		at := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.WireNewer != "" })
+		at := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.AltAPIName != "" })
 		list, ok := k.Op(resource.List, e.in.API)
 		if at < 0 || !ok {
 			continue
@@ -141,13 +141,13 @@ func (e *examination) dialect(ctx context.Context) {
 			e.list(ctx, list)
 		}
 		f, row := &k.Fields[at], e.found[k.Name].row
-		_, older := row[f.Wire]
-		_, newer := row[f.WireNewer]
+		_, older := row[f.APIName]
+		_, newer := row[f.AltAPIName]
 		switch {
 		case older && !newer:
-			e.add("dialect", OK, fmt.Sprintf("%s use the documented field names: %s is %q", plural(k.Name), f.Name, f.Wire), "")
+			e.add("dialect", OK, fmt.Sprintf("%s use the documented field names: %s is %q", plural(k.Name), f.Name, f.APIName), "")
 		case newer && !older:
-			e.add("dialect", OK, fmt.Sprintf("%s use the newer field names: %s is %q", plural(k.Name), f.Name, f.WireNewer), "")
+			e.add("dialect", OK, fmt.Sprintf("%s use the newer field names: %s is %q", plural(k.Name), f.Name, f.AltAPIName), "")
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (e *examination) slash(ctx context.Context) {
 		}
 	}
 	op := e.readable()
-	if op == nil || len(without) == 0 || e.spent {
+	if op == nil || len(without) == 0 || e.quotaExhausted {
 		return
 	}
 	bare := *op
@@ -181,7 +181,7 @@ func (e *examination) slash(ctx context.Context) {
 func (e *examination) readable() *resource.Operation {
 	for _, op := range e.questions() {
 		f, asked := e.found[op.Kind]
-		if strings.HasSuffix(op.Path, "/") && (op.Verb == resource.Self && e.who != "" || op.Verb == resource.List && asked && f.err == nil) {
+		if strings.HasSuffix(op.Path, "/") && (op.Verb == resource.Self && e.userName != "" || op.Verb == resource.List && asked && f.err == nil) {
 			return op
 		}
 	}
@@ -189,7 +189,7 @@ func (e *examination) readable() *resource.Operation {
 }
 
 // plural is what several things of a kind are called.
-func plural(kind string) string { return diag.Plural(resource.Must(kind).Noun()) }
+func plural(kind string) string { return diag.Plural(resource.MustLookup(kind).Noun()) }
 
 func plurals(kinds []string) string {
 	words := make([]string, len(kinds))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/export"
-	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
@@ -54,7 +54,7 @@ func values(f *resource.Field) []any {
 	case resource.Enum:
 		var all []any
 		for i, v := range f.Enum {
-			if f.Coded {
+			if f.EnumAsIndex {
 				all = append(all, i)
 			} else {
 				all = append(all, v)
@@ -95,7 +95,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 		path = strings.TrimPrefix(path, "/api/v1/workspaces/acme/")
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			if f.NoWire || f.IsRef() || f.Shelf || f.Once() || f.Unread || f.Wire == "sequence" || f.Wire == "sort_order" || strings.HasSuffix(f.Wire, "_json") || strings.HasSuffix(f.Wire, "_stripped") {
+			if f.Virtual || f.IsRef() || f.ArchiveFlag || f.CreateOnly() || f.WriteOnly || f.APIName == "sequence" || f.APIName == "sort_order" || strings.HasSuffix(f.APIName, "_json") || strings.HasSuffix(f.APIName, "_stripped") {
 				continue
 			}
 			for _, value := range values(f) {
@@ -114,14 +114,14 @@ func (s *service) everyValue(edition sandbox.Edition) {
 				case "page":
 					body["description_html"] = "<p></p>"
 				}
-				body[cmp.Or(f.WireNewer, f.Wire)] = value
+				body[cmp.Or(f.AltAPIName, f.APIName)] = value
 				if f.Type == resource.Date && k.Name == "cycle" {
 					body["start_date"], body["end_date"] = "2031-01-06", "2031-01-17"
 				}
 				if f.Type == resource.Text && (f.Name == "name" || f.Name == "title") {
-					body[cmp.Or(f.WireNewer, f.Wire)] = fmt.Sprintf("%v %d", value, n)
+					body[cmp.Or(f.AltAPIName, f.APIName)] = fmt.Sprintf("%v %d", value, n)
 				}
-				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.Wire != "color" {
+				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.APIName != "color" {
 					delete(body, "color")
 				}
 				s.send("POST", path, body)
@@ -129,7 +129,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 		}
 	}
 	// A new project has states of its own.
-	list, _ := resource.Must("state").Op(resource.List, resource.Full)
+	list, _ := resource.MustLookup("state").Op(resource.List, resource.Full)
 	path, _ := list.Expand(params)
 	states, err := s.client.Read(s.t.Context(), list, path, nil)
 	if err != nil {
@@ -172,10 +172,10 @@ func (s *service) values() map[string]map[string]string {
 				shown := map[string]string{}
 				for i := range k.Fields {
 					f := &k.Fields[i]
-					if f.IsRef() || f.Wire == "sequence" || f.Wire == "sort_order" || strings.HasSuffix(f.Wire, "_json") {
+					if f.IsRef() || f.APIName == "sequence" || f.APIName == "sort_order" || strings.HasSuffix(f.APIName, "_json") {
 						continue
 					}
-					if value, known := f.Observed(row); known {
+					if value, known := f.ObservedIn(row); known {
 						shown[f.Name] = value
 					}
 				}
@@ -212,7 +212,7 @@ func (s *service) apply(dir string) {
 			o.Identifier = ""
 		}
 	}
-	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, remote.Grace{})
+	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, provider.Grace{})
 	if err != nil || found.HasErrors() {
 		s.t.Fatal(err, found)
 	}
@@ -220,7 +220,7 @@ func (s *service) apply(dir string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	result := executor.Run(s.t.Context(), plan, remote.NewService(s.client, plan, remote.Grace{}), file, executor.Options{Parallelism: 4})
+	result := executor.Run(s.t.Context(), plan, provider.NewService(s.client, plan, provider.Grace{}), file, executor.Options{Parallelism: 4})
 	for _, o := range result.Steps {
 		if o.Status != executor.Done {
 			s.t.Errorf("%s %s: %v %v", o.Step.Action, o.Step.Address, o.Status, o.Err)

@@ -22,16 +22,16 @@ type Export struct {
 	Omitted []Omission       // what the service holds and the files do not
 	Denied  bool             // something could not be read for want of permission
 
-	workspace string
-	baseURL   string
-	root      *thing
-	all       map[serviceID]*thing // that were read
-	findings  diag.List
-	checker   *schema.Checker
-	names     fileNames
-	omitted   map[loss][]omission // what is not in the files
-	rosters   map[resource.Address]*planner.Record
-	said      map[edge]bool // members that a manifest names already, from the other side
+	workspace   string
+	baseURL     string
+	root        *object
+	all         map[serviceID]*object // that were read
+	findings    diag.List
+	checker     *schema.Checker
+	names       fileNames
+	omitted     map[omission][]readOmission // what is not in the files
+	memberships map[resource.Address]*planner.Record
+	declared    map[edge]bool // members that a manifest names already, from the other side
 }
 
 // File is one file, its name with slashes.
@@ -46,8 +46,8 @@ type Count struct {
 	Number int
 }
 
-// loss is why something is not in the manifests.
-type loss struct {
+// omission is why something is not in the manifests.
+type omission struct {
 	what, why string
 	whole     bool // it is a thing, not a field of one
 }
@@ -85,14 +85,14 @@ func (e *Export) compose() error {
 	if e.checker, err = schema.New(); err != nil {
 		return err
 	}
-	e.said, e.rosters = map[edge]bool{}, map[resource.Address]*planner.Record{}
-	project := resource.Must("project")
+	e.declared, e.memberships = map[edge]bool{}, map[resource.Address]*planner.Record{}
+	project := resource.MustLookup("project")
 	e.names.take("workspace.yaml") // no project gets it
 	for _, p := range e.root.exports(project) {
 		first := len(e.Records)
 		document := e.document(manifest.Entry{Key: project.Section, Value: []any{e.object(p)}})
 		name := e.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
-		e.stand(first, name)
+		e.recordSources(first, name)
 		e.file(name, "The project "+p.name()+" of the workspace "+e.workspace+".", document)
 	}
 	var rest manifest.Map
@@ -102,10 +102,10 @@ func (e *Export) compose() error {
 			rest = append(rest, e.section(e.root, k)...)
 		}
 	}
-	e.stand(first, "workspace.yaml")
+	e.recordSources(first, "workspace.yaml")
 	e.file("workspace.yaml", "What the workspace "+e.workspace+" has outside its projects.", e.document(rest...))
-	e.tellLost()
-	for _, r := range e.rosters {
+	e.reportOmissions()
+	for _, r := range e.memberships {
 		slices.Sort(r.Members)
 		slices.Sort(r.Found)
 		e.Records = append(e.Records, *r)
@@ -124,7 +124,7 @@ func inOrder(kinds []*resource.Kind) []*resource.Kind {
 		}
 		for i := range k.Fields {
 			if f := &k.Fields[i]; f.IsRef() && f.Ref != k.Name {
-				visit(resource.Must(f.Ref))
+				visit(resource.MustLookup(f.Ref))
 			}
 		}
 		list = append(list, k)
@@ -162,7 +162,7 @@ func (e *Export) file(name, comment string, document manifest.Map) {
 }
 
 // section is the list of things of a kind that live in a thing, or nothing.
-func (e *Export) section(parent *thing, k *resource.Kind) manifest.Map {
+func (e *Export) section(parent *object, k *resource.Kind) manifest.Map {
 	things := parent.exports(k)
 	if len(things) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (e *Export) section(parent *thing, k *resource.Kind) manifest.Map {
 }
 
 // object is a thing with all that lives in it.
-func (e *Export) object(t *thing) manifest.Map {
+func (e *Export) object(t *object) manifest.Map {
 	e.count(t.kind.Section)
 	fields := e.fields(t)
 	for _, k := range inOrder(resource.Children(t.kind.Name)) {
@@ -195,34 +195,34 @@ func (e *Export) count(section string) {
 }
 
 // record takes down what the state is to know of a thing.
-func (e *Export) record(t *thing, values map[string]string) {
+func (e *Export) record(t *object, values map[string]string) {
 	e.Records = append(e.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
 }
 
-// stand notes in which manifest the things stand of the records from first on.
-func (e *Export) stand(first int, file string) {
+// recordSources notes in which manifest the things stand of the records from first on.
+func (e *Export) recordSources(first int, file string) {
 	for i := range e.Records[first:] {
 		e.Records[first+i].Sources = []string{file}
 	}
 }
 
-// lose notes that something of a thing cannot be written.
-func (e *Export) lose(t *thing, what, why string) {
-	l := loss{what, why, false}
+// omit notes that something of a thing cannot be written.
+func (e *Export) omit(t *object, what, why string) {
+	l := omission{what, why, false}
 	where := t.called()
 	if t.identifier == "" && t.in.kind != nil {
 		where += " in " + t.in.called()
 	}
-	e.omitted[l] = append(e.omitted[l], omission{where, 1})
+	e.omitted[l] = append(e.omitted[l], readOmission{where, 1})
 }
 
-// tellLost reports what was left out, the same of many things once.
-func (e *Export) tellLost() {
-	losses := make([]loss, 0, len(e.omitted))
+// reportOmissions reports what was left out, the same of many things once.
+func (e *Export) reportOmissions() {
+	losses := make([]omission, 0, len(e.omitted))
 	for l := range e.omitted {
 		losses = append(losses, l)
 	}
-	slices.SortFunc(losses, func(a, b loss) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) })
+	slices.SortFunc(losses, func(a, b omission) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) })
 	for _, l := range losses {
 		o := Omission{What: l.what, Why: l.why}
 		for _, place := range e.omitted[l] {
@@ -236,28 +236,28 @@ func (e *Export) tellLost() {
 		o.Examples = o.Examples[:min(5, len(o.Examples))]
 		e.Omitted = append(e.Omitted, o)
 	}
-	e.tellBeyond()
+	e.reportUnmanaged()
 }
 
 // text says what is left out.
-func (l loss) text(o Omission) string {
+func (l omission) text(o Omission) string {
 	switch {
 	case l.whole:
-		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, some(o.Examples))
+		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, firstFew(o.Examples))
 	case o.Count > 1:
-		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, some(o.Examples))
+		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, firstFew(o.Examples))
 	default:
-		return fmt.Sprintf("the %s of %s is left out: %s", l.what, some(o.Examples), l.why)
+		return fmt.Sprintf("the %s of %s is left out: %s", l.what, firstFew(o.Examples), l.why)
 	}
 }
 
-// tellBeyond notes what is not asked for, since no manifest could say it.
-func (e *Export) tellBeyond() {
+// reportUnmanaged notes what is not asked for, since no manifest could say it.
+func (e *Export) reportUnmanaged() {
 	var beyond []string
 	for _, k := range resource.Kinds() {
 		for _, c := range e.Counts {
-			if c.Name == k.Section && len(k.Beyond) > 0 {
-				beyond = append(beyond, strings.Join(k.Beyond, ", ")+" of "+spoken(k.Section))
+			if c.Name == k.Section && len(k.Unmanaged) > 0 {
+				beyond = append(beyond, strings.Join(k.Unmanaged, ", ")+" of "+humanize(k.Section))
 			}
 		}
 	}
@@ -270,8 +270,8 @@ func warning(code, summary string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary}
 }
 
-// some names the first few of many.
-func some(names []string) string {
+// firstFew names the first few of many.
+func firstFew(names []string) string {
 	const most = 5
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -279,4 +279,4 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-func spoken(name string) string { return strings.ReplaceAll(name, "_", " ") }
+func humanize(name string) string { return strings.ReplaceAll(name, "_", " ") }

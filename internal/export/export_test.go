@@ -24,7 +24,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/export"
-	"github.com/planform/planform/internal/remote"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/manifest"
@@ -129,9 +129,9 @@ func (s *service) plan(dir string, records []planner.Record, trust bool) *planne
 	for _, r := range records {
 		prior[r.Address] = r
 	}
-	plan, found, err := remote.Plan(s.t.Context(), s.client, planner.Input{
+	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{
 		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, RefreshAll: true, SkipRefresh: trust,
-	}, remote.Grace{})
+	}, provider.Grace{})
 	if err != nil || len(found) > 0 {
 		s.t.Fatal(err, found)
 	}
@@ -535,17 +535,17 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 func TestAFolderWithManifestsIsNotVacant(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := export.Vacant(dir, "web.yaml", "pages/a.md"); err != nil {
+	if err := export.CheckEmpty(dir, "web.yaml", "pages/a.md"); err != nil {
 		t.Error(err)
 	}
-	if err := export.Vacant(filepath.Join(dir, "not-there")); err != nil {
+	if err := export.CheckEmpty(filepath.Join(dir, "not-there")); err != nil {
 		t.Error(err)
 	}
 	if err := export.Write(dir, []export.File{{Name: "other.yml"}, {Name: "pages/a.md"}}); err != nil {
 		t.Fatal(err)
 	}
-	var occupied *export.OccupiedError
-	if err := export.Vacant(dir, "pages/a.md"); !errors.As(err, &occupied) || !cmp.Equal(occupied.Files, []string{"other.yml", "pages/a.md"}) {
+	var occupied *export.NotEmptyError
+	if err := export.CheckEmpty(dir, "pages/a.md"); !errors.As(err, &occupied) || !cmp.Equal(occupied.Files, []string{"other.yml", "pages/a.md"}) {
 		t.Errorf("%v", err)
 	}
 }

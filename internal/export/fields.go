@@ -23,11 +23,11 @@ type written struct {
 }
 
 // fields writes what a manifest says of a thing itself, and takes down what the state is to know of it.
-func (e *Export) fields(t *thing) manifest.Map {
+func (e *Export) fields(t *object) manifest.Map {
 	var list []written
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if f.Unread && !f.Once() || f == placed(t.kind) || stands(t.kind, f) {
+		if f.WriteOnly && !f.CreateOnly() || f == orderField(t.kind) || derivedForm(t.kind, f) {
 			continue
 		}
 		if w, ok := e.field(t, f); ok {
@@ -42,7 +42,7 @@ func (e *Export) fields(t *thing) manifest.Map {
 		if w.file != nil {
 			e.Files = append(e.Files, *w.file)
 		}
-		if !w.field.NoWire && !t.kind.Carried(w.field, resource.Full) {
+		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.Full) {
 			values[w.field.Name] = resource.Digest(w.canonical)
 		}
 		object = put(object, w)
@@ -67,7 +67,7 @@ func put(object manifest.Map, w written) manifest.Map {
 }
 
 // identity says which thing of the service is meant.
-func (e *Export) identity(t *thing) manifest.Map {
+func (e *Export) identity(t *object) manifest.Map {
 	var object manifest.Map
 	if t.keyed {
 		object = append(object, manifest.Entry{Key: schema.Key, Value: t.key})
@@ -81,9 +81,9 @@ func (e *Export) identity(t *thing) manifest.Map {
 	return object
 }
 
-// stands reports whether another field of the kind says the same: a text has a
+// derivedForm reports whether another field of the kind says the same: a text has a
 // form for people, which is exported, and others that the service derives from it.
-func stands(k *resource.Kind, f *resource.Field) bool {
+func derivedForm(k *resource.Kind, f *resource.Field) bool {
 	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
 		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
 			if html, has := k.Field(stem + "_html"); has && html.Rich() {
@@ -97,7 +97,7 @@ func stands(k *resource.Kind, f *resource.Field) bool {
 	for i := range k.Fields { // the first of those with one wire name writes them all
 		if other := &k.Fields[i]; other == f {
 			return false
-		} else if other.Rich() && other.Wire == f.Wire {
+		} else if other.Rich() && other.APIName == f.APIName {
 			return true
 		}
 	}
@@ -105,16 +105,16 @@ func stands(k *resource.Kind, f *resource.Field) bool {
 }
 
 // field writes one field. ok is false where there is nothing to say.
-func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
+func (e *Export) field(t *object, f *resource.Field) (w written, ok bool) {
 	w.field = f
 	switch {
-	case f.Once():
+	case f.CreateOnly():
 		return e.once(t, f)
 	case f.IsRef():
 		return e.references(t, f)
 	}
-	shown, known := f.Observed(t.row)
-	if w.canonical = shown; !known || shown == "" || !f.Required && t.usual(f, shown) {
+	shown, known := f.ObservedIn(t.row)
+	if w.canonical = shown; !known || shown == "" || !f.Required && t.defaultValue(f, shown) {
 		return w, false
 	}
 	if f.Rich() {
@@ -138,7 +138,7 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 		w.value, w.instance = text, text
 	}
 	if why := cmp.Or(manifest.Fault(f, text), treeFault(f, w.value, 0)); why != "" {
-		e.lose(t, f.Path(), why)
+		e.omit(t, f.Path(), why)
 		return w, false
 	}
 	return w, e.same(t, f, text, shown)
@@ -146,22 +146,22 @@ func (e *Export) field(t *thing, f *resource.Field) (w written, ok bool) {
 
 // same makes sure that the text means what the service shows. Where it does not,
 // nobody can write it: the comparison has no form for it.
-func (e *Export) same(t *thing, f *resource.Field, text, shown string) bool {
+func (e *Export) same(t *object, f *resource.Field, text, shown string) bool {
 	v := resource.Value{Field: f, Text: text}
-	if want, ok := v.Wanted(nil); !ok || want != shown {
-		e.lose(t, f.Path(), "a manifest cannot say it such that it compares equal")
+	if want, ok := v.Desired(nil); !ok || want != shown {
+		e.omit(t, f.Path(), "a manifest cannot say it such that it compares equal")
 		return false
 	}
 	return true
 }
 
-// usual reports whether the value is what a new thing has where nothing is said. Of
+// defaultValue reports whether the value is what a new thing has where nothing is said. Of
 // what each new parent has from the start that is not known: there everything is said.
-func (t *thing) usual(f *resource.Field, shown string) bool {
+func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	switch {
-	case f.Shelf:
+	case f.ArchiveFlag:
 		return shown == "false"
-	case len(t.kind.Given) > 0 && slices.Contains(t.kind.Given, t.text(t.kind.Natural[0])):
+	case len(t.kind.Predefined) > 0 && slices.Contains(t.kind.Predefined, t.text(t.kind.NaturalKey[0])):
 		return false
 	case f.Default != "":
 		return shown == f.Default
@@ -175,23 +175,23 @@ func (t *thing) usual(f *resource.Field, shown string) bool {
 }
 
 // once writes what only a create takes, such as who created a thing that comes from elsewhere.
-func (e *Export) once(t *thing, f *resource.Field) (w written, ok bool) {
-	raw, _ := t.row[f.Wire].(string)
+func (e *Export) once(t *object, f *resource.Field) (w written, ok bool) {
+	raw, _ := t.row[f.APIName].(string)
 	if raw == "" {
 		return w, false
 	}
 	w.field = f
 	v := resource.Value{Field: f, Text: raw}
 	if f.IsRef() {
-		id := resource.NormalID(raw)
-		if t.find(resource.Must(f.Ref), id) == nil {
-			e.lose(t, f.Path(), "it is somebody who is not there any more")
+		id := resource.LowerID(raw)
+		if t.find(resource.MustLookup(f.Ref), id) == nil {
+			e.omit(t, f.Path(), "it is somebody who is not there any more")
 			return w, false
 		}
 		v.Refs = []resource.Reference{{ID: id}}
 		raw = e.nameOf(t, f, id)
 	}
-	w.canonical, ok = v.Wanted(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
+	w.canonical, ok = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
 	w.value, w.instance = raw, raw
 	return w, ok
 }
@@ -266,11 +266,11 @@ func treeFault(f *resource.Field, v any, depth int) string {
 
 // rich writes a text that the service keeps as HTML: into a file where the kind
 // has a field for that, as Markdown where that says the same, else as HTML.
-func (e *Export) rich(t *thing, first *resource.Field, shown string) (w written, ok bool) {
+func (e *Export) rich(t *object, first *resource.Field, shown string) (w written, ok bool) {
 	var asMarkdown, asHTML, asFile *resource.Field
 	for i := range t.kind.Fields {
 		switch f := &t.kind.Fields[i]; {
-		case f.Wire != first.Wire:
+		case f.APIName != first.APIName:
 		case f.Type == resource.Markdown:
 			asMarkdown = f
 		case f.Type == resource.HTML:
@@ -287,14 +287,14 @@ func (e *Export) rich(t *thing, first *resource.Field, shown string) (w written,
 	case asHTML != nil:
 		isMarkdown = false
 	default:
-		e.lose(t, first.Path(), "Markdown cannot say it")
+		e.omit(t, first.Path(), "Markdown cannot say it")
 		return w, false
 	}
 	if !isMarkdown {
-		text = legible(html)
+		text = breakLines(html)
 	}
 	if why := manifest.Fault(first, text); why != "" {
-		e.lose(t, first.Path(), why)
+		e.omit(t, first.Path(), why)
 		return w, false
 	}
 	if strings.Contains(text, "\n") || asFile != nil {
@@ -315,8 +315,8 @@ func (e *Export) rich(t *thing, first *resource.Field, shown string) (w written,
 	return w, true
 }
 
-// legible breaks the lines of HTML between its blocks, and drops the control characters that mean nothing in it.
-func legible(html string) string {
+// breakLines breaks the lines of HTML between its blocks, and drops the control characters that mean nothing in it.
+func breakLines(html string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
 			return -1
@@ -336,7 +336,7 @@ var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>"
 	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
 
 // ordered leaves out a date that precedes the one that it must not precede.
-func (e *Export) ordered(t *thing, list []written) []written {
+func (e *Export) ordered(t *object, list []written) []written {
 	return slices.DeleteFunc(list, func(w written) bool {
 		if w.field.NotBefore == "" {
 			return false
@@ -345,14 +345,14 @@ func (e *Export) ordered(t *thing, list []written) []written {
 		if i < 0 || list[i].canonical <= w.canonical {
 			return false
 		}
-		e.lose(t, w.field.Path(), "it is before the "+w.field.NotBefore)
+		e.omit(t, w.field.Path(), "it is before the "+w.field.NotBefore)
 		return true
 	})
 }
 
 // valid leaves out what the schema refuses, such as a colour by its name. A thing
 // that then lacks what tells it from others is known by its ID.
-func (e *Export) valid(t *thing, list []written) []written {
+func (e *Export) valid(t *object, list []written) []written {
 	for {
 		instance := map[string]any{}
 		for _, entry := range e.identity(t) {
@@ -372,8 +372,8 @@ func (e *Export) valid(t *thing, list []written) []written {
 			if i < 0 {
 				continue
 			}
-			e.lose(t, v.Property, "the schema refuses it")
-			t.pinned = t.pinned || t.identifier == "" && slices.Contains(t.kind.Natural, list[i].field.Name)
+			e.omit(t, v.Property, "the schema refuses it")
+			t.pinned = t.pinned || t.identifier == "" && slices.Contains(t.kind.NaturalKey, list[i].field.Name)
 			list = slices.Delete(list, i, i+1)
 			changed = true
 		}

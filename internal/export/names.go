@@ -10,14 +10,14 @@ import (
 )
 
 // references writes a field that names other things.
-func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
+func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 	w.field = f
 	var ids []string
-	via, member := resource.Via(t.kind.Name, f.Name)
-	if member = member && (f.NoWire || t.kind.Carried(f, resource.Full)); member {
+	via, member := resource.MembershipOf(t.kind.Name, f.Name)
+	if member = member && (f.Virtual || t.kind.ViaMembership(f, resource.Full)); member {
 		ids = slices.Compact(slices.Sorted(slices.Values(t.named[f])))
-		ids = slices.DeleteFunc(ids, func(id string) bool { return e.saidBefore(via.Membership, via.Name, t.row.ID(), id) })
-	} else if shown, known := f.Observed(t.row); known && shown != "" {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return e.declaredByInverse(via.Membership, via.Name, t.row.ID(), id) })
+	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown
 	}
 	names := make([]name, len(ids))
@@ -26,25 +26,25 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 	}
 	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.text, b.text) })
 	if len(names) > 1 && f.Type == resource.Ref {
-		e.lose(t, "second "+f.Path(), "a manifest gives one")
+		e.omit(t, "second "+f.Path(), "a manifest gives one")
 		names = names[:1]
 	}
 	if len(names) == 0 {
 		w.value, w.instance = []any{}, []any{}
-		return w, t.filled(f)
+		return w, t.hasDefault(f)
 	}
-	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.above(t, f, names[0].id) {
-		e.lose(t, f.Path(), "it leads back to the same "+t.kind.Noun())
+	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.leadsTo(t, f, names[0].id) {
+		e.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
 	list, instance := make([]any, len(names)), make([]any, len(names))
 	for i, n := range names {
 		list[i], instance[i] = n.text, n.text
-		if value := t.said[n.id]; member && value != "" && value != via.Membership.Attribute.Default {
+		if value := t.attributes[n.id]; member && value != "" && value != via.Membership.Attribute.Default {
 			list[i] = manifest.Map{{Key: via.Membership.Attribute.Member, Value: n.text}, {Key: via.Membership.Attribute.Name, Value: value}}
 		}
 		if member {
-			e.joins(via.Membership, t, n.id)
+			e.recordMembership(via.Membership, t, n.id)
 		}
 	}
 	if w.value, w.instance = list, instance; f.Type == resource.Ref {
@@ -53,8 +53,8 @@ func (e *Export) references(t *thing, f *resource.Field) (w written, ok bool) {
 	return w, true
 }
 
-// filled reports whether a new thing gets a value from what it lives in unless it is said that it has none.
-func (t *thing) filled(f *resource.Field) bool {
+// hasDefault reports whether a new thing gets a value from what it lives in unless it is said that it has none.
+func (t *object) hasDefault(f *resource.Field) bool {
 	if f.ParentDefault == "" || t.in.kind == nil {
 		return false
 	}
@@ -62,30 +62,30 @@ func (t *thing) filled(f *resource.Field) bool {
 	if !ok {
 		return false
 	}
-	value, _ := from.Observed(t.in.row)
+	value, _ := from.ObservedIn(t.in.row)
 	return value != ""
 }
 
 // name is a text that names a thing of the service.
 type name struct{ text, id string }
 
-// joins takes down who belongs to what, as far as the manifest says it.
-func (e *Export) joins(m *resource.Membership, t *thing, id string) {
+// recordMembership takes down who belongs to what, as far as the manifest says it.
+func (e *Export) recordMembership(m *resource.Membership, t *object, id string) {
 	container, member := t, id
 	if m.On == m.Member && m.Member != m.Container {
-		container, member = e.all[serviceID{resource.Must(m.Container), id}], t.row.ID()
+		container, member = e.all[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
 	}
 	if container == nil || !container.exported {
 		return
 	}
 	at := container.address.Members(m.Plural(), 1)
-	r, ok := e.rosters[at]
+	r, ok := e.memberships[at]
 	if !ok {
 		r = &planner.Record{Address: at, ID: container.row.ID()}
-		e.rosters[at] = r
+		e.memberships[at] = r
 	}
 	r.Members, r.Found = append(r.Members, member), append(r.Found, member)
-	if value := t.said[id]; value != "" && m.Attribute != nil {
+	if value := t.attributes[id]; value != "" && m.Attribute != nil {
 		if r.Values == nil {
 			r.Values = map[string]string{}
 		}
@@ -93,22 +93,22 @@ func (e *Export) joins(m *resource.Membership, t *thing, id string) {
 	}
 }
 
-// saidBefore reports whether the other side of a membership that has two names
+// declaredByInverse reports whether the other side of a membership that has two names
 // says already that these belong together, and notes that this one does.
-func (e *Export) saidBefore(m *resource.Membership, kind, from, to string) bool {
+func (e *Export) declaredByInverse(m *resource.Membership, kind, from, to string) bool {
 	if m.Inverse == "" {
 		return false
 	}
-	if e.said[edge{m.Inverse, to, from}] {
+	if e.declared[edge{m.Inverse, to, from}] {
 		return true
 	}
-	e.said[edge{kind, from, to}] = true
+	e.declared[edge{kind, from, to}] = true
 	return false
 }
 
-// above reports whether the thing that bears the ID leads up to t by the field,
+// leadsTo reports whether the thing that bears the ID leads up to t by the field,
 // where t is the first of the round: the others keep what they name.
-func (e *Export) above(t *thing, f *resource.Field, id string) bool {
+func (e *Export) leadsTo(t *object, f *resource.Field, id string) bool {
 	seen := map[string]bool{}
 	first := t
 	for at := t.in.find(t.kind, id); at != nil && !seen[at.row.ID()]; {
@@ -119,7 +119,7 @@ func (e *Export) above(t *thing, f *resource.Field, id string) bool {
 		if at == t {
 			return first == t
 		}
-		next, _ := f.Observed(at.row)
+		next, _ := f.ObservedIn(at.row)
 		at = t.in.find(t.kind, next)
 	}
 	return false
@@ -127,26 +127,26 @@ func (e *Export) above(t *thing, f *resource.Field, id string) bool {
 
 // nameOf is the text by which the manifest names a thing of the service: what
 // people call it where that is clear, else its ID.
-func (e *Export) nameOf(from *thing, f *resource.Field, id string) string {
-	k := resource.Must(f.Ref)
-	scope := from.within(k.Parent)
+func (e *Export) nameOf(from *object, f *resource.Field, id string) string {
+	k := resource.MustLookup(f.Ref)
+	scope := from.ancestor(k.Parent)
 	to := scope.byID[serviceID{k, id}]
-	if f.Anywhere && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
-		return e.nameAnywhere(serviceID{k, id})
+	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
+		return e.crossProjectName(serviceID{k, id})
 	}
 	if to == nil {
 		return id
 	}
-	for _, text := range to.callings() {
-		if e.means(scope, k, text) == to {
+	for _, text := range to.candidateNames() {
+		if e.resolveName(scope, k, text) == to {
 			return text
 		}
 	}
 	return id
 }
 
-// nameAnywhere is the text by which the manifest names a thing wherever it lives.
-func (e *Export) nameAnywhere(id serviceID) string {
+// crossProjectName is the text by which the manifest names a thing wherever it lives.
+func (e *Export) crossProjectName(id serviceID) string {
 	switch to := e.all[id]; {
 	case to == nil:
 		return id.id
@@ -159,8 +159,8 @@ func (e *Export) nameAnywhere(id serviceID) string {
 	}
 }
 
-// callings are the texts that could name a thing, the most readable first.
-func (t *thing) callings() []string {
+// candidateNames are the texts that could name a thing, the most readable first.
+func (t *object) candidateNames() []string {
 	var texts []string
 	if t.kind.Identifier != nil {
 		if t.exported {
@@ -170,8 +170,8 @@ func (t *thing) callings() []string {
 			texts = append(texts, t.identifier)
 		}
 	}
-	if !t.kind.AdoptAsked {
-		for _, n := range t.kind.Natural {
+	if !t.kind.AdoptOnRequestOnly {
+		for _, n := range t.kind.NaturalKey {
 			f, ok := t.kind.Field(n)
 			if !ok {
 				continue
@@ -187,24 +187,24 @@ func (t *thing) callings() []string {
 	return texts
 }
 
-// means is the one thing that a text names within a parent, as reading and planning find it, or nil.
-func (e *Export) means(scope *thing, k *resource.Kind, text string) *thing {
+// resolveName is the one thing that a text names within a parent, as reading and planning find it, or nil.
+func (e *Export) resolveName(scope *object, k *resource.Kind, text string) *object {
 	x := scope.index(k)
 	if hits := x.keys[text]; len(hits) > 0 {
-		return sole(hits)
+		return only(hits)
 	}
 	if k.Section != "" {
 		if hits := x.manifest[text]; len(hits) > 0 {
-			return sole(hits)
+			return only(hits)
 		}
 	}
 	if hits := x.identifiers[text]; len(hits) > 0 {
-		return sole(hits)
+		return only(hits)
 	}
-	return sole(x.service[text])
+	return only(x.service[text])
 }
 
-func sole(hits []*thing) *thing {
+func only(hits []*object) *object {
 	if len(hits) == 1 {
 		return hits[0]
 	}
@@ -213,15 +213,15 @@ func sole(hits []*thing) *thing {
 
 // index finds things of one kind within a parent by what they are called.
 type index struct {
-	keys, manifest       map[string][]*thing // of those that are exported
-	identifiers, service map[string][]*thing // of all
+	keys, manifest       map[string][]*object // of those that are exported
+	identifiers, service map[string][]*object // of all
 }
 
-func (t *thing) index(k *resource.Kind) *index {
+func (t *object) index(k *resource.Kind) *index {
 	if x, ok := t.indexes[k]; ok {
 		return x
 	}
-	x := &index{map[string][]*thing{}, map[string][]*thing{}, map[string][]*thing{}, map[string][]*thing{}}
+	x := &index{map[string][]*object{}, map[string][]*object{}, map[string][]*object{}, map[string][]*object{}}
 	for _, one := range t.things[k] {
 		if one.exported {
 			x.keys[one.key] = append(x.keys[one.key], one)
@@ -229,10 +229,10 @@ func (t *thing) index(k *resource.Kind) *index {
 		if one.identifier != "" {
 			x.identifiers[one.identifier] = append(x.identifiers[one.identifier], one)
 		}
-		if k.AdoptAsked {
+		if k.AdoptOnRequestOnly {
 			continue
 		}
-		for _, n := range k.Natural {
+		for _, n := range k.NaturalKey {
 			text := strings.TrimSpace(one.text(n))
 			if text == "" {
 				continue

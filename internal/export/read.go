@@ -35,12 +35,12 @@ const readers = 4
 
 // Read reads what the workspace holds, with the wider API.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
-	r := &reader{o: o, client: client, all: map[serviceID]*thing{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, omitted: map[loss][]omission{}}
-	if err := r.choose(); err != nil {
+	r := &reader{o: o, client: client, all: map[serviceID]*object{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, omitted: map[omission][]readOmission{}}
+	if err := r.chooseProjects(); err != nil {
 		return nil, err
 	}
-	root := &thing{exported: true}
-	if err := r.level(ctx, []*thing{root}); err != nil {
+	root := &object{exported: true}
+	if err := r.level(ctx, []*object{root}); err != nil {
 		return nil, err
 	}
 	e := &Export{
@@ -58,17 +58,17 @@ type reader struct {
 	exported map[*resource.Kind]bool // kinds that the manifests list
 	named    map[*resource.Kind]bool // kinds that are read for the names of their things
 	skipped  map[*resource.Kind]int  // costly kinds that are not read: requests that it would take
-	all      map[serviceID]*thing
+	all      map[serviceID]*object
 	lacking  map[*resource.Kind]bool // this edition does not have them
 	denied   map[*resource.Kind][]string
-	omitted  map[loss][]omission
+	omitted  map[omission][]readOmission
 	findings diag.List
 }
 
 // list is one list that is read.
 type list struct {
 	kind *resource.Kind
-	of   *thing
+	of   *object
 	op   *resource.Operation
 	path string
 	side bool // what it answers is read beside the things: that it is not there says nothing of them
@@ -79,10 +79,10 @@ type list struct {
 }
 
 // level reads what lives in the things, and goes on with that.
-func (r *reader) level(ctx context.Context, parents []*thing) error {
+func (r *reader) level(ctx context.Context, parents []*object) error {
 	var lists []*list
 	for _, p := range parents {
-		p.things, p.byID = map[*resource.Kind][]*thing{}, map[serviceID]*thing{}
+		p.things, p.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
 		if p.exported {
 			lists = append(lists, r.lists(p)...)
 		}
@@ -102,7 +102,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 		return err
 	}
 	things := slices.DeleteFunc(slices.Concat(lists, archived, through), func(l *list) bool { return l.op.Verb == resource.Summary })
-	var next []*thing
+	var next []*object
 	for _, l := range things {
 		var pattern *regexp.Regexp
 		if l.kind.Identifier != nil {
@@ -112,7 +112,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			if id := row.ID(); !resource.IsID(id) {
 				return fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 			}
-			t := &thing{kind: l.kind, row: l.kind.Local(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
+			t := &object{kind: l.kind, row: l.kind.InZone(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
 			t.exported = r.exported[l.kind] && resource.IsID(row.ID())
 			if r.exported[l.kind] && !t.exported {
 				r.omit(l.kind.Noun(), "the service gives it no ID, or one that is no UUID", t.in.called(), 1)
@@ -121,7 +121,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			l.of.things[l.kind] = append(l.of.things[l.kind], t)
 			l.of.byID[serviceID{l.kind, row.ID()}], r.all[serviceID{l.kind, row.ID()}] = t, t
 		}
-		if err := r.narrow(l); err != nil {
+		if err := r.filter(l); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 			continue
 		}
 		sorted(l.kind, l.of.things[l.kind])
-		callThem(r.o.Workspace, l.of, l.kind)
+		assignKeys(r.o.Workspace, l.of, l.kind)
 	}
 	if err := r.members(ctx, next); err != nil {
 		return err
@@ -148,20 +148,20 @@ func (r *reader) level(ctx context.Context, parents []*thing) error {
 }
 
 // lists are those of the things that live in a thing.
-func (r *reader) lists(p *thing) []*list {
+func (r *reader) lists(p *object) []*list {
 	parent := ""
 	if p.kind != nil {
 		parent = p.kind.Name
 	}
 	var lists []*list
 	for _, k := range resource.Kinds() {
-		if k.Parent != parent || k.Through != "" || r.lacking[k] {
+		if k.Parent != parent || k.ViaSingleton != "" || r.lacking[k] {
 			continue
 		}
 		if _, skipped := r.skipped[k]; skipped {
 			r.skipped[k]++
 		}
-		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.Through == k.Name && r.named[o] })
+		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.named[o] })
 		op, ok := k.Op(resource.List, resource.Full)
 		if !ok && through { // of which a parent has one
 			op, ok = k.Op(resource.Get, resource.Full)
@@ -182,7 +182,7 @@ func (r *reader) lists(p *thing) []*list {
 }
 
 // counts is what the summary of a thing counts in it; nil = it has none.
-func counts(lists []*list, of *thing) map[string]int {
+func counts(lists []*list, of *object) map[string]int {
 	for _, l := range lists {
 		if l.op.Verb != resource.Summary || l.of != of || len(l.rows) == 0 {
 			continue
@@ -208,7 +208,7 @@ func (r *reader) archived(ctx context.Context, lists []*list) ([]*list, error) {
 		if !ok || l.op.Verb != resource.List || !r.exported[l.kind] || l.failed {
 			continue
 		}
-		if count, counted := counts(lists, l.of)[l.kind.Counted]; counted && count <= len(l.rows) {
+		if count, counted := counts(lists, l.of)[l.kind.CountedAs]; counted && count <= len(l.rows) {
 			continue
 		}
 		path, _ := op.Expand(l.of.params(r.o.Workspace))
@@ -225,8 +225,8 @@ func (r *reader) hidden(lists []*list) {
 		}
 		count := counts(lists, l.of)
 		for _, k := range resource.Kinds() {
-			n, counted := count[k.Counted]
-			delete(count, k.Counted)
+			n, counted := count[k.CountedAs]
+			delete(count, k.CountedAs)
 			listed := slices.ContainsFunc(lists, func(o *list) bool { return o.of == l.of && o.kind == k && o.op.Verb == resource.List && !o.failed })
 			if shown := len(l.of.things[k]); counted && listed && n > shown {
 				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.of.called(), n-shown)
@@ -237,7 +237,7 @@ func (r *reader) hidden(lists []*list) {
 		}
 		for name, n := range count {
 			if n > 0 {
-				r.omit(strings.TrimSuffix(spoken(name), "s"), "a manifest cannot say it", l.of.called(), n)
+				r.omit(strings.TrimSuffix(humanize(name), "s"), "a manifest cannot say it", l.of.called(), n)
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func (r *reader) through(ctx context.Context, hosts []*list) ([]*list, error) {
 	for _, h := range hosts {
 		for _, k := range resource.Kinds() {
 			op, ok := k.Op(resource.List, resource.Full)
-			if !ok || k.Through != h.kind.Name || !r.named[k] || len(h.rows) == 0 {
+			if !ok || k.ViaSingleton != h.kind.Name || !r.named[k] || len(h.rows) == 0 {
 				continue
 			}
 			params := h.of.params(r.o.Workspace)
@@ -262,7 +262,7 @@ func (r *reader) through(ctx context.Context, hosts []*list) ([]*list, error) {
 }
 
 // complete reads the things one by one of which the list shows no text, such as pages where it is left out.
-func (r *reader) complete(ctx context.Context, things []*thing) error {
+func (r *reader) complete(ctx context.Context, things []*object) error {
 	var lists []*list
 	for _, t := range things {
 		op, ok := t.kind.Op(resource.Get, resource.Full)
@@ -284,10 +284,10 @@ func (r *reader) complete(ctx context.Context, things []*thing) error {
 }
 
 // abridged reports whether a record lacks the text that a thing of its kind has.
-func (t *thing) abridged() bool {
+func (t *object) abridged() bool {
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if _, shown := t.row.Shown(f); f.Rich() && !f.Unread && !shown {
+		if _, shown := t.row.Shown(f); f.Rich() && !f.WriteOnly && !shown {
 			return true
 		}
 	}
@@ -295,11 +295,11 @@ func (t *thing) abridged() bool {
 }
 
 // members reads who belongs to the things that are containers.
-func (r *reader) members(ctx context.Context, things []*thing) error {
+func (r *reader) members(ctx context.Context, things []*object) error {
 	var lists []*list
 	for _, m := range resource.Memberships() {
 		op, ok := m.Op(resource.ListMembers, resource.Full)
-		if !ok || !r.exported[resource.Must(m.Membership.On)] {
+		if !ok || !r.exported[resource.MustLookup(m.Membership.On)] {
 			continue
 		}
 		for _, t := range things {
@@ -319,7 +319,7 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 	}
 	for _, l := range lists {
 		m := l.kind.Membership
-		field, _ := resource.Must(m.On).Field(m.Field)
+		field, _ := resource.MustLookup(m.On).Field(m.Field)
 		for _, row := range l.rows {
 			id := m.MemberID(row)
 			if id == "" {
@@ -328,14 +328,14 @@ func (r *reader) members(ctx context.Context, things []*thing) error {
 			if m.On == m.Container {
 				l.of.named[field] = append(l.of.named[field], id)
 				if value := r.attribute(m, row, id); value != "" {
-					if l.of.said == nil {
-						l.of.said = map[string]string{}
+					if l.of.attributes == nil {
+						l.of.attributes = map[string]string{}
 					}
-					l.of.said[id] = value
+					l.of.attributes[id] = value
 				}
 				continue
 			}
-			if at := l.of.in.find(resource.Must(m.Member), id); at != nil {
+			if at := l.of.in.find(resource.MustLookup(m.Member), id); at != nil {
 				at.named[field] = append(at.named[field], l.of.row.ID())
 			}
 		}
@@ -352,14 +352,14 @@ func (r *reader) attribute(m *resource.Membership, row resource.Row, id string) 
 	if shown := m.Attribute.Shown(row); shown != "" {
 		return shown
 	}
-	if t := r.all[serviceID{resource.Must(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+	if t := r.all[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
 		return m.Attribute.Values[0]
 	}
 	return ""
 }
 
 // member reports whether a container's members can show up in a manifest.
-func (r *reader) member(m *resource.Kind, container *thing) bool {
+func (r *reader) member(m *resource.Kind, container *object) bool {
 	if m.Membership.On == m.Membership.Container {
 		return container.exported
 	}
@@ -391,7 +391,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 			if r.o.Answered != nil {
 				r.o.Answered()
 			}
-			if e := errs[i]; e != nil && !errors.Is(e, apiclient.ErrForbidden) && !errors.Is(e, apiclient.ErrNotFound) && !errors.Is(e, apiclient.ErrRouteAbsent) {
+			if e := errs[i]; e != nil && !errors.Is(e, apiclient.ErrForbidden) && !errors.Is(e, apiclient.ErrNotFound) && !errors.Is(e, apiclient.ErrUnsupported) {
 				return e
 			}
 			return nil
@@ -403,12 +403,12 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	for i, group := range groups {
 		for _, l := range group.lists {
 			for name, n := range l.beyond {
-				r.omit(spoken(name)+" relation", "a manifest cannot say it", l.of.called(), n)
+				r.omit(humanize(name)+" relation", "a manifest cannot say it", l.of.called(), n)
 			}
 			l.failed = errs[i] != nil
 			switch {
 			case l.side:
-			case errors.Is(errs[i], apiclient.ErrRouteAbsent):
+			case errors.Is(errs[i], apiclient.ErrUnsupported):
 				r.lacking[l.kind] = true
 			case errors.Is(errs[i], apiclient.ErrForbidden):
 				r.denied[l.kind] = append(r.denied[l.kind], l.of.called())
@@ -427,13 +427,13 @@ func (r *reader) ask(ctx context.Context, lists []*list) error {
 	}
 	rows, err := r.client.Read(ctx, first.op, first.path, nil)
 	for _, l := range lists {
-		if m := l.kind.Membership; m == nil || m.Under == "" {
+		if m := l.kind.Membership; m == nil || m.ResultKey == "" {
 			l.rows = rows
 		} else if len(rows) > 0 { // one object of several lists
 			if l == first {
 				l.beyond = beyond(l, rows[0])
 			}
-			under, _ := rows[0][m.Under].([]any)
+			under, _ := rows[0][m.ResultKey].([]any)
 			for _, row := range under {
 				if row, ok := row.(map[string]any); ok {
 					l.rows = append(l.rows, row)
@@ -454,7 +454,7 @@ func beyond(l *list, row resource.Row) map[string]int {
 	}
 	for _, m := range resource.Memberships() {
 		if m.Membership.Container == l.kind.Membership.Container {
-			delete(counts, m.Membership.Under)
+			delete(counts, m.Membership.ResultKey)
 		}
 	}
 	return counts
@@ -462,12 +462,12 @@ func beyond(l *list, row resource.Row) map[string]int {
 
 // omit notes that something of a thing is not exported.
 func (r *reader) omit(what, why, where string, count int) {
-	o := loss{what, why, true}
-	r.omitted[o] = append(r.omitted[o], omission{where, count})
+	o := omission{what, why, true}
+	r.omitted[o] = append(r.omitted[o], readOmission{where, count})
 }
 
-// omission is where something is left out, and how much of it.
-type omission struct {
+// readOmission is where something is left out, and how much of it.
+type readOmission struct {
 	where string
 	count int
 }
@@ -477,12 +477,12 @@ func (r *reader) tell(e *Export) {
 	var lacking []string
 	for _, k := range resource.Kinds() {
 		if r.lacking[k] && k.Section != "" {
-			lacking = append(lacking, spoken(k.Section))
+			lacking = append(lacking, humanize(k.Section))
 		}
 		if where := r.denied[k]; len(where) > 0 {
 			slices.Sort(where)
 			e.Denied = true
-			e.findings.Add(warning("permission", "the credential may not read the "+spoken(word(k))+" of "+some(where)))
+			e.findings.Add(warning("permission", "the credential may not read the "+humanize(word(k))+" of "+firstFew(where)))
 		}
 		if n := r.skipped[k]; n > 0 {
 			e.skip(word(k), n)
@@ -497,7 +497,7 @@ func (r *reader) tell(e *Export) {
 func words(lists []*list) string {
 	var names []string
 	for _, l := range lists {
-		if name := spoken(word(l.kind)); !slices.Contains(names, name) {
+		if name := humanize(word(l.kind)); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

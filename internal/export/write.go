@@ -17,19 +17,19 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// OccupiedError is a folder that holds what an export would mix with or replace.
-type OccupiedError struct {
+// NotEmptyError is a folder that holds what an export would mix with or replace.
+type NotEmptyError struct {
 	Dir   string
 	Files []string
 }
 
 // Error names the first few files.
-func (e *OccupiedError) Error() string {
-	return fmt.Sprintf("%s holds %s already", e.Dir, some(e.Files))
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s holds %s already", e.Dir, firstFew(e.Files))
 }
 
-// Vacant makes sure that a folder holds no manifest and none of the named files. It need not be there.
-func Vacant(dir string, names ...string) error {
+// CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.
+func CheckEmpty(dir string, names ...string) error {
 	var found []string
 	for _, pattern := range []string{"*.yaml", "*.yml"} { // these would be read together with the export
 		hits, err := filepath.Glob(filepath.Join(escaped(dir), pattern))
@@ -47,7 +47,7 @@ func Vacant(dir string, names ...string) error {
 		}
 	}
 	if len(found) > 0 {
-		return &OccupiedError{dir, found}
+		return &NotEmptyError{dir, found}
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ type StaleError struct {
 
 // Error names the first few files.
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, some(e.Files))
+	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, firstFew(e.Files))
 }
 
 // Hint says what to do.

@@ -41,7 +41,7 @@ func (a Address) Parent() Address {
 		return ""
 	}
 	depth := 1 // a key may have slashes in it only if it is the last, such as a URL
-	for p := Must(k.Parent); p.Parent != ""; p = Must(p.Parent) {
+	for p := MustLookup(k.Parent); p.Parent != ""; p = MustLookup(p.Parent) {
 		depth++
 	}
 	keys := strings.SplitN(a.Path(), "/", depth+1)
@@ -56,9 +56,9 @@ func (a Address) Key() string {
 	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), a.Parent().Path()), "/")
 }
 
-// Sequence is what the addresses of one kind within one parent begin with: the
+// NumberingScope is what the addresses of one kind within one parent begin with: the
 // service numbers such things in the order in which they are made.
-func (a Address) Sequence() string {
+func (a Address) NumberingScope() string {
 	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
 }
 
@@ -72,11 +72,11 @@ func (a Address) Members(plural string, n int) Address {
 	return Address(s)
 }
 
-// Roster takes the address of a batch of members apart: whose members they are, in
+// ParseMembership takes the address of a batch of members apart: whose members they are, in
 // which membership, and the address of the first batch, where the state keeps all
 // of them. ok is false where it is the address of a thing, such as of a link whose
 // URL has a # in it.
-func (a Address) Roster() (container Address, membership *Kind, first Address, ok bool) {
+func (a Address) ParseMembership() (container Address, membership *Kind, first Address, ok bool) {
 	hash := strings.LastIndexByte(string(a), '#')
 	if hash < 0 {
 		return "", nil, "", false
@@ -86,29 +86,29 @@ func (a Address) Roster() (container Address, membership *Kind, first Address, o
 	if name, n, batch := strings.Cut(plural, "."); batch && n != "" && strings.Trim(n, "0123456789") == "" {
 		plural, first = name, a[:hash+1+len(name)]
 	}
-	membership, ok = rosters()[roster{container.Kind(), plural}]
+	membership, ok = membershipRefs()[membershipRef{container.Kind(), plural}]
 	if !ok {
 		return "", nil, "", false
 	}
 	return container, membership, first, true
 }
 
-// IsThing reports whether it is the address of a thing of a known kind, and not of
+// IsObject reports whether it is the address of a thing of a known kind, and not of
 // the members of one.
-func (a Address) IsThing() bool {
+func (a Address) IsObject() bool {
 	_, known := Lookup(a.Kind())
-	_, _, _, members := a.Roster()
+	_, _, _, members := a.ParseMembership()
 	return known && !members
 }
 
-// roster is what the addresses of members end in, for the containers of a kind.
-type roster struct{ container, plural string }
+// membershipRef is what the addresses of members end in, for the containers of a kind.
+type membershipRef struct{ container, plural string }
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
-var rosters = sync.OnceValue(func() map[roster]*Kind {
-	all := map[roster]*Kind{}
+var membershipRefs = sync.OnceValue(func() map[membershipRef]*Kind {
+	all := map[membershipRef]*Kind{}
 	for _, k := range Memberships() {
-		all[roster{k.Membership.Container, k.Membership.Plural()}] = k
+		all[membershipRef{k.Membership.Container, k.Membership.Plural()}] = k
 	}
 	return all
 })

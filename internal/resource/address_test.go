@@ -15,7 +15,7 @@ func TestAddresses(t *testing.T) {
 		{item.Kind(), "work_item"},
 		{item.Path(), "web/checkout"},
 		{item.Key(), "checkout"},
-		{item.Sequence(), "work_item/web"},
+		{item.NumberingScope(), "work_item/web"},
 		{resource.Address("link/web/checkout/https://example.com/a/b").Key(), "https://example.com/a/b"},
 		{string(item.Child("link", "https://example.com/a/b")), "link/web/checkout/https://example.com/a/b"},
 		{string(resource.NewAddress("cycle", "web", "s1").Members("work_items", 1)), "cycle/web/s1#work_items"},
@@ -45,7 +45,7 @@ func TestAnAddressIsOfAThingOrOfItsMembers(t *testing.T) {
 	for address, want := range map[resource.Address]bool{
 		"project/web": true, "link/web/shop/https://example.com/#work_items": true, "cycle/web/s1#work_items": false, "cycle/web/s1#work_items.2": false, "nonsense/x": false,
 	} {
-		if got := address.IsThing(); got != want {
+		if got := address.IsObject(); got != want {
 			t.Errorf("%s: got %v, want %v", address, got, want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestAKeyComesFromTheNameOrTheURL(t *testing.T) {
 		"an item that exists by its identifier":  {"work_item", map[string]string{"identifier": "WEB-7"}, "web-7"},
 		"a request by its title":                 {"customer_request", map[string]string{"title": "Single sign-on"}, "single-sign-on"},
 	} {
-		got, ok := resource.Must(tt.kind).DefaultKey(func(f string) string { return tt.text[f] })
+		got, ok := resource.MustLookup(tt.kind).DefaultKey(func(f string) string { return tt.text[f] })
 		if got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: got %q, %v", name, got, ok)
 		}
@@ -108,7 +108,7 @@ func TestTheAddressOfMembersIsNoOther(t *testing.T) {
 		"cycle/web/s1#projects":                                  {},
 		resource.Address("initiative/q1").Members("projects", 3): {"initiative/q1", "initiative_project", "initiative/q1#projects"},
 	} {
-		container, kind, first, ok := address.Roster()
+		container, kind, first, ok := address.ParseMembership()
 		got := [3]string{string(container), "", string(first)}
 		if kind != nil {
 			got[1] = kind.Name
@@ -136,22 +136,22 @@ func TestAnIDIsAUUIDInEitherCase(t *testing.T) {
 
 func TestMarksAreOneForOneThing(t *testing.T) {
 	t.Parallel()
-	short := resource.Mark("acme", "work_item/web/checkout")
+	short := resource.ExternalID("acme", "work_item/web/checkout")
 	if short != "acme/work_item/web/checkout" {
 		t.Errorf("got %s", short)
 	}
 	long := resource.Address("work_item/web/" + strings.Repeat("x", 300))
-	if m := resource.Mark("acme", long); len(m) > 255 || m == resource.Mark("acme", long+"x") {
+	if m := resource.ExternalID("acme", long); len(m) > 255 || m == resource.ExternalID("acme", long+"x") {
 		t.Errorf("got %s", m)
 	}
-	if !(resource.Row{"external_source": "planform", "external_id": short}).Marked(short) || (resource.Row{"external_source": "jira", "external_id": short}).Marked(short) {
+	if !(resource.Row{"external_source": "planform", "external_id": short}).HasExternalID(short) || (resource.Row{"external_source": "jira", "external_id": short}).HasExternalID(short) {
 		t.Error("a mark is recognised by source and ID")
 	}
 }
 
 func TestNoValueReachesAnotherPath(t *testing.T) {
 	t.Parallel()
-	op, _ := resource.Must("link").Op(resource.Create, resource.Documented)
+	op, _ := resource.MustLookup("link").Op(resource.Create, resource.Documented)
 	path, missing := op.Expand(map[string]string{"workspace_slug": "acme", "project_id": "../x?y#z", "work_item_id": "%2e%2e"})
 	if want := "/api/v1/workspaces/acme/projects/..%2Fx%3Fy%23z/work-items/%252e%252e/links/"; path != want || missing != "" {
 		t.Errorf("got %s, %s", path, missing)

@@ -11,49 +11,49 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// Dialect is which of two names the service uses for fields that have two.
-type Dialect int
+// FieldNames is which of two names the service uses for fields that have two.
+type FieldNames int
 
-// Contract is the names of the documented service, Newer those of newer editions.
+// ContractNames is the names of the documented service, Newer those of newer editions.
 const (
-	Contract Dialect = iota
-	Newer
+	ContractNames FieldNames = iota
+	NewerNames
 )
 
-// DialectOf tells the dialect from a record of the kind; ok is false where the record does not tell.
-func (k *Kind) DialectOf(row Row) (d Dialect, ok bool) {
+// FieldNamesOf tells the dialect from a record of the kind; ok is false where the record does not tell.
+func (k *Kind) FieldNamesOf(row Row) (d FieldNames, ok bool) {
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		if f.WireNewer == "" {
+		if f.AltAPIName == "" {
 			continue
 		}
-		if _, found := row[f.Wire]; found {
-			return Contract, true
+		if _, found := row[f.APIName]; found {
+			return ContractNames, true
 		}
-		if _, found := row[f.WireNewer]; found {
-			return Newer, true
+		if _, found := row[f.AltAPIName]; found {
+			return NewerNames, true
 		}
 	}
-	return Contract, false
+	return ContractNames, false
 }
 
-// HasDialects reports whether editions differ in the kind's field names.
-func (k *Kind) HasDialects() bool {
+// HasAltNames reports whether editions differ in the kind's field names.
+func (k *Kind) HasAltNames() bool {
 	for i := range k.Fields {
-		if k.Fields[i].WireNewer != "" && k.Fields[i].Required {
+		if k.Fields[i].AltAPIName != "" && k.Fields[i].Required {
 			return true
 		}
 	}
 	return false
 }
 
-// Sends lists the values that go into a body: those that the API takes and that
+// Sendable lists the values that go into a body: those that the API takes and that
 // no membership carries instead.
-func (o *Object) Sends(api API) []*Value {
+func (o *Object) Sendable(api API) []*Value {
 	var vs []*Value
 	for i := range o.Values {
 		v := &o.Values[i]
-		if !api.Sends(v.Field) || o.Kind.Carried(v.Field, api) {
+		if !api.Sendable(v.Field) || o.Kind.ViaMembership(v.Field, api) {
 			continue
 		}
 		vs = append(vs, v)
@@ -61,12 +61,12 @@ func (o *Object) Sends(api API) []*Value {
 	return vs
 }
 
-// Carried reports whether the field is made true by a membership instead of by a body.
-func (k *Kind) Carried(f *Field, api API) bool {
+// ViaMembership reports whether the field is made true by a membership instead of by a body.
+func (k *Kind) ViaMembership(f *Field, api API) bool {
 	if !f.IsRef() {
 		return false
 	}
-	via, ok := Via(k.Name, f.Name)
+	via, ok := MembershipOf(k.Name, f.Name)
 	if !ok {
 		return false
 	}
@@ -77,7 +77,7 @@ func (k *Kind) Carried(f *Field, api API) bool {
 // Body is the JSON object of the values, in their order, with extra texts after
 // them. A reference for which id knows no ID is left out of a list; a single one
 // leaves its field out.
-func Body(values []*Value, d Dialect, id Resolve, extra ...[2]string) []byte {
+func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	put := func(name string, v any) {
@@ -89,11 +89,11 @@ func Body(values []*Value, d Dialect, id Resolve, extra ...[2]string) []byte {
 		writeJSON(&b, v)
 	}
 	for _, v := range values {
-		name := v.Field.Wire
-		if d == Newer && v.Field.WireNewer != "" {
-			name = v.Field.WireNewer
+		name := v.Field.APIName
+		if d == NewerNames && v.Field.AltAPIName != "" {
+			name = v.Field.AltAPIName
 		}
-		if wire, ok := v.wire(name, id); ok {
+		if wire, ok := v.encoded(name, id); ok {
 			put(name, wire)
 		}
 	}
@@ -104,8 +104,8 @@ func Body(values []*Value, d Dialect, id Resolve, extra ...[2]string) []byte {
 	return b.Bytes()
 }
 
-// wire is the value as it stands in a body under the given name.
-func (v *Value) wire(name string, id Resolve) (any, bool) {
+// encoded is the value as it stands in a body under the given name.
+func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	f := v.Field
 	switch {
 	case f.Type == RefSet:
@@ -125,9 +125,9 @@ func (v *Value) wire(name string, id Resolve) (any, bool) {
 		return shown(v.HTML()), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
-	case f.Coded:
+	case f.EnumAsIndex:
 		return json.RawMessage(strconv.Itoa(slices.Index(f.Enum, v.Text))), true
-	case f.WireNewer == name && strings.HasSuffix(name, "_html"):
+	case f.AltAPIName == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:
 		return f.text(v.Text), true
@@ -145,7 +145,7 @@ func shown(text string) string {
 // text is a text as it is sent: one that may be an ID is, like all IDs, in lower case.
 func (f *Field) text(given string) string {
 	if f.Pattern != "" && IsID(given) {
-		return NormalID(given)
+		return LowerID(given)
 	}
 	return given
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// Resolve finds the service's ID of what a reference names; ok is false while it has none.
-type Resolve func(f *Field, r *Reference) (id string, ok bool)
+// IDResolver finds the service's ID of what a reference names; ok is false while it has none.
+type IDResolver func(f *Field, r *Reference) (id string, ok bool)
 
-// Wanted is the canonical form of what the manifest gives for a field. ok is
+// Desired is the canonical form of what the manifest gives for a field. ok is
 // false while a thing that it names has no ID.
-func (v *Value) Wanted(id Resolve) (canonical string, ok bool) {
+func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	switch {
 	case v.Field.IsRef():
 		ids := make([]string, 0, len(v.Refs))
@@ -41,26 +41,26 @@ func (v *Value) Wanted(id Resolve) (canonical string, ok bool) {
 	}
 }
 
-// Observed is the canonical form of what a record shows for the field. known is
+// ObservedIn is the canonical form of what a record shows for the field. known is
 // false where the record does not show it.
-func (f *Field) Observed(row Row) (canonical string, known bool) {
+func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	name, raw, ok := row.shown(f)
-	if !ok || f.Unread {
+	if !ok || f.WriteOnly {
 		return "", false
 	}
-	if f.Shelf {
+	if f.ArchiveFlag {
 		return strconv.FormatBool(raw != nil && raw != ""), true
 	}
 	switch raw := raw.(type) {
 	case nil:
 		return "", true
 	case string:
-		if name == f.WireNewer && strings.HasSuffix(name, "_html") && !f.Rich() {
+		if name == f.AltAPIName && strings.HasSuffix(name, "_html") && !f.Rich() {
 			raw = markup.Text(raw)
 		}
 		return f.canonical(raw), true
 	case json.Number:
-		if i, err := strconv.Atoi(raw.String()); f.Coded && err == nil && i >= 0 && i < len(f.Enum) {
+		if i, err := strconv.Atoi(raw.String()); f.EnumAsIndex && err == nil && i >= 0 && i < len(f.Enum) {
 			return f.Enum[i], true
 		}
 		return f.canonical(raw.String()), true
@@ -137,19 +137,19 @@ func decimal(r *big.Rat) string {
 	return text
 }
 
-// Local is the record with the moments of its dates as days in a time zone, the
+// InZone is the record with the moments of its dates as days in a time zone, the
 // one of the project. Without a zone the moments stay, see day.
-func (k *Kind) Local(row Row, zone *time.Location) Row {
-	if k.Closes == "" || zone == nil || row == nil {
+func (k *Kind) InZone(row Row, zone *time.Location) Row {
+	if k.ClosedAfter == "" || zone == nil || row == nil {
 		return row
 	}
 	local := maps.Clone(row)
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		text, _ := row[f.Wire].(string)
+		text, _ := row[f.APIName].(string)
 		t, err := time.Parse(time.RFC3339, text)
 		if f.Type == Date && err == nil {
-			local[f.Wire] = t.In(zone).Format(time.DateOnly)
+			local[f.APIName] = t.In(zone).Format(time.DateOnly)
 		}
 	}
 	return local

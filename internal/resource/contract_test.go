@@ -41,7 +41,7 @@ func TestDocumentedOperations(t *testing.T) {
 	}
 	for _, o := range resource.Operations() {
 		if o.Documented() {
-			got = append(got, row{strconv.Itoa(o.Number), o.Method, o.Path, strconv.Itoa(o.Success), o.Scope})
+			got = append(got, row{strconv.Itoa(o.ContractRow), o.Method, o.Path, strconv.Itoa(o.Success), o.Scope})
 		}
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" || len(got) != 20 {
@@ -53,17 +53,17 @@ func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	rows := table(t, "testdata/contract_operations.tsv")
 	for _, o := range resource.Operations()[:20] {
-		cell := rows[o.Number-1][3]
+		cell := rows[o.ContractRow-1][3]
 		if o.Method == "GET" {
 			want := strings.Split(cell, ", ")
 			if cell == "none" {
 				want = nil
 			}
 			if diff := cmp.Diff(want, o.Query); diff != "" {
-				t.Errorf("%d: query (-contract +descriptor):\n%s", o.Number, diff)
+				t.Errorf("%d: query (-contract +descriptor):\n%s", o.ContractRow, diff)
 			}
-			if len(o.Body) > 0 || !o.Again || o.Command == "" {
-				t.Errorf("%d: a read has no body, can be repeated, and is offered by the get command", o.Number)
+			if len(o.Body) > 0 || !o.Idempotent || o.GetCommand == "" {
+				t.Errorf("%d: a read has no body, can be repeated, and is offered by the get command", o.ContractRow)
 			}
 			continue
 		}
@@ -72,10 +72,10 @@ func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
 			want = []string{list}
 		}
 		if diff := cmp.Diff(want, o.Body); diff != "" {
-			t.Errorf("%d: body (-contract +descriptor):\n%s", o.Number, diff)
+			t.Errorf("%d: body (-contract +descriptor):\n%s", o.ContractRow, diff)
 		}
-		if k := resource.Must(o.Kind); k.Membership != nil && k.Membership.Body != want[0] {
-			t.Errorf("%d: the membership sends %s", o.Number, k.Membership.Body)
+		if k := resource.MustLookup(o.Kind); k.Membership != nil && k.Membership.Body != want[0] {
+			t.Errorf("%d: the membership sends %s", o.ContractRow, k.Membership.Body)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestDocumentedFields(t *testing.T) {
 			if !f.Documented {
 				continue
 			}
-			name := k.Name + "." + f.Wire
+			name := k.Name + "." + f.APIName
 			kind, ok := types[f.Type]
 			if !ok {
 				kind = "string"
@@ -111,9 +111,9 @@ func TestDocumentedFields(t *testing.T) {
 		t.Errorf("-contract +descriptors:\n%s", diff)
 	}
 	for _, r := range table(t, "testdata/contract_fields.tsv") {
-		k := resource.Must(r[0])
+		k := resource.MustLookup(r[0])
 		_, creates := k.Op(resource.Create, resource.Documented)
-		required := slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Wire == r[1] && f.Required })
+		required := slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.APIName == r[1] && f.Required })
 		if r[3] == "yes" && (!creates || !required) {
 			t.Errorf("%s.%s is required by the contract", r[0], r[1])
 		}

@@ -39,20 +39,20 @@ const (
 
 // Field describes one field of a kind.
 type Field struct {
-	Name string // in the manifest
-	Wire string // in requests and answers; registration sets it to Name unless NoWire
-	// WireNewer is the name that newer editions of the service use instead, where it differs.
-	WireNewer string
-	NoWire    bool // never in a body: declared by a membership only
-	Type      Type
-	Ref       string   // for Ref and RefSet: the kind that is named
-	Enum      []string // for Enum: the values
-	Required  bool     // a thing cannot be created without it
-	Immutable bool     // cannot be changed once the thing exists
+	Name    string // in the manifest
+	APIName string // in requests and answers; registration sets it to Name unless Virtual
+	// AltAPIName is the name that newer editions of the service use instead, where it differs.
+	AltAPIName string
+	Virtual    bool // never in a body: declared by a membership only
+	Type       Type
+	Ref        string   // for Ref and RefSet: the kind that is named
+	Enum       []string // for Enum: the values
+	Required   bool     // a thing cannot be created without it
+	Immutable  bool     // cannot be changed once the thing exists
 	// Documented is set where the contract names the field for creating or updating.
 	Documented bool
 	MaxLength  int      // in characters; 0 = no limit known
-	Most       int      // for Number: it is a whole number from 0 to this; 0 = any number
+	Max        int      // for Number: it is a whole number from 0 to this; 0 = any number
 	Pattern    string   // regular expression that the text must match, anchored; "" = any
 	PatternDoc string   // what the pattern asks for, for people
 	Forbidden  string   // characters that the service refuses in the text
@@ -67,61 +67,61 @@ type Field struct {
 	// Default is what the service gives a new thing where nothing is said, if that is
 	// the same on every edition; "" = nothing, and false for a Boolean.
 	Default string
-	// Plain is a pattern of texts that a field which names things sends as they are
+	// LiteralPattern is a pattern of texts that a field which names things sends as they are
 	// with the documented operations; "" = none.
-	Plain string
+	LiteralPattern string
 	// Group is the mapping in the manifest inside which the field is written, such as relations; "" = none.
 	Group string
-	// Anywhere is set where what is named may live elsewhere than the thing itself. It
+	// CrossProject is set where what is named may live elsewhere than the thing itself. It
 	// is named by its readable identifier, or by the key of what it lives in and its own, such as web/checkout.
-	Anywhere bool
-	// Among is the membership of something that the thing lives in which whoever is
+	CrossProject bool
+	// MustBeMemberOf is the membership of something that the thing lives in which whoever is
 	// named must have first, such as project_member; "" = none. Out of a set the
 	// service drops who has not, in silence.
-	Among string
-	// Joins is set where a create makes a member of whoever is named, as of who leads a project.
-	Joins bool
+	MustBeMemberOf string
+	// AddsMember is set where a create makes a member of whoever is named, as of who leads a project.
+	AddsMember bool
 	// ParentDefault is the field of the parent whose value a new thing gets where this
 	// one names nobody, such as default_assignee; "" = none.
 	ParentDefault string
 	// DefaultFlag is the Boolean of what this field names that marks the one which a
 	// new thing gets where nothing is said, such as the default of a state; "" = none.
 	DefaultFlag string
-	// Late is set where a create does not take the field: an update right after it does.
-	Late bool
-	// Along is set where an update that leaves the field out makes the service take
+	// SetAfterCreate is set where a create does not take the field: an update right after it does.
+	SetAfterCreate bool
+	// AlwaysSend is set where an update that leaves the field out makes the service take
 	// another value: it is sent with each.
-	Along bool
-	// Archivable are the values of an Enum with one of which a thing can be archived; empty = any.
-	Archivable []string
-	// Shelf is set on the field that says whether a thing is archived: Archive and
+	AlwaysSend bool
+	// ArchivableValues are the values of an Enum with one of which a thing can be archived; empty = any.
+	ArchivableValues []string
+	// ArchiveFlag is set on the field that says whether a thing is archived: Archive and
 	// Unarchive make it so, and answers show since when it is.
-	Shelf bool
-	// Coded is set where the service gives the values of an Enum the numbers of their places.
-	Coded bool
-	// Unread is set where answers never show the field, so that it is compared with the state only.
-	Unread  bool
-	Doc     string // for people, Markdown
-	Example string
+	ArchiveFlag bool
+	// EnumAsIndex is set where the service gives the values of an Enum the numbers of their places.
+	EnumAsIndex bool
+	// WriteOnly is set where answers never show the field, so that it is compared with the state only.
+	WriteOnly bool
+	Doc       string // for people, Markdown
+	Example   string
 
-	plain *regexp.Regexp // Plain; nil = none
+	literal *regexp.Regexp // Plain; nil = none
 }
 
 // zonePattern is the form of the names in the tz database.
 const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
 
 func (f *Field) complete() {
-	if f.Wire == "" && !f.NoWire {
-		f.Wire = f.Name
+	if f.APIName == "" && !f.Virtual {
+		f.APIName = f.Name
 	}
-	if f.Plain != "" {
-		f.plain = regexp.MustCompile(f.Plain)
+	if f.LiteralPattern != "" {
+		f.literal = regexp.MustCompile(f.LiteralPattern)
 	}
 }
 
-// Once reports whether only a create takes the field, and nothing compares it later:
+// CreateOnly reports whether only a create takes the field, and nothing compares it later:
 // what a thing brings along from where it was before.
-func (f *Field) Once() bool { return f.Immutable && f.Unread }
+func (f *Field) CreateOnly() bool { return f.Immutable && f.WriteOnly }
 
 // Path is where the field is written in its object, such as relations.blocking.
 func (f *Field) Path() string {
@@ -144,7 +144,7 @@ const Me = "me"
 // looking it up: its ID, or with the documented operations a text of the
 // field's Plain form; "" = it is a name.
 func (f *Field) Literal(api API, r *Reference) string {
-	if r.ID == "" && api == Documented && f.plain != nil && f.plain.MatchString(r.Text) {
+	if r.ID == "" && api == Documented && f.literal != nil && f.literal.MatchString(r.Text) {
 		return r.Text
 	}
 	return r.ID

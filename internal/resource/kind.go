@@ -8,45 +8,45 @@ import (
 
 // Kind describes one kind of thing.
 type Kind struct {
-	Name    string // in addresses, such as work_item
-	Section string // the manifest's list of such things, such as work_items; "" if a manifest never lists them
-	Parent  string // the kind it lives in, such as project for a work item; "" is the workspace
-	Nests   string // the field that names the parent of the same kind, if things of this kind can be written inside one another
-	Doc     string // one or two sentences for people, Markdown
-	Example string // a short YAML example for the schema and the reference pages
+	Name        string // in addresses, such as work_item
+	Section     string // the manifest's list of such things, such as work_items; "" if a manifest never lists them
+	Parent      string // the kind it lives in, such as project for a work item; "" is the workspace
+	ParentField string // the field that names the parent of the same kind, if things of this kind can be written inside one another
+	Doc         string // one or two sentences for people, Markdown
+	Example     string // a short YAML example for the schema and the reference pages
 
-	Fields  []Field
-	KeyFrom []string // fields whose text gives the default key, first written wins; see [Kind.DefaultKey]
-	Natural []string // fields by any of which a thing is recognised on the service within its parent, such as name or url; empty = never
-	// AdoptAsked is set where two things may rightly share the natural key, so
+	Fields     []Field
+	KeyFrom    []string // fields whose text gives the default key, first written wins; see [Kind.DefaultKey]
+	NaturalKey []string // fields by any of which a thing is recognised on the service within its parent, such as name or url; empty = never
+	// AdoptOnRequestOnly is set where two things may rightly share the natural key, so
 	// that it adopts only when asked for (--adopt-by-name).
-	AdoptAsked bool
-	Identifier *Identifier // the readable identifier, if it has one
-	Param      string      // path parameter that holds its ID, such as work_item_id
-	Archives   bool        // the service can archive it, and then shows nothing of what is in it, but takes more
-	Marks      bool        // the wider API stores external_source and external_id on it
-	// RefusesTwin is set where the wider API answers 409 to a second thing with the
+	AdoptOnRequestOnly bool
+	Identifier         *Identifier // the readable identifier, if it has one
+	Param              string      // path parameter that holds its ID, such as work_item_id
+	Archivable         bool        // the service can archive it, and then shows nothing of what is in it, but takes more
+	HasExternalID      bool        // the wider API stores external_source and external_id on it
+	// UniqueExternalID is set where the wider API answers 409 to a second thing with the
 	// external ID of another, other than at the very same moment.
-	RefusesTwin bool
-	Membership  *Membership // set if this kind is a membership, which has no fields and no ID of its own
-	// Feature is the boolean field of the parent that must be on before things of
+	UniqueExternalID bool
+	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	// RequiresFeature is the boolean field of the parent that must be on before things of
 	// this kind can be made there, such as cycle_view of a project.
-	Feature string
-	// Closes is the date after whose day the service takes no change of a thing, nor any
+	RequiresFeature string
+	// ClosedAfter is the date after whose day the service takes no change of a thing, nor any
 	// new member, such as the end_date of a cycle; "" = none.
-	Closes string
-	// Given names, by their natural key, the things that a new parent has from the
+	ClosedAfter string
+	// Predefined names, by their natural key, the things that a new parent has from the
 	// start, such as the state Todo of a project.
-	Given []string
-	// Through is the kind of which each parent has one thing, whose ID stands in
+	Predefined []string
+	// ViaSingleton is the kind of which each parent has one thing, whose ID stands in
 	// the path of the list beside the parent's, such as the estimate of a project.
-	Through string
-	// Counted is the name under which the Summary of what a thing lives in counts the
+	ViaSingleton string
+	// CountedAs is the name under which the Summary of what a thing lives in counts the
 	// things of this kind, those included that no list shows; "" = it does not.
-	Counted string
-	// Beyond names what the service keeps with a thing of this kind, a request for each
+	CountedAs string
+	// Unmanaged names what the service keeps with a thing of this kind, a request for each
 	// thing, and no manifest can say, such as attachments.
-	Beyond []string
+	Unmanaged []string
 
 	Operations []Operation
 }
@@ -55,7 +55,7 @@ type Kind struct {
 // WEB for a project and WEB-7 for a work item.
 type Identifier struct {
 	Pattern string // regular expression, anchored
-	Wire    string // field of a response that shows it; "" = built from project identifier and sequence_id
+	APIName string // field of a response that shows it; "" = built from project identifier and sequence_id
 	Doc     string
 }
 
@@ -159,8 +159,8 @@ func Lookup(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// Must returns the kind of that name, which the caller knows to exist.
-func Must(name string) *Kind {
+// MustLookup returns the kind of that name, which the caller knows to exist.
+func MustLookup(name string) *Kind {
 	k, ok := kinds.byName[name]
 	if !ok {
 		panic(fmt.Sprintf("resource: there is no kind %q", name))

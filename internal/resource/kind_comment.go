@@ -4,20 +4,20 @@ func init() {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/comments/"
 	const scope = "projects.work_items.comments"
 	register(Kind{
-		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", Marks: true, RefusesTwin: true,
-		Beyond: []string{"authors", "dates", "reactions"},
+		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", HasExternalID: true, UniqueExternalID: true,
+		Unmanaged: []string{"authors", "dates", "reactions"},
 		Doc: "A comment on a work item. It needs a `key`: nothing else of a comment stays the same, and by its key planform finds again what it wrote. " +
 			"Comments of people are left alone.",
 		Example: `{key: decision, text: We go with **one** page.}`,
 		Fields: []Field{
-			{Name: "text", Wire: "comment_html", Type: Markdown, Required: true, Doc: "The comment in Markdown; it is sent as HTML.", Example: "We go with **one** page."},
+			{Name: "text", APIName: "comment_html", Type: Markdown, Required: true, Doc: "The comment in Markdown; it is sent as HTML.", Example: "We go with **one** page."},
 			{Name: "comment_html", Type: HTML, Doc: "The comment as HTML, sent as it is.", Example: "<p>We go with <strong>one</strong> page.</p>"},
 			{Name: "access", Type: Enum, Enum: []string{"INTERNAL", "EXTERNAL"}, Default: "INTERNAL", Doc: "Who sees it: the workspace, or everybody where the project is published.", Example: "INTERNAL"},
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Get, Number: 16, Method: "GET", Path: path + "{comment_id}/", Success: 200,
-				Scope: scope + ":read", Again: true, Command: "comment", Doc: "Reads one comment of a work item.",
+				Verb: Get, ContractRow: 16, Method: "GET", Path: path + "{comment_id}/", Success: 200,
+				Scope: scope + ":read", Idempotent: true, GetCommand: "comment", Doc: "Reads one comment of a work item.",
 			},
 		}, crud(path, "comment_id", scope, "lcud")...),
 	})

@@ -10,8 +10,8 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: List, Number: 20, Method: "GET", Path: workspace + "customer-properties/", Success: 200, Scope: "customers.properties:read",
-				Query: []string{"workspace", "limit", "offset"}, Again: true, Command: "customer-properties", Doc: "Reads all customer property definitions of the workspace.",
+				Verb: List, ContractRow: 20, Method: "GET", Path: workspace + "customer-properties/", Success: 200, Scope: "customers.properties:read",
+				Query: []string{"workspace", "limit", "offset"}, Idempotent: true, GetCommand: "customer-properties", Doc: "Reads all customer property definitions of the workspace.",
 			},
 		},
 	})

@@ -7,22 +7,22 @@ func init() {
 		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id",
 		Doc:     "A request of a customer. Its title tells it from the customer's other requests.",
 		Example: `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
-		KeyFrom: []string{"title"}, Natural: []string{"title"},
+		KeyFrom: []string{"title"}, NaturalKey: []string{"title"},
 		Fields: []Field{
-			{Name: "title", WireNewer: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
-			{Name: "description", WireNewer: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
+			{Name: "title", AltAPIName: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
+			{Name: "description", AltAPIName: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
 			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Address of where they asked. Only newer editions keep it.", Example: "https://example.com/mail/1"},
 			{
-				Name: "work_items", Wire: "work_item_ids", Type: RefSet, Ref: "work_item", Anywhere: true, Clear: ClearEmpty,
+				Name: "work_items", APIName: "work_item_ids", Type: RefSet, Ref: "work_item", CrossProject: true, Clear: ClearEmpty,
 				Doc: "Work items that answer the request, by the keys of project and item, readable identifier or ID. Only newer editions keep them.", Example: "web/checkout",
 			},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, Number: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},
-			{Verb: Update, Number: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Again: true, Doc: "Changes the fields that are passed."},
+			{Verb: Create, ContractRow: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},
+			{Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Idempotent: true, Doc: "Changes the fields that are passed."},
 			{
-				Verb: List, Number: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
-				Query: []string{"customer", "workspace", "limit", "offset"}, Again: true, Command: "customer-requests", Doc: "Reads all requests of a customer.",
+				Verb: List, ContractRow: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
+				Query: []string{"customer", "workspace", "limit", "offset"}, Idempotent: true, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",
 			},
 		}, crud(path, "request_id", scope, "gd")...),
 	})

@@ -6,38 +6,38 @@ func init() {
 	const path = workspace + "projects/{project_id}/cycles/"
 	const scope = "projects.cycles"
 	register(Kind{
-		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", Marks: true, RefusesTwin: true,
+		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
-		KeyFrom: []string{"name"}, Natural: []string{"name"},
-		Feature: "cycle_view", Closes: "end_date", Counted: "cycles",
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		RequiresFeature: "cycle_view", ClosedAfter: "end_date", CountedAs: "cycles",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", Type: Date, Along: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
-			{Name: "end_date", Type: Date, Along: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", Type: Ref, Along: true, Ref: "member", Among: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "start_date", Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
+			{Name: "end_date", Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
+			{Name: "owned_by", Type: Ref, AlwaysSend: true, Ref: "member", MustBeMemberOf: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
-			{Name: "archived", Wire: "archived_at", Type: Boolean, Shelf: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
+			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat([]Operation{
-			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Echo: []string{"project_id"}},
-		}, shelving("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud")),
+			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
+		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud")),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",
 		Membership: &Membership{
-			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", Row: "id", Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
+			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", IDField: "id", Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, Number: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
-				Body: []string{"issues"}, Again: true, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
+				Verb: AddMembers, ContractRow: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
+				Body: []string{"issues"}, Idempotent: true, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}, Again: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write", Again: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}, Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write", Idempotent: true},
 		},
 	})
 }

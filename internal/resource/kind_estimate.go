@@ -5,25 +5,25 @@ func init() {
 	const scope = "projects.estimates:read"
 	register(Kind{
 		Name: "estimate", Parent: "project", Param: "estimate_id",
-		Doc:     "The estimate of a project, which has one at most. Only read.",
-		Natural: []string{"name"},
+		Doc:        "The estimate of a project, which has one at most. Only read.",
+		NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Doc: "Name of the estimate.", Example: "Points"},
 			{Name: "type", Type: Text, Doc: "What its points are, such as points or categories.", Example: "points"},
 		},
 		Operations: []Operation{
-			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope, Again: true},
+			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope, Idempotent: true},
 		},
 	})
 	register(Kind{
-		Name: "estimate_point", Parent: "project", Param: "estimate_point_id", Through: "estimate",
-		Doc:     "A value of the project's estimate. Work items name it in their `estimate_point`. Only read.",
-		Natural: []string{"value"},
+		Name: "estimate_point", Parent: "project", Param: "estimate_point_id", ViaSingleton: "estimate",
+		Doc:        "A value of the project's estimate. Work items name it in their `estimate_point`. Only read.",
+		NaturalKey: []string{"value"},
 		Fields: []Field{
 			{Name: "value", Type: Text, Doc: "What people choose, such as 5 or XL.", Example: "5"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: path + "{estimate_id}/estimate-points/", Success: 200, Scope: scope, Again: true},
+			{Verb: List, Method: "GET", Path: path + "{estimate_id}/estimate-points/", Success: 200, Scope: scope, Idempotent: true},
 		},
 	})
 }

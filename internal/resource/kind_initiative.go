@@ -6,18 +6,18 @@ func init() {
 		Name: "initiative", Section: "initiatives", Param: "initiative_id",
 		Doc:     "An initiative of the workspace, with the projects and labels that belong to it.",
 		Example: `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
-		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
-			{Name: "description", Wire: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
+			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Three <strong>new</strong> markets.</p>"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2027-03-31"},
 			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "How far it is.", Example: "ACTIVE"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
-			{Name: "labels", NoWire: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes what planform added.", Example: "growth"},
-			{Name: "projects", NoWire: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
+			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes what planform added.", Example: "growth"},
+			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
 		},
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})
@@ -25,33 +25,33 @@ func init() {
 		Name: "initiative_project",
 		Doc:  "That a project belongs to an initiative.",
 		Membership: &Membership{
-			Container: "initiative", Member: "project", On: "initiative", Field: "projects", Body: "project_ids", Row: "id", Batch: 100,
+			Container: "initiative", Member: "project", On: "initiative", Field: "projects", Body: "project_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, Number: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201, Scope: "initiatives.projects:write",
-				Body: []string{"project_ids"}, Again: true, Doc: "Adds projects to an initiative.",
+				Verb: AddMembers, ContractRow: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201, Scope: "initiatives.projects:write",
+				Body: []string{"project_ids"}, Idempotent: true, Doc: "Adds projects to an initiative.",
 			},
 			{
-				Verb: ListMembers, Number: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200, Scope: "initiatives.projects:read",
-				Query: []string{"limit", "offset"}, Again: true, Command: "initiative-projects", Doc: "Reads the projects of an initiative.",
+				Verb: ListMembers, ContractRow: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200, Scope: "initiatives.projects:read",
+				Query: []string{"limit", "offset"}, Idempotent: true, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write", Again: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write", Idempotent: true},
 		},
 	})
 	register(Kind{
 		Name: "initiative_initiative_label",
 		Doc:  "That an initiative carries an initiative label.",
 		Membership: &Membership{
-			Container: "initiative", Member: "initiative_label", On: "initiative", Field: "labels", Body: "label_ids", Row: "id", Batch: 100,
+			Container: "initiative", Member: "initiative_label", On: "initiative", Field: "labels", Body: "label_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, Number: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
-				Body: []string{"label_ids"}, Again: true, Doc: "Adds labels to an initiative.",
+				Verb: AddMembers, ContractRow: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
+				Body: []string{"label_ids"}, Idempotent: true, Doc: "Adds labels to an initiative.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}, Again: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write", Again: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}, Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write", Idempotent: true},
 		},
 	})
 }

@@ -6,7 +6,7 @@ func init() {
 		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
 		Doc:     "A label for initiatives.",
 		Example: `{key: growth, name: Growth, color: "#22c55e"}`,
-		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Brings new customers"},
@@ -15,12 +15,12 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, Number: 7, Method: "PATCH", Path: path + "{label_id}/", Success: 200, Scope: "initiatives.labels:write", Again: true,
+				Verb: Update, ContractRow: 7, Method: "PATCH", Path: path + "{label_id}/", Success: 200, Scope: "initiatives.labels:write", Idempotent: true,
 				Doc: "Changes the fields that are passed.",
 			},
 			{
-				Verb: List, Number: 18, Method: "GET", Path: path, Success: 200, Scope: "initiatives.labels:read",
-				Query: []string{"limit", "offset"}, Again: true, Command: "initiative-labels", Doc: "Reads all initiative labels of the workspace.",
+				Verb: List, ContractRow: 18, Method: "GET", Path: path, Success: 200, Scope: "initiatives.labels:read",
+				Query: []string{"limit", "offset"}, Idempotent: true, GetCommand: "initiative-labels", Doc: "Reads all initiative labels of the workspace.",
 			},
 		}, crud(path, "label_id", "initiatives.labels", "gcd")...),
 	})

@@ -7,14 +7,14 @@ func init() {
 		Name: "link", Section: "links", Parent: "work_item", Param: "link_id",
 		Doc:     "A link of a work item to another resource. Its URL tells it from the item's other links.",
 		Example: `{url: "https://example.com/design", title: Design}`,
-		KeyFrom: []string{"url"}, Natural: []string{"url"},
+		KeyFrom: []string{"url"}, NaturalKey: []string{"url"},
 		Fields: []Field{
 			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "What the link shows.", Example: "Design"},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, Number: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},
-			{Verb: List, Number: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Again: true, Command: "links", Doc: "Reads all links of a work item."},
+			{Verb: Create, ContractRow: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},
+			{Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Idempotent: true, GetCommand: "links", Doc: "Reads all links of a work item."},
 		}, crud(path, "link_id", scope, "ud")...),
 	})
 }

@@ -3,15 +3,15 @@ package resource
 func init() {
 	register(Kind{
 		Name: "member", Param: "member_id",
-		Doc:     "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
-		Natural: []string{"email", "display_name"},
+		Doc:        "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
+		NaturalKey: []string{"email", "display_name"},
 		Fields: []Field{
 			{Name: "email", Type: Text, Doc: "E-mail address.", Example: "ada@example.com"},
 			{Name: "display_name", Type: Text, Doc: "Display name.", Example: "ada"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read", Again: true},
-			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read", Again: true},
+			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read", Idempotent: true},
+			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read", Idempotent: true},
 		},
 	})
 }

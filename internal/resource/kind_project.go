@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id", Archives: true,
+		Name: "project", Section: "projects", Param: "project_id", Archivable: true,
 		Doc: "A project of the workspace, known by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"One that is not there yet is created, which takes an `identifier` and a `name`.",
 		Example: `key: web
@@ -11,16 +11,16 @@ identifier: WEB
 name: Website
 description: Public site and shop
 members: [ada@example.com]`,
-		KeyFrom:    []string{"identifier", "name"},
-		Natural:    []string{"identifier", "name"},
-		Marks:      true,
-		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, Wire: "identifier", Doc: "The project's short code, such as `WEB`."},
+		KeyFrom:       []string{"identifier", "name"},
+		NaturalKey:    []string{"identifier", "name"},
+		HasExternalID: true,
+		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-", MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -`, which the service refuses.", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
-			{Name: "lead", Wire: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Joins: true, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, Among: "project_member", Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
-			{Name: "members", NoWire: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID, or `{user: gus@example.com, role: guest}` where the role is managed too: admin, member or guest. Who is added without one becomes a member, but never more than in the workspace. An empty list takes out whom planform added.", Example: "bob@example.com"},
+			{Name: "lead", APIName: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, MustBeMemberOf: "project_member", AddsMember: true, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, MustBeMemberOf: "project_member", Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
+			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID, or `{user: gus@example.com, role: guest}` where the role is managed too: admin, member or guest. Who is added without one becomes a member, but never more than in the workspace. An empty list takes out whom planform added.", Example: "bob@example.com"},
 			{Name: "timezone", Type: Text, Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "Address of the cover image.", Example: "https://example.com/cover.png"},
 			{Name: "emoji", Type: Text, Clear: ClearNull, MaxLength: 255, Doc: "Emoji of the project, by its code point.", Example: "128640"},
@@ -32,36 +32,36 @@ members: [ada@example.com]`,
 			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
 			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see everything.", Example: "false"},
-			{Name: "archive_in", Type: Number, Most: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
-			{Name: "close_in", Type: Number, Most: 12, Default: "0", Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
+			{Name: "archive_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
+			{Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, Number: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
-				Again: true, Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
+				Verb: Update, ContractRow: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
+				Idempotent: true, Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
-			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read", Again: true},
-			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
-			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Again: true},
+			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read", Idempotent: true},
+			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Idempotent: true},
+			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Idempotent: true},
 		}, crud(path, "project_id", "projects", "lgcd")...),
 	})
 	const members = path + "{project_id}/project-members/"
 	register(Kind{
-		Name: "project_member", Counted: "members",
+		Name: "project_member", CountedAs: "members",
 		Doc: "That a member of the workspace belongs to a project.",
 		Membership: &Membership{
-			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", Row: "id", Batch: 1,
+			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
 				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}, Default: "member",
 				Doc: "Role in the project. Where it is not written it is not managed: who comes new becomes a member, but never more than in the workspace.",
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", Single: true, Again: true},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read", Again: true},
-			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read", Again: true},
-			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", Single: true, Again: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", Single: true, Again: true},
+			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read", Idempotent: true},
+			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read", Idempotent: true},
+			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
 		},
 	})
 }

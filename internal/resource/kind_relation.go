@@ -14,18 +14,18 @@ func relations(name, inverse string) {
 		Name: "work_item_" + name,
 		Doc:  "That a work item names another in its `" + name + "`.",
 		Membership: &Membership{
-			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", Row: "issue_id", Batch: 100,
-			Const: [][2]string{{"relation_type", name}}, Under: name, Inverse: "work_item_" + inverse,
+			Container: "work_item", Member: "work_item", On: "work_item", Field: name, Body: "issues", IDField: "issue_id", Batch: 100,
+			ExtraBody: [][2]string{{"relation_type", name}}, ResultKey: name, Inverse: "work_item_" + inverse,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write", Again: true},
-			{Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: "projects.work_items:read", Again: true},
-			{Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write", Body: []string{"related_issue"}, Single: true, Again: true},
+			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write", Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: "projects.work_items:read", Idempotent: true},
+			{Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write", Body: []string{"related_issue"}, OneAtATime: true, Idempotent: true},
 		},
 	})
 }
 
 // relation is the field of a work item that declares a relation.
 func relation(name, doc string) Field {
-	return Field{Name: name, Group: "relations", NoWire: true, Type: RefSet, Ref: "work_item", Anywhere: true, Clear: ClearNull, Doc: doc + " `[]` removes what planform added.", Example: "checkout"}
+	return Field{Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", CrossProject: true, Clear: ClearNull, Doc: doc + " `[]` removes what planform added.", Example: "checkout"}
 }

@@ -6,22 +6,22 @@ func init() {
 		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
 		Doc:     "A teamspace of the workspace, with the projects that belong to it.",
 		Example: `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
-		KeyFrom: []string{"name"}, Natural: []string{"name"},
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
-			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
+			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Keeps the lights on.</p>"},
 			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, sent as it is.", Example: `{"type": "doc"}`},
 			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.", Example: "Keeps the lights on."},
-			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Unread: true, Example: "AQID"},
+			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", WriteOnly: true, Example: "AQID"},
 			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "projects", NoWire: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
-			{Name: "members", NoWire: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members who belong to the teamspace, by e-mail address, display name or ID. `[]` removes the members that planform added.", Example: "bob@example.com"},
+			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
+			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members who belong to the teamspace, by e-mail address, display name or ID. `[]` removes the members that planform added.", Example: "bob@example.com"},
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, Number: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write", Again: true,
+				Verb: Update, ContractRow: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write", Idempotent: true,
 				Doc: "Changes the fields that are passed.",
 			},
 		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
@@ -30,27 +30,27 @@ func init() {
 		Name: "teamspace_project",
 		Doc:  "That a project belongs to a teamspace.",
 		Membership: &Membership{
-			Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids", Row: "id", Batch: 100,
+			Container: "teamspace", Member: "project", On: "teamspace", Field: "projects", Body: "project_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, Number: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201, Scope: "teamspaces.projects:write",
-				Body: []string{"project_ids"}, Again: true, Doc: "Adds projects to a teamspace.",
+				Verb: AddMembers, ContractRow: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201, Scope: "teamspaces.projects:write",
+				Body: []string{"project_ids"}, Idempotent: true, Doc: "Adds projects to a teamspace.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read", Again: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write", Again: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read", Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write", Idempotent: true},
 		},
 	})
 	register(Kind{
 		Name: "teamspace_member",
 		Doc:  "That a member of the workspace belongs to a teamspace.",
 		Membership: &Membership{
-			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", Row: "id", Batch: 100,
+			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write", Again: true},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read", Again: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write", Again: true},
+			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write", Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read", Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write", Idempotent: true},
 		},
 	})
 }

@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/work-items/"
 	const scope = "projects.work_items"
 	register(Kind{
-		Name: "work_item", Section: "work_items", Parent: "project", Nests: "parent", Param: "work_item_id", Marks: true, RefusesTwin: true,
+		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A work item of a project. Items can be written inside one another: the inner ones get the outer one as their `parent`.",
 		Example: `key: checkout
 name: Rebuild the checkout
@@ -13,36 +13,36 @@ priority: high
 cycle: sprint-14
 links:
   - {url: "https://example.com/design", title: Design}`,
-		KeyFrom: []string{"name", "identifier"}, Natural: []string{"name"}, AdoptAsked: true,
-		Counted: "issues", Beyond: []string{"attachments", "custom properties", "subscribers", "worklogs"},
+		KeyFrom: []string{"name", "identifier"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
+		CountedAs: "issues", Unmanaged: []string{"attachments", "custom properties", "subscribers", "worklogs"},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "The readable identifier of an item that exists already, such as `WEB-7`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
-			{Name: "description", Wire: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
+			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", Type: Ref, Ref: "state", Documented: true, DefaultFlag: "default", Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, Among: "project_member", ParentDefault: "default_assignee", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, MustBeMemberOf: "project_member", ParentDefault: "default_assignee", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{
-				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, Plain: `^[0-7]$`,
+				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, LiteralPattern: `^[0-7]$`,
 				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
 			},
-			{Name: "type", WireNewer: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
+			{Name: "type", AltAPIName: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
 			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID; another one takes the item out of where planform put it, `null` out of any.", Example: "Checkout"},
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
-			{Name: "cycle", NoWire: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle that the item belongs to, by key, name or ID; `null` takes the item out of it.", Example: "sprint-14"},
-			{Name: "point", Type: Number, Most: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
-			{Name: "sort_order", Type: Number, Late: true, Doc: "Place among the items of one state.", Example: "1000"},
+			{Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle that the item belongs to, by key, name or ID; `null` takes the item out of it.", Example: "sprint-14"},
+			{Name: "point", Type: Number, Max: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
+			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Place among the items of one state.", Example: "1000"},
 			{
-				Name: "created_at", Type: Text, Immutable: true, Unread: true,
+				Name: "created_at", Type: Text, Immutable: true, WriteOnly: true,
 				Pattern:    `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
 				PatternDoc: "a moment such as 2024-05-17T09:30:00Z",
 				Doc:        "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
 			},
-			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, Unread: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			relation("blocking", "Items that wait for this one, by key (`ops/monitor` in another project), readable identifier or ID."),
 			relation("blocked_by", "Items that this one waits for, by key (`ops/monitor` in another project), readable identifier or ID."),
 			relation("duplicate", "Items that say the same, by key (`ops/monitor` in another project), readable identifier or ID."),
@@ -50,16 +50,16 @@ links:
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Create, Number: 1, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
+				Verb: Create, ContractRow: 1, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
 				Doc: "Creates a work item.",
 			},
 			{
-				Verb: Find, Number: 13, Method: "GET", Path: workspace + "work-items/{identifier}/", Success: 200, Scope: scope + ":read",
-				Query: []string{"expand"}, Again: true, Command: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
+				Verb: Find, ContractRow: 13, Method: "GET", Path: workspace + "work-items/{identifier}/", Success: 200, Scope: scope + ":read",
+				Query: []string{"expand"}, Idempotent: true, GetCommand: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
 			},
 			{
 				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"}, Again: true,
+				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"}, Idempotent: true,
 			},
 		}, crud(path, "work_item_id", scope, "gud")...),
 	})

@@ -2,11 +2,11 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "work_item_type", Section: "work_item_types", Parent: "project", Param: "type_id", Marks: true,
+		Name: "work_item_type", Section: "work_item_types", Parent: "project", Param: "type_id", HasExternalID: true,
 		Doc:     "A type of work item, such as Story. Work items name it in their `type`.",
 		Example: `{name: Story, description: Something that a user gains}`,
-		KeyFrom: []string{"name"}, Natural: []string{"name"},
-		Feature: "is_issue_type_enabled",
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		RequiresFeature: "is_issue_type_enabled",
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "Something that a user gains"},

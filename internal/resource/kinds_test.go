@@ -24,7 +24,7 @@ func eachKind(t *testing.T, check func(t *testing.T, k *resource.Kind)) {
 func ancestors(k *resource.Kind) []*resource.Kind {
 	var up []*resource.Kind
 	for k.Parent != "" {
-		k = resource.Must(k.Parent)
+		k = resource.MustLookup(k.Parent)
 		up = append(up, k)
 	}
 	return up
@@ -34,22 +34,22 @@ func TestKindsComeAfterWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	ranks := map[int]string{}
 	for _, k := range resource.Kinds() {
-		if other, twice := ranks[resource.Rank(k.Name)]; twice {
+		if other, twice := ranks[resource.Order(k.Name)]; twice {
 			t.Errorf("%s and %s have one rank", other, k.Name)
 		}
-		ranks[resource.Rank(k.Name)] = k.Name
+		ranks[resource.Order(k.Name)] = k.Name
 		needs := []string{k.Parent}
 		if m := k.Membership; m != nil {
 			needs = append(needs, m.Container, m.Member)
 		}
 		for i := range k.Fields {
 			// What only a membership carries can come later; things of one kind are ordered one by one.
-			if f := &k.Fields[i]; f.IsRef() && !f.NoWire && f.Ref != k.Name {
+			if f := &k.Fields[i]; f.IsRef() && !f.Virtual && f.Ref != k.Name {
 				needs = append(needs, f.Ref)
 			}
 		}
 		for _, n := range needs {
-			if n != "" && resource.Rank(n) >= resource.Rank(k.Name) {
+			if n != "" && resource.Order(n) >= resource.Order(k.Name) {
 				t.Errorf("%s comes before %s, which it needs", k.Name, n)
 			}
 		}
@@ -72,9 +72,9 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				t.Errorf("%s: the type and the kind that it names do not fit", f.Name)
 			case (f.Type == resource.Enum) != (len(f.Enum) > 0):
 				t.Errorf("%s: the type and the values do not fit", f.Name)
-			case f.NoWire && (f.Wire != "" || f.Documented):
+			case f.Virtual && (f.APIName != "" || f.Documented):
 				t.Errorf("%s is never sent and has a name to send", f.Name)
-			case !f.NoWire && f.Wire == "":
+			case !f.Virtual && f.APIName == "":
 				t.Errorf("%s has no name to send", f.Name)
 			}
 			seen[f.Name] = true
@@ -84,22 +84,22 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				}
 			}
 			anchored(t, f.Pattern)
-			anchored(t, f.Plain)
+			anchored(t, f.LiteralPattern)
 			switch {
-			case f.Shelf && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive, resource.ListArchived)):
+			case f.ArchiveFlag && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive, resource.ListArchived)):
 				t.Errorf("%s cannot be made true", f.Name)
-			case f.Most > 0 && f.Type != resource.Number:
+			case f.Max > 0 && f.Type != resource.Number:
 				t.Errorf("%s is no number", f.Name)
-			case f.Coded && f.Type != resource.Enum:
+			case f.EnumAsIndex && f.Type != resource.Enum:
 				t.Errorf("%s has no values to number", f.Name)
-			case f.Late && (f.Immutable || f.Required):
+			case f.SetAfterCreate && (f.Immutable || f.Required):
 				t.Errorf("%s cannot come late", f.Name)
-			case f.Plain != "" && !f.IsRef():
+			case f.LiteralPattern != "" && !f.IsRef():
 				t.Errorf("%s names nothing", f.Name)
 			}
-			if f.Among != "" {
-				if among, ok := resource.Lookup(f.Among); !ok || among.Membership == nil || among.Membership.Member != f.Ref {
-					t.Errorf("%s: %s is no membership of what it names", f.Name, f.Among)
+			if f.MustBeMemberOf != "" {
+				if among, ok := resource.Lookup(f.MustBeMemberOf); !ok || among.Membership == nil || among.Membership.Member != f.Ref {
+					t.Errorf("%s: %s is no membership of what it names", f.Name, f.MustBeMemberOf)
 				}
 			}
 			if !f.IsRef() {
@@ -111,10 +111,10 @@ func TestEveryFieldIsWhole(t *testing.T) {
 				continue
 			}
 			// What is named is looked up in something that the thing itself lives in.
-			if to.Parent != "" && !f.Anywhere && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == to.Parent }) {
+			if to.Parent != "" && !f.CrossProject && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == to.Parent }) {
 				t.Errorf("%s names a %s, which lives in a %s", f.Name, to.Name, to.Parent)
 			}
-			if _, via := resource.Via(k.Name, f.Name); f.NoWire && !via {
+			if _, via := resource.MembershipOf(k.Name, f.Name); f.Virtual && !via {
 				t.Errorf("%s is neither sent nor a membership", f.Name)
 			}
 		}
@@ -149,30 +149,30 @@ func TestEveryKindIsWhole(t *testing.T) {
 			f, ok := k.Field(name)
 			return ok && !f.IsRef() && !f.Rich() || name == "identifier" && k.Identifier != nil
 		}
-		for _, name := range slices.Concat(k.KeyFrom, k.Natural) {
+		for _, name := range slices.Concat(k.KeyFrom, k.NaturalKey) {
 			if !isText(name) {
 				t.Errorf("%s is no text that a thing is known by", name)
 			}
 		}
-		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0 && len(k.Natural) > 0) {
+		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0 && len(k.NaturalKey) > 0) {
 			t.Error("a manifest lists such things and needs an example and a key")
 		}
-		if len(k.Given) > 0 && (len(k.Natural) == 0 || k.Parent == "") {
+		if len(k.Predefined) > 0 && (len(k.NaturalKey) == 0 || k.Parent == "") {
 			t.Error("what a parent has from the start is known by a name")
 		}
-		if k.Feature != "" {
-			if f, ok := resource.Must(k.Parent).Field(k.Feature); !ok || f.Type != resource.Boolean {
-				t.Errorf("%s is nothing that a %s can have switched on", k.Feature, k.Parent)
+		if k.RequiresFeature != "" {
+			if f, ok := resource.MustLookup(k.Parent).Field(k.RequiresFeature); !ok || f.Type != resource.Boolean {
+				t.Errorf("%s is nothing that a %s can have switched on", k.RequiresFeature, k.Parent)
 			}
 		}
-		if k.Through != "" {
-			if to, ok := resource.Lookup(k.Through); !ok || to.Parent != k.Parent || to.Param == "" {
-				t.Errorf("a %s has no %s", k.Parent, k.Through)
+		if k.ViaSingleton != "" {
+			if to, ok := resource.Lookup(k.ViaSingleton); !ok || to.Parent != k.Parent || to.Param == "" {
+				t.Errorf("a %s has no %s", k.Parent, k.ViaSingleton)
 			}
 		}
-		if k.Nests != "" {
-			if f, ok := k.Field(k.Nests); !ok || f.Ref != k.Name || f.Type != resource.Ref {
-				t.Errorf("%s does not name one of its own kind", k.Nests)
+		if k.ParentField != "" {
+			if f, ok := k.Field(k.ParentField); !ok || f.Ref != k.Name || f.Type != resource.Ref {
+				t.Errorf("%s does not name one of its own kind", k.ParentField)
 			}
 		}
 		if k.Identifier != nil {
@@ -193,11 +193,11 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 		params := map[string]string{"workspace_slug": "acme"}
 		around := append(ancestors(k), k)
 		if m := k.Membership; m != nil {
-			around = []*resource.Kind{resource.Must(m.Container), resource.Must(m.Member)}
+			around = []*resource.Kind{resource.MustLookup(m.Container), resource.MustLookup(m.Member)}
 			around = append(around, ancestors(around[0])...)
 		}
-		if k.Through != "" {
-			around = append(around, resource.Must(k.Through))
+		if k.ViaSingleton != "" {
+			around = append(around, resource.MustLookup(k.ViaSingleton))
 		}
 		for _, a := range around {
 			params[a.Param] = a.Name
@@ -215,7 +215,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 			if o.Writes() == (o.Verb == resource.List || o.Verb == resource.Get || o.Verb == resource.Find || o.Verb == resource.ListMembers || o.Verb == resource.ListArchived || o.Verb == resource.Self || o.Verb == resource.Summary) {
 				t.Errorf("%s: method and verb do not fit", o)
 			}
-			if o.Again == (o.Verb == resource.Create) {
+			if o.Idempotent == (o.Verb == resource.Create) {
 				t.Errorf("%s: only creating may not be sent again", o)
 			}
 			if seen[o.Verb] {
@@ -230,7 +230,7 @@ func TestEveryMembershipIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Memberships() {
 		m := k.Membership
-		f, ok := resource.Must(m.On).Field(m.Field)
+		f, ok := resource.MustLookup(m.On).Field(m.Field)
 		if !ok || m.On != m.Container && m.On != m.Member {
 			t.Fatalf("%s: %s has no field %s", k.Name, m.On, m.Field)
 		}
@@ -239,16 +239,16 @@ func TestEveryMembershipIsWhole(t *testing.T) {
 			other = m.Container
 		}
 		batch := 100
-		if add, ok := k.Op(resource.AddMembers, resource.Full); ok && add.Single {
+		if add, ok := k.Op(resource.AddMembers, resource.Full); ok && add.OneAtATime {
 			batch = 1
 		}
 		if inverse, ok := resource.Lookup(m.Inverse); ok != (m.Inverse != "") || ok && inverse.Membership.Inverse != k.Name {
 			t.Errorf("%s is not what %s says from the other side", m.Inverse, k.Name)
 		}
-		if f.Ref != other || m.Batch != batch || m.Row == "" || m.Body == "" {
+		if f.Ref != other || m.Batch != batch || m.IDField == "" || m.Body == "" {
 			t.Errorf("%s: %+v", k.Name, m)
 		}
-		if via, ok := resource.Via(m.On, m.Field); !ok || via != k {
+		if via, ok := resource.MembershipOf(m.On, m.Field); !ok || via != k {
 			t.Errorf("%s is not found by its field", k.Name)
 		}
 		for _, v := range []resource.Verb{resource.AddMembers, resource.ListMembers, resource.RemoveMembers} {
@@ -272,9 +272,9 @@ func TestWhatCarriesAField(t *testing.T) {
 		"the parent is a field":                             {"work_item", "parent", resource.Full, false},
 		"projects of a teamspace are documented as members": {"teamspace", "projects", resource.Documented, true},
 	} {
-		k := resource.Must(tt.kind)
+		k := resource.MustLookup(tt.kind)
 		f, _ := k.Field(tt.field)
-		if got := k.Carried(f, tt.api); got != tt.want {
+		if got := k.ViaMembership(f, tt.api); got != tt.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}

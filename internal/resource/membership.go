@@ -15,13 +15,13 @@ type Membership struct {
 	On        string // kind whose field declares it: Container or Member
 	Field     string // that field, such as cycle or projects
 	Body      string // name of the ID list in the request, such as issues
-	Row       string // field of a row of the member list that holds the member's ID
+	IDField   string // field of a row of the member list that holds the member's ID
 	Fields    string // of a row of the member list that anybody looks at, with commas between; "" = all
 	Batch     int    // members sent in one request at most
-	// Const is what an adding request says besides the members, such as the type of a relation.
-	Const [][2]string
-	// Under is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
-	Under string
+	// ExtraBody is what an adding request says besides the members, such as the type of a relation.
+	ExtraBody [][2]string
+	// ResultKey is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
+	ResultKey string
 	// Inverse is the membership that says the same from the member's side, such as
 	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
 	Inverse   string
@@ -55,9 +55,9 @@ func (a *Attribute) Shown(row Row) string {
 	return ""
 }
 
-// Usual is what a new member gets where the manifest does not say, given what
+// DefaultFor is what a new member gets where the manifest does not say, given what
 // the member has itself; "" = that is not known.
-func (a *Attribute) Usual(own string) string {
+func (a *Attribute) DefaultFor(own string) string {
 	if i := slices.Index(a.Values, own); i >= 0 && i < slices.Index(a.Values, a.Default) {
 		return own
 	}
@@ -74,9 +74,9 @@ func (a *Attribute) Body(value string) []byte {
 	return fmt.Appendf(nil, `{%q:%d}`, a.Name, a.code(value))
 }
 
-// Moves reports whether a member is wanted in one container, which its field
+// NeedsExplicitMove reports whether a member is wanted in one container, which its field
 // names, but stays in the former one until a request takes it out.
-func (m *Membership) Moves() bool { return !m.Exclusive && m.On != m.Container }
+func (m *Membership) NeedsExplicitMove() bool { return !m.Exclusive && m.On != m.Container }
 
 // Plural names the members, as in add 3 work items; where they are of the
 // container's own kind, by the field, as in add 3 blocking.
@@ -89,7 +89,7 @@ func (m *Membership) Plural() string {
 
 // Path is where a manifest says who the members are, such as relations.blocking.
 func (m *Membership) Path() string {
-	f, _ := Must(m.On).Field(m.Field)
+	f, _ := MustLookup(m.On).Field(m.Field)
 	return f.Path()
 }
 
@@ -99,8 +99,8 @@ func (m *Membership) MemberID(row Row) string {
 	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
 		return id
 	}
-	id, _ := row[m.Row].(string)
-	return NormalID(id)
+	id, _ := row[m.IDField].(string)
+	return LowerID(id)
 }
 
 // IDs is the body of an operation on members: a list of their IDs or, where it
@@ -115,13 +115,13 @@ func (m *Membership) IDs(o *Operation, ids []string, value string) []byte {
 	}
 	writeJSON(&b, field)
 	b.WriteByte(':')
-	if o.Single {
+	if o.OneAtATime {
 		writeJSON(&b, ids[0])
 	} else {
 		writeJSON(&b, ids)
 	}
 	if o.Verb == AddMembers {
-		for _, c := range m.Const {
+		for _, c := range m.ExtraBody {
 			b.WriteByte(',')
 			writeJSON(&b, c[0])
 			b.WriteByte(':')
@@ -150,8 +150,8 @@ func Memberships() []*Kind {
 	return ms
 }
 
-// Via returns the membership that the field of a kind declares.
-func Via(kind, field string) (*Kind, bool) {
+// MembershipOf returns the membership that the field of a kind declares.
+func MembershipOf(kind, field string) (*Kind, bool) {
 	for _, k := range kinds.sorted {
 		if m := k.Membership; m != nil && m.On == kind && m.Field == field {
 			return k, true

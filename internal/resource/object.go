@@ -81,12 +81,12 @@ func (o *Object) Text(field string) string {
 
 // Writes reports whether a value is given for a field, or for another one that is sent under the same name.
 func (o *Object) Writes(f *Field) bool {
-	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.Wire != "" && v.Field.Wire == f.Wire })
+	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.APIName != "" && v.Field.APIName == f.APIName })
 }
 
 // Name is what people call the thing: the text of its natural key, else its key.
 func (o *Object) Name() string {
-	for _, f := range o.Kind.Natural {
+	for _, f := range o.Kind.NaturalKey {
 		if t := o.Text(f); t != "" {
 			return t
 		}
@@ -97,8 +97,8 @@ func (o *Object) Name() string {
 	return o.Key
 }
 
-// Within returns the object itself or the ancestor that is of the kind.
-func (o *Object) Within(kind string) *Object {
+// Ancestor returns the object itself or the ancestor that is of the kind.
+func (o *Object) Ancestor(kind string) *Object {
 	for ; o != nil; o = o.Parent {
 		if o.Kind.Name == kind {
 			return o
@@ -142,5 +142,5 @@ func IsID(text string) bool {
 	return true
 }
 
-// NormalID is an ID as it is sent: the service misbehaves on upper case.
-func NormalID(id string) string { return strings.ToLower(id) }
+// LowerID is an ID as it is sent: the service misbehaves on upper case.
+func LowerID(id string) string { return strings.ToLower(id) }

@@ -10,15 +10,15 @@ import (
 
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	project := &resource.Object{Kind: resource.Must("project"), Key: "web", Identifier: "WEB"}
-	item := &resource.Object{Kind: resource.Must("work_item"), Key: "pay", Parent: project, Values: []resource.Value{
+	project := &resource.Object{Kind: resource.MustLookup("project"), Key: "web", Identifier: "WEB"}
+	item := &resource.Object{Kind: resource.MustLookup("work_item"), Key: "pay", Parent: project, Values: []resource.Value{
 		*value("work_item", "name", "Pay"), *value("work_item", "module", "Checkout"), *value("work_item", "cycle", "Sprint"),
 	}}
-	link := &resource.Object{Kind: resource.Must("link"), Key: "a", Parent: item}
-	if got := link.Within("project"); got != project {
+	link := &resource.Object{Kind: resource.MustLookup("link"), Key: "a", Parent: item}
+	if got := link.Ancestor("project"); got != project {
 		t.Errorf("within a project: %v", got)
 	}
-	if got := link.Within("customer"); got != nil {
+	if got := link.Ancestor("customer"); got != nil {
 		t.Errorf("within no customer: %v", got)
 	}
 	if got := []string{project.Name(), item.Name(), link.Name(), item.Text("priority")}; !cmp.Equal(got, []string{"WEB", "Pay", "a", ""}) {
@@ -26,7 +26,7 @@ func TestObjects(t *testing.T) {
 	}
 	for api, want := range map[resource.API][]string{resource.Documented: {"name", "module"}, resource.Full: {"name"}} {
 		var got []string
-		for _, v := range item.Sends(api) {
+		for _, v := range item.Sendable(api) {
 			got = append(got, v.Field.Name)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -51,7 +51,7 @@ func TestWhatAManifestLists(t *testing.T) {
 			t.Errorf("in %q: %s", parent, diff)
 		}
 	}
-	op, _ := resource.Must("link").Op(resource.List, resource.Documented)
+	op, _ := resource.MustLookup("link").Op(resource.List, resource.Documented)
 	if diff := cmp.Diff([]string{"workspace_slug", "project_id", "work_item_id"}, op.Params()); diff != "" {
 		t.Error(diff)
 	}

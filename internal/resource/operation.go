@@ -34,32 +34,32 @@ const (
 
 // Operation is one call that the service offers on a kind.
 type Operation struct {
-	Kind    string // set by registration
-	Verb    Verb
-	Number  int    // row of the documented operations (1 to 20); 0 = the wider API
-	Method  string // HTTP method
-	Path    string // template below the base URL, with {parameters}
-	Success int    // status that the contract promises; any other 2xx is taken too
-	Scope   string // what the credential must be allowed to do
-	Query   []string
+	Kind        string // set by registration
+	Verb        Verb
+	ContractRow int    // row of the documented operations (1 to 20); 0 = the wider API
+	Method      string // HTTP method
+	Path        string // template below the base URL, with {parameters}
+	Success     int    // status that the contract promises; any other 2xx is taken too
+	Scope       string // what the credential must be allowed to do
+	Query       []string
 	// Body lists what a membership operation or a documented create or update
 	// takes besides the kind's own fields; empty for the others.
 	Body []string
-	// Single is set where a membership operation takes one member at a time: by its
+	// OneAtATime is set where a membership operation takes one member at a time: by its
 	// parameter in the path, or as the one text that the body's field holds.
-	Single bool
-	// Echo names path parameters that the body repeats, such as project_id.
-	Echo []string
-	// Again says whether sending the same request a second time is harmless. Where it
+	OneAtATime bool
+	// RepeatInBody names path parameters that the body repeats, such as project_id.
+	RepeatInBody []string
+	// Idempotent says whether sending the same request a second time is harmless. Where it
 	// is not, a request whose fate is unknown is settled by looking.
-	Again bool
-	// Command is the word under which the get command offers a read; "" = it does not.
-	Command string
-	Doc     string
+	Idempotent bool
+	// GetCommand is the word under which the get command offers a read; "" = it does not.
+	GetCommand string
+	Doc        string
 }
 
 // Documented reports whether the operation is one of the 20 of the contract.
-func (o *Operation) Documented() bool { return o.Number > 0 }
+func (o *Operation) Documented() bool { return o.ContractRow > 0 }
 
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
@@ -106,7 +106,7 @@ func (o *Operation) Expand(params map[string]string) (path, missing string) {
 // TakesOne reports whether an operation of a membership takes one member at a time.
 func (o *Operation) TakesOne(membership *Kind) bool {
 	m := membership.Membership
-	return o.Single || m.Member != m.Container && strings.Contains(o.Path, "{"+Must(m.Member).Param+"}")
+	return o.OneAtATime || m.Member != m.Container && strings.Contains(o.Path, "{"+MustLookup(m.Member).Param+"}")
 }
 
 // String gives method and path template.
@@ -124,8 +124,10 @@ const (
 // Offers reports whether the operation may be used.
 func (a API) Offers(o *Operation) bool { return a == Full || o.Documented() }
 
-// Sends reports whether the field may be sent in a body.
-func (a API) Sends(f *Field) bool { return f.Wire != "" && !f.Shelf && (a == Full || f.Documented) }
+// Sendable reports whether the field may be sent in a body.
+func (a API) Sendable(f *Field) bool {
+	return f.APIName != "" && !f.ArchiveFlag && (a == Full || f.Documented)
+}
 
 // String gives the word of the --api flag.
 func (a API) String() string {
@@ -154,7 +156,7 @@ func Operations() []*Operation {
 	}
 	number := func(o *Operation) int {
 		if o.Documented() {
-			return o.Number
+			return o.ContractRow
 		}
 		return math.MaxInt
 	}
@@ -173,11 +175,11 @@ const workspace = "/api/v1/workspaces/{workspace_slug}/"
 func crud(path, param, scope, verbs string) []Operation {
 	one := path + "{" + param + "}/"
 	all := map[rune]Operation{
-		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Again: true},
-		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read", Again: true},
+		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Idempotent: true},
+		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read", Idempotent: true},
 		'c': {Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
-		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", Again: true},
-		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write", Again: true},
+		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", Idempotent: true},
+		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write", Idempotent: true},
 	}
 	ops := make([]Operation, 0, len(verbs))
 	for _, v := range verbs {
@@ -190,14 +192,14 @@ func crud(path, param, scope, verbs string) []Operation {
 	return ops
 }
 
-// shelving builds the operations that take things of a project off their list and
+// archiveOps builds the operations that take things of a project off their list and
 // put them back; things is their word in the path.
-func shelving(things, param, scope string) []Operation {
+func archiveOps(things, param, scope string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"
 	return []Operation{
-		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write", Again: true},
-		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Again: true},
-		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write", Again: true},
+		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write", Idempotent: true},
+		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Idempotent: true},
+		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write", Idempotent: true},
 	}
 }

@@ -6,7 +6,7 @@ type Row map[string]any
 // ID is the record's ID in lower case, or "".
 func (r Row) ID() string {
 	s, _ := r["id"].(string)
-	return NormalID(s)
+	return LowerID(s)
 }
 
 // Hidden says why no list of the service shows the record: archived, or a draft; "" = it is shown.
@@ -29,20 +29,20 @@ func (r Row) Shown(f *Field) (any, bool) {
 // shown prefers the newer name: an edition that uses it may keep the older one
 // for something else (a customer request's description is an object there).
 func (r Row) shown(f *Field) (name string, v any, ok bool) {
-	if f.WireNewer != "" {
-		if v, ok = r[f.WireNewer]; ok {
-			return f.WireNewer, v, true
+	if f.AltAPIName != "" {
+		if v, ok = r[f.AltAPIName]; ok {
+			return f.AltAPIName, v, true
 		}
 	}
-	v, ok = r[f.Wire]
-	return f.Wire, v, ok
+	v, ok = r[f.APIName]
+	return f.APIName, v, ok
 }
 
 // rowID takes the ID out of an ID or of an expanded record.
 func rowID(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return NormalID(v), true
+		return LowerID(v), true
 	case map[string]any:
 		id := Row(v).ID()
 		return id, id != ""

@@ -24,4 +24,4 @@ func (o *Object) IsForeign() bool { return o.Source != nil }
 
 // Numbered reports whether the service numbers things of the kind, such as WEB-7:
 // their readable identifiers are as little chosen by people as their IDs.
-func (k *Kind) Numbered() bool { return k.Identifier != nil && k.Identifier.Wire == "" }
+func (k *Kind) Numbered() bool { return k.Identifier != nil && k.Identifier.APIName == "" }

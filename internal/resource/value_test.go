@@ -11,7 +11,7 @@ import (
 )
 
 func value(kind, field, text string) *resource.Value {
-	f, ok := resource.Must(kind).Field(field)
+	f, ok := resource.MustLookup(kind).Field(field)
 	if !ok {
 		panic("no field " + field)
 	}
@@ -39,21 +39,21 @@ func TestABodyHoldsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		values  []*resource.Value
-		dialect resource.Dialect
+		dialect resource.FieldNames
 		want    string
 	}{
-		"nothing":                               {nil, resource.Contract, `{}`},
-		"texts as they are":                     {[]*resource.Value{value("work_item", "name", `A <b> & "c"`)}, resource.Contract, `{"name":"A <b> & \"c\""}`},
-		"Markdown as HTML":                      {[]*resource.Value{value("work_item", "description", "One **page**")}, resource.Contract, `{"description_html":"<p>One <strong>page</strong></p>"}`},
-		"HTML as it is":                         {[]*resource.Value{value("work_item", "description_html", "<p>x</p>")}, resource.Contract, `{"description_html":"<p>x</p>"}`},
-		"numbers and objects as they are":       {[]*resource.Value{value("initiative_label", "sort_order", "1000.50"), value("teamspace", "logo_props", `{"b":1,"a":2}`)}, resource.Contract, `{"sort_order":1000.50,"logo_props":{"b":1,"a":2}}`},
-		"references as IDs":                     {[]*resource.Value{value("work_item", "state", "Todo"), value("work_item", "labels", "a,b")}, resource.Contract, `{"state":"id-of-Todo","labels":["id-of-a","id-of-b"]}`},
-		"a reference without an ID is left out": {[]*resource.Value{value("work_item", "parent", "nobody"), value("work_item", "labels", "a,nobody")}, resource.Contract, `{"labels":["id-of-a"]}`},
-		"what is cleared, as each field wants":  {[]*resource.Value{cleared("work_item", "description"), cleared("work_item", "start_date"), cleared("work_item", "labels"), cleared("project", "description")}, resource.Contract, `{"description_html":"<p></p>","start_date":null,"labels":[],"description":""}`},
-		"what cannot be cleared is left out":    {[]*resource.Value{cleared("work_item", "priority")}, resource.Contract, `{}`},
-		"the newer names, plain text as HTML":   {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b\nc\n\nd")}, resource.Newer, `{"name":"SSO","description_html":"<p>a &lt; b<br>c</p><p>d</p>"}`},
-		"the contract's names":                  {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b")}, resource.Contract, `{"title":"SSO","description":"a < b"}`},
-		"characters that JavaScript minds":      {[]*resource.Value{value("work_item", "name", "a\u2028b")}, resource.Contract, `{"name":"a\u2028b"}`},
+		"nothing":                               {nil, resource.ContractNames, `{}`},
+		"texts as they are":                     {[]*resource.Value{value("work_item", "name", `A <b> & "c"`)}, resource.ContractNames, `{"name":"A <b> & \"c\""}`},
+		"Markdown as HTML":                      {[]*resource.Value{value("work_item", "description", "One **page**")}, resource.ContractNames, `{"description_html":"<p>One <strong>page</strong></p>"}`},
+		"HTML as it is":                         {[]*resource.Value{value("work_item", "description_html", "<p>x</p>")}, resource.ContractNames, `{"description_html":"<p>x</p>"}`},
+		"numbers and objects as they are":       {[]*resource.Value{value("initiative_label", "sort_order", "1000.50"), value("teamspace", "logo_props", `{"b":1,"a":2}`)}, resource.ContractNames, `{"sort_order":1000.50,"logo_props":{"b":1,"a":2}}`},
+		"references as IDs":                     {[]*resource.Value{value("work_item", "state", "Todo"), value("work_item", "labels", "a,b")}, resource.ContractNames, `{"state":"id-of-Todo","labels":["id-of-a","id-of-b"]}`},
+		"a reference without an ID is left out": {[]*resource.Value{value("work_item", "parent", "nobody"), value("work_item", "labels", "a,nobody")}, resource.ContractNames, `{"labels":["id-of-a"]}`},
+		"what is cleared, as each field wants":  {[]*resource.Value{cleared("work_item", "description"), cleared("work_item", "start_date"), cleared("work_item", "labels"), cleared("project", "description")}, resource.ContractNames, `{"description_html":"<p></p>","start_date":null,"labels":[],"description":""}`},
+		"what cannot be cleared is left out":    {[]*resource.Value{cleared("work_item", "priority")}, resource.ContractNames, `{}`},
+		"the newer names, plain text as HTML":   {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b\nc\n\nd")}, resource.NewerNames, `{"name":"SSO","description_html":"<p>a &lt; b<br>c</p><p>d</p>"}`},
+		"the contract's names":                  {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b")}, resource.ContractNames, `{"title":"SSO","description":"a < b"}`},
+		"characters that JavaScript minds":      {[]*resource.Value{value("work_item", "name", "a\u2028b")}, resource.ContractNames, `{"name":"a\u2028b"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,10 +62,10 @@ func TestABodyHoldsWhatIsWritten(t *testing.T) {
 			}
 		})
 	}
-	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.Contract, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
+	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.ContractNames, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
 		t.Errorf("with extras: %s", got)
 	}
-	if got := string(resource.Must("cycle_work_item").Membership.IDs(&resource.Operation{}, []string{"a", "b"}, "")); got != `{"issues":["a","b"]}` {
+	if got := string(resource.MustLookup("cycle_work_item").Membership.IDs(&resource.Operation{}, []string{"a", "b"}, "")); got != `{"issues":["a","b"]}` {
 		t.Errorf("list: %s", got)
 	}
 }
@@ -111,8 +111,8 @@ func TestWantedAndShownAreCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wanted, ok := tt.want.Wanted(func(f *resource.Field, r *resource.Reference) (string, bool) { return ids(f, r) })
-			have, known := tt.want.Field.Observed(resource.Row{tt.want.Field.Wire: tt.shown})
+			wanted, ok := tt.want.Desired(func(f *resource.Field, r *resource.Reference) (string, bool) { return ids(f, r) })
+			have, known := tt.want.Field.ObservedIn(resource.Row{tt.want.Field.APIName: tt.shown})
 			if !ok || !known || (wanted == have) != tt.same {
 				t.Errorf("wanted %q (%v), shown %q (%v)", wanted, ok, have, known)
 			}
@@ -122,7 +122,7 @@ func TestWantedAndShownAreCompared(t *testing.T) {
 
 func TestWhatARecordDoesNotTell(t *testing.T) {
 	t.Parallel()
-	title, _ := resource.Must("customer_request").Field("description")
+	title, _ := resource.MustLookup("customer_request").Field("description")
 	for name, tt := range map[string]struct {
 		field *resource.Field
 		row   resource.Row
@@ -137,12 +137,12 @@ func TestWhatARecordDoesNotTell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, known := tt.field.Observed(tt.row); got != tt.want || known != tt.known {
+			if got, known := tt.field.ObservedIn(tt.row); got != tt.want || known != tt.known {
 				t.Errorf("got %q, %v", got, known)
 			}
 		})
 	}
-	if _, ok := value("work_item", "labels", "a,nobody").Wanted(ids); ok {
+	if _, ok := value("work_item", "labels", "a,nobody").Desired(ids); ok {
 		t.Error("a set with somebody unknown is known")
 	}
 }
@@ -163,7 +163,7 @@ func TestALongValueIsKeptAsADigest(t *testing.T) {
 func TestWhoARowOfAMemberListStandsFor(t *testing.T) {
 	t.Parallel()
 	const user, other = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4", "641a71bb-a191-42e7-a33d-e936ee973713"
-	m := resource.Must("project_member").Membership
+	m := resource.MustLookup("project_member").Membership
 	for name, row := range map[string]resource.Row{
 		"the person":                       {"id": strings.ToUpper(user), "email": "ada@example.com"},
 		"the membership with the person":   {"id": other, "member": map[string]any{"id": user}},
@@ -177,21 +177,21 @@ func TestWhoARowOfAMemberListStandsFor(t *testing.T) {
 
 func TestDialects(t *testing.T) {
 	t.Parallel()
-	k := resource.Must("customer_request")
+	k := resource.MustLookup("customer_request")
 	for name, tt := range map[string]struct {
 		row  resource.Row
-		want resource.Dialect
+		want resource.FieldNames
 		told bool
 	}{
-		"the contract's": {resource.Row{"title": "A", "description": ""}, resource.Contract, true},
-		"the newer":      {resource.Row{"name": "A", "description_html": ""}, resource.Newer, true},
-		"neither":        {resource.Row{"id": "x"}, resource.Contract, false},
+		"the contract's": {resource.Row{"title": "A", "description": ""}, resource.ContractNames, true},
+		"the newer":      {resource.Row{"name": "A", "description_html": ""}, resource.NewerNames, true},
+		"neither":        {resource.Row{"id": "x"}, resource.ContractNames, false},
 	} {
-		if d, told := k.DialectOf(tt.row); d != tt.want || told != tt.told {
+		if d, told := k.FieldNamesOf(tt.row); d != tt.want || told != tt.told {
 			t.Errorf("%s: %v, %v", name, d, told)
 		}
 	}
-	if !k.HasDialects() || resource.Must("link").HasDialects() {
+	if !k.HasAltNames() || resource.MustLookup("link").HasAltNames() {
 		t.Error("only customer requests have dialects")
 	}
 }

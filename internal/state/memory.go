@@ -37,7 +37,7 @@ func (m *memory) heard(at time.Time) {
 // recordAddress is where the record of a step is kept: batches of the members
 // of one container share one.
 func recordAddress(step resource.Address) resource.Address {
-	if _, _, first, ok := step.Roster(); ok {
+	if _, _, first, ok := step.ParseMembership(); ok {
 		return first
 	}
 	return step
@@ -182,7 +182,7 @@ func (m *memory) changed() bool {
 }
 
 func containerOf(address resource.Address) (resource.Address, bool) {
-	container, _, _, ok := address.Roster()
+	container, _, _, ok := address.ParseMembership()
 	return container, ok
 }
 
@@ -230,12 +230,12 @@ func (m *memory) dropInside(of resource.Address) {
 
 // formerOf tells the containers that the members of a record have left by entering its own.
 func formerOf(roster resource.Address) func(other resource.Address) bool {
-	_, membership, _, ok := roster.Roster()
+	_, membership, _, ok := roster.ParseMembership()
 	if !ok || !membership.Membership.Exclusive {
 		return nil
 	}
 	return func(other resource.Address) bool {
-		_, same, _, _ := other.Roster()
+		_, same, _, _ := other.ParseMembership()
 		return other != roster && same == membership
 	}
 }

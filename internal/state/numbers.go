@@ -25,7 +25,7 @@ func (m *memory) number(r *planner.Record) {
 	if m.newest == nil {
 		m.newest = map[string]int{}
 	}
-	scope := r.Address.Sequence()
+	scope := r.Address.NumberingScope()
 	m.newest[scope] = max(m.newest[scope], int(n))
 }
 

@@ -113,7 +113,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
-			l.After, l.Sources = max(f.memory.newest[s.Address.Sequence()], s.Newest), s.Object.Files
+			l.After, l.Sources = max(f.memory.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files
 		}
 		lines = append(lines, l)
 	}

@@ -128,7 +128,7 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 
 // nothing is what stands for a value that is not there or that nobody could see.
 func nothing(f *resource.Field, c *planner.Change) string {
-	if c.Origin == planner.NotRefreshed || f != nil && f.Unread {
+	if c.Origin == planner.NotRefreshed || f != nil && f.WriteOnly {
 		return "(unknown)"
 	}
 	return "(none)"

@@ -75,7 +75,7 @@ func at(line int) diag.Position {
 
 // object makes a thing of the manifest; pairs are its fields and their texts.
 func object(kind, key string, parent *resource.Object, pairs ...string) *resource.Object {
-	k := resource.Must(kind)
+	k := resource.MustLookup(kind)
 	o := &resource.Object{Kind: k, Key: key, Parent: parent, Address: resource.NewAddress(kind, key)}
 	if parent != nil {
 		o.Address = parent.Address.Child(kind, key)
@@ -123,7 +123,7 @@ func (b *builder) act(a planner.Action, o *resource.Object, id string, changes .
 }
 
 func (b *builder) members(a planner.Action, kind string, container resource.Address, batch, first, n int) *planner.Step {
-	k := resource.Must(kind)
+	k := resource.MustLookup(kind)
 	m := &planner.Members{Container: planner.Container{Address: container}}
 	for i := range n {
 		m.Items = append(m.Items, planner.Member{Address: resource.Address(k.Membership.Member + "/web/item-" + strconv.Itoa(first+i))})

@@ -223,7 +223,7 @@ func foundBy(s *planner.Step) string {
 	case o.Identifier != "":
 		return "found by identifier"
 	}
-	for _, f := range o.Kind.Natural {
+	for _, f := range o.Kind.NaturalKey {
 		if o.Text(f) != "" {
 			return "found by " + f
 		}

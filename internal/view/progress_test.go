@@ -60,7 +60,7 @@ func pause(d time.Duration) {
 
 func step(i int) *planner.Step {
 	return &planner.Step{
-		Address: resource.Address(fmt.Sprint("work_item/web/item-", i)), Action: planner.Create, Kind: resource.Must("work_item"), Position: at(i),
+		Address: resource.Address(fmt.Sprint("work_item/web/item-", i)), Action: planner.Create, Kind: resource.MustLookup("work_item"), Position: at(i),
 	}
 }
 

@@ -23,7 +23,7 @@ func TestWhatFailsForTheSameReasonIsToldOnce(t *testing.T) {
 	var r executor.Result
 	for i := range 100 {
 		step := &planner.Step{
-			Address: resource.Address(fmt.Sprintf("work_item/web/i%d", i)), Kind: resource.Must("work_item"), Operation: op,
+			Address: resource.Address(fmt.Sprintf("work_item/web/i%d", i)), Kind: resource.MustLookup("work_item"), Operation: op,
 			Position: diag.Position{File: "m.yaml", Line: int32(i) + 1, Column: 1},
 		}
 		res := executor.StepResult{Step: step, Status: executor.Failed, Err: refusedError{}}
@@ -33,7 +33,7 @@ func TestWhatFailsForTheSameReasonIsToldOnce(t *testing.T) {
 		r.Steps = append(r.Steps, res)
 	}
 	r.Steps = append(r.Steps, executor.StepResult{
-		Step:   &planner.Step{Address: "link/web/i1/x", Kind: resource.Must("link"), Operation: link},
+		Step:   &planner.Step{Address: "link/web/i1/x", Kind: resource.MustLookup("link"), Operation: link},
 		Status: executor.Blocked, BlockedBy: r.Steps[1].Step,
 	})
 	s := newScreen()

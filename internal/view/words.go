@@ -21,7 +21,7 @@ func memberNoun(s *planner.Step) string {
 	if m.Member == m.Container { // what matters is how the two stand to each other
 		return strings.ReplaceAll(m.Field, "_", " ") + " relation"
 	}
-	return resource.Must(m.Member).Noun()
+	return resource.MustLookup(m.Member).Noun()
 }
 
 // base is the address of a membership step's container, of another step its own.

@@ -1,0 +1,92 @@
+package apiclient
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http/httptrace"
+	"sync"
+	"sync/atomic"
+)
+
+// countingConn counts the bytes that are written to a connection.
+type countingConn struct {
+	net.Conn
+	written atomic.Int64
+}
+
+func (c *countingConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.written.Add(int64(n))
+	return n, err //nolint:wrapcheck // a net.Conn's errors are passed on as they are
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+func countWrites(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &countingConn{Conn: conn}, nil
+	}
+}
+
+// counting finds the countingConn below a connection of the transport.
+func counting(conn net.Conn) *countingConn {
+	for {
+		switch c := conn.(type) {
+		case *countingConn:
+			return c
+		case interface{ NetConn() net.Conn }: // *tls.Conn
+			conn = c.NetConn()
+		default:
+			return nil
+		}
+	}
+}
+
+func shared(conn net.Conn) bool {
+	t, ok := conn.(*tls.Conn)
+	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// sending follows one attempt to tell whether any of it can have reached the
+// service. A connection that is at hand counts as "it can", unless the
+// connection itself knows that not a byte went out. (The hooks WroteHeaders and
+// WroteRequest are too late for this: over HTTP/2 an attempt can end between the
+// writing and the call.)
+type sending struct {
+	mu    sync.Mutex
+	conn  *countingConn
+	start int64
+	maybe bool // bytes may have gone out on an earlier or an unknown connection
+}
+
+func (s *sending) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.maybe = s.bytesSentLocked()
+		s.conn = counting(info.Conn)
+		// Requests share an HTTP/2 connection, and its writer can outlive the attempt.
+		if s.conn == nil || shared(info.Conn) {
+			s.maybe = true
+			return
+		}
+		s.start = s.conn.written.Load()
+	}}
+}
+
+// bytesSent reports whether the attempt can have reached the service. It is asked
+// after the transport has given up, and then an HTTP/1 connection's writer has ended.
+func (s *sending) bytesSent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytesSentLocked()
+}
+
+func (s *sending) bytesSentLocked() bool {
+	return s.maybe || s.conn != nil && s.conn.written.Load() != s.start
+}

@@ -1,0 +1,111 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// adoptPredefined takes the thing that the service made by itself when it made what
+// it lives in, and brings it to what the manifest wants.
+func (s *Service) adoptPredefined(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	rows, err := s.listIn(ctx, step.Kind, step.Object.Parent, ids)
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	for _, row := range rows {
+		if sameNatural(step.Object, row) {
+			return s.adoptExisting(ctx, step, row, params, ids)
+		}
+	}
+	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
+}
+
+// adoptConflicting takes the thing that the service says is in the way of the one that was to
+// be created, if it is that one. An archived thing or a draft stands in the way too, and is shown nowhere.
+func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause *apiclient.Error) (executor.Outcome, error) {
+	op, ok := step.Kind.Op(resource.Get, s.plan.API)
+	if !ok {
+		return executor.Outcome{}, failure(step, cause)
+	}
+	at := maps.Clone(params)
+	at[step.Kind.Param] = cause.ExistingID
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
+	switch {
+	case errors.Is(err, apiclient.ErrNotFound):
+		return executor.Outcome{}, standsInTheWay(step, cause.ExistingID, "archived or a draft")
+	case err != nil || res.Row.ID() != cause.ExistingID:
+		return executor.Outcome{}, failure(step, cause)
+	case res.Row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNatural(step.Object, res.Row):
+		out, err := s.adoptExisting(ctx, step, res.Row, params, ids)
+		out.Settled, out.Made = err == nil, false
+		return out, err
+	default:
+		return executor.Outcome{}, failure(step, cause)
+	}
+}
+
+// standsInTheWay is that the service has the thing already and shows it in no list.
+func standsInTheWay(step *planner.Step, id, why string) error {
+	return withHint{
+		fmt.Errorf("the service refuses to create %s: it has it already, with the ID %s, and it is %s", step.Address, id, why),
+		"what is archived, or a draft, is in no list: restore or delete it on the service, or write the thing under another key",
+	}
+}
+
+// adoptExisting makes of a record that is there what the step wants of it: it is
+// compared, and what differs is sent.
+func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	wanted := s.desired(step, ids)
+	row = step.Kind.InZone(row, step.Zone)
+	var differing []*resource.Value
+	for _, v := range step.Values {
+		want, ok := wanted[v.Field]
+		if have, known := v.Field.ObservedIn(row); ok && known && have != want && !v.Field.Immutable {
+			differing = append(differing, v)
+		}
+	}
+	out := s.created(step, row, ids)
+	op, ok := step.Kind.Op(resource.Update, s.plan.API)
+	if len(differing) == 0 || !ok {
+		return out, nil
+	}
+	change := *step
+	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, row.ID(), differing
+	params[step.Kind.Param] = change.ID
+	updated, err := s.update(ctx, &change, params, ids)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	for _, v := range differing {
+		if applied, ok := updated.Values[v.Field.Name]; ok {
+			out.Values[v.Field.Name] = applied
+			if shown, ok := updated.Values[planner.ShownKey(v.Field.Name)]; ok {
+				out.Values[planner.ShownKey(v.Field.Name)] = shown
+			}
+		}
+	}
+	out.Warnings = updated.Warnings
+	return out, nil
+}
+
+// sameNatural reports whether a record has the natural key of an object.
+func sameNatural(o *resource.Object, row resource.Row) bool {
+	for _, name := range o.Kind.NaturalKey {
+		v, given := o.Value(name)
+		if !given {
+			continue
+		}
+		want, _ := v.Desired(nil) // a natural key names nothing else
+		if shown, known := v.Field.ObservedIn(row); known && shown == want {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,22 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
+)
+
+// setArchived archives a thing or brings it back. The state keeps nothing of it: the service shows it.
+func (s *Service) setArchived(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
+	id := params[step.Kind.Param]
+	if id == "" {
+		return executor.Outcome{}, fmt.Errorf("%s is not on the service", step.Address)
+	}
+	if _, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params}); err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	return executor.Outcome{ID: id}, nil
+}

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// delete carries out a delete. That the thing is not there any more is what was
+// wanted, so sending the request again is harmless.
+func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
+	for _, g := range step.Guards {
+		if err := s.unused(ctx, step, g); err != nil {
+			return executor.Outcome{}, err
+		}
+	}
+	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
+	if err != nil && !notFound(err) {
+		return executor.Outcome{}, failure(step, err)
+	}
+	return executor.Outcome{ID: step.ID}, nil
+}
+
+// unused makes sure that nobody put anything into what is to be deleted since the plan was made.
+func (s *Service) unused(ctx context.Context, step *planner.Step, g planner.Guard) error {
+	answer, err := ask(ctx, s.client, g.Read)
+	if err != nil {
+		return failure(step, err)
+	}
+	m := resource.MustLookup(g.Read.Operation.Kind).Membership
+	n := 0
+	for _, row := range answer.Rows {
+		if _, put := slices.BinarySearch(g.Members, m.MemberID(row)); !put {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return withHint{
+		fmt.Errorf("%s is not deleted: %s that planform did not put there are in it by now", step.Address, diag.Count(n, resource.MustLookup(m.Member).Noun())),
+		"plan again: it names them",
+	}
+}

@@ -1,0 +1,128 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Doubles looks whether something that a run created is on the service twice: of runs that go on at the
+// same time the service may let both in, since it does not check and store a mark in one go. It takes one
+// list for each project in which the run created work items; and one for each other kind only where
+// another run was met, since the service refuses most of those by their names too.
+func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, error) {
+	type scope struct {
+		kind   *resource.Kind
+		parent *resource.Object
+	}
+	run, met := map[resource.Address]string{}, false
+	ids := func(a resource.Address) (string, bool) {
+		id := cmp.Or(run[a], s.plan.Known[a].ID)
+		return id, id != ""
+	}
+	for i := range r.Steps {
+		if step := &r.Steps[i]; step.Status == executor.Done && step.Outcome.ID != "" && step.Step.Object != nil {
+			run[step.Step.Address] = step.Outcome.ID
+			met = met || step.Found()
+		}
+	}
+	created := map[scope]map[string]*planner.Step{} // by mark
+	for i := range r.Steps {
+		step := r.Steps[i].Step
+		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !met && !step.Kind.Numbered() {
+			continue
+		}
+		if p := step.Object.Parent; p != nil && p.Parent != nil {
+			continue // a list each would be too many
+		}
+		at := scope{step.Kind, step.Object.Parent}
+		if created[at] == nil {
+			created[at] = map[string]*planner.Step{}
+		}
+		created[at][resource.ExternalID(s.plan.Workspace, step.Address)] = step
+	}
+	scopes := slices.SortedFunc(maps.Keys(created), func(a, b scope) int {
+		return cmp.Or(strings.Compare(a.kind.Name, b.kind.Name), strings.Compare(addressOf(a.parent), addressOf(b.parent)))
+	})
+	var found diag.List
+	for _, at := range scopes {
+		list, ok := at.kind.Op(resource.List, s.plan.API)
+		params, err := s.inParent(at.parent, ids)
+		if !ok || err != nil {
+			continue
+		}
+		req := apiclient.Request{Operation: list, Params: params}
+		if slices.Contains(list.Query, "fields") {
+			req.Query = url.Values{"fields": {"created_at,external_id,external_source,id,sequence_id"}}
+		}
+		rows, err := s.client.List(ctx, req)
+		if err != nil {
+			return found, fmt.Errorf("looking whether another run created the same: %w", err)
+		}
+		found.Add(s.doubled(rows, created[at])...)
+	}
+	found.Sort()
+	return found, nil
+}
+
+func addressOf(o *resource.Object) string {
+	if o == nil {
+		return ""
+	}
+	return string(o.Address)
+}
+
+// doubled names the records that share a mark with one that the run created, and the one to keep.
+func (s *Service) doubled(rows []resource.Row, created map[string]*planner.Step) diag.List {
+	byMark := map[string][]resource.Row{}
+	for _, row := range rows {
+		mark, _ := row["external_id"].(string)
+		same := func(other resource.Row) bool { return other.ID() == row.ID() }
+		if created[mark] != nil && row.HasExternalID(mark) && !slices.ContainsFunc(byMark[mark], same) {
+			byMark[mark] = append(byMark[mark], row)
+		}
+	}
+	var found diag.List
+	for mark, rows := range byMark {
+		if len(rows) < 2 {
+			continue
+		}
+		slices.SortFunc(rows, older)
+		step := created[mark]
+		names := make([]string, len(rows))
+		for i, row := range rows {
+			names[i] = row.ID()
+			if shown := s.identifier(step.Object, row); shown != "" {
+				names[i] = shown + " (" + row.ID() + ")"
+			}
+		}
+		found.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "doubled", Position: step.Position, Address: string(step.Address),
+			Summary: string(step.Address) + " is on the service " + diag.Count(len(rows), "time") + ", since another run created it at the same moment: " + strings.Join(names, ", "),
+			Hint:    "keep " + names[0] + ", which is the oldest, and delete " + strings.Join(names[1:], ", ") + " on the service; the next apply goes on with the one that is left",
+		})
+	}
+	return found
+}
+
+// older orders records by their numbers, else by when they were created.
+func older(a, b resource.Row) int {
+	number := func(row resource.Row) int64 {
+		n, _ := row["sequence_id"].(json.Number)
+		i, _ := n.Int64() // 0 where there is none
+		return i
+	}
+	created := func(row resource.Row) string { at, _ := row["created_at"].(string); return at }
+	return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
+}

@@ -1,0 +1,61 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
+)
+
+// withHint is an error with a next step.
+type withHint struct {
+	error
+
+	hint string
+}
+
+func (e withHint) Unwrap() error { return e.error }
+
+// Hint is what to do about it.
+func (e withHint) Hint() string { return e.hint }
+
+// failure gives an error of the client the marks that the executor acts on.
+func failure(step *planner.Step, err error) error {
+	var e *apiclient.Error
+	switch {
+	case !errors.As(err, &e):
+		return fmt.Errorf("%s: %w", step.Address, err)
+	case e.Credential():
+		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+	case errors.Is(err, apiclient.ErrStopped) && e.Effect == apiclient.NoEffect:
+		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
+	case step.Action == planner.Create && e.Unsupported():
+		return fmt.Errorf("%w: %w", executor.ErrUnsupported, err)
+	case e.Effect == apiclient.UnknownEffect:
+		return unknownOutcome{err}
+	default:
+		return err
+	}
+}
+
+// unknownOutcome marks an error that says itself that it is not known what the service did.
+type unknownOutcome struct{ error }
+
+func (e unknownOutcome) Unwrap() []error { return []error{executor.ErrUnknown, e.error} }
+
+// abortOnStop adds the mark of an error after which nothing more should be sent.
+func abortOnStop(err error) error {
+	var e *apiclient.Error
+	if errors.As(err, &e) && e.Credential() {
+		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+	}
+	return err
+}
+
+// notFound reports whether the service says that what a request is about is not
+// there. That the edition has no such route says nothing of that.
+func notFound(err error) bool {
+	return errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)
+}

@@ -1,0 +1,316 @@
+package provider_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// whole is a manifest with every kind of write.
+const whole = `
+version: 1
+workspace: acme
+projects:
+  - key: web
+    id: ` + sandbox.ProjectWeb + `
+    identifier: WEB
+    description: Public site and shop
+    cycles: [{key: c, id: ` + sandbox.CycleSprint14 + `}]
+    work_items:
+      - {key: old, id: ` + sandbox.WorkItemWeb1 + `, identifier: WEB-1RENAMED}
+      - {key: first, name: First}
+      - {key: a, name: Item A, cycle: c, links: [{url: "https://example.com/a"}]}
+      - {key: b, name: Item B, cycle: c, links: [{url: "https://example.com/b"}, {url: "https://example.com/c"}]}
+initiative_labels: [{key: growth, id: ` + sandbox.InitiativeLabelGrowth + `, color: "#15803d"}]
+initiatives: [{key: north, id: ` + sandbox.InitiativeNorth + `, labels: [growth], projects: [web]}]
+teamspaces: [{key: platform, id: ` + sandbox.TeamspacePlatform + `, description: Keeps the lights on., projects: [web]}]
+customers:
+  - key: globex
+    id: ` + sandbox.CustomerGlobex + `
+    requests:
+      - {key: export, title: Export, description: Once a month.}
+      - {key: dark, id: ` + sandbox.RequestDarkMode + `, description: For night shifts and mornings.}
+pages: [{key: decisions, name: Decisions, description: Newest first.}]
+`
+
+// wholeOf is the manifest for an API: only the wider one can rename an item.
+func wholeOf(api resource.API) string {
+	renamed := ""
+	if api == resource.Full {
+		renamed = ", name: Renamed"
+	}
+	return strings.Replace(whole, "RENAMED", renamed, 1)
+}
+
+// picture is what the service has of the manifest's things, a line each, sorted.
+func (s *service) picture() []string {
+	names := map[any]string{}
+	lines := []string{}
+	for _, kind := range []string{"project", "work_item", "cycle", "initiative", "initiative_label", "teamspace"} {
+		for _, r := range s.Rows(kind) {
+			names[r["id"]] = fmt.Sprint(r["name"])
+		}
+	}
+	show := func(kind string, fields ...string) {
+		for _, r := range s.Rows(kind) {
+			line := []string{kind}
+			for _, f := range fields {
+				v := fmt.Sprint(r[f])
+				if name, ok := names[r[f]]; ok {
+					v = name
+				}
+				line = append(line, f+"="+v)
+			}
+			lines = append(lines, strings.Join(line, " "))
+		}
+	}
+	show("project", "name", "description")
+	show("work_item", "name")
+	show("link", "issue", "url")
+	show("cycle_issue", "cycle", "issue")
+	show("initiative_label", "name", "color")
+	show("initiative_label_link", "initiative", "label")
+	show("initiative_project", "initiative", "project")
+	show("teamspace", "name", "description_html")
+	show("teamspace_project", "teamspace", "project")
+	show("customer_request", "name", "description_html")
+	show("page", "name")
+	slices.Sort(lines)
+	return lines
+}
+
+// wantedPicture is the picture of the whole manifest.
+func wantedPicture(api resource.API) []string {
+	first, dark, export := "Publish the old price list", "For night shifts and mornings.", "Once a month."
+	if api == resource.Full {
+		first, dark, export = "Renamed", "<p>"+dark+"</p>", "<p>"+export+"</p>"
+	}
+	lines := []string{
+		"project name=Website description=Public site and shop", "project name=Operations description=",
+		"work_item name=" + first, "work_item name=First", "work_item name=Item A", "work_item name=Item B",
+		"link issue=" + first + " url=https://example.com/prices.pdf",
+		"link issue=Item A url=https://example.com/a", "link issue=Item B url=https://example.com/b", "link issue=Item B url=https://example.com/c",
+		"cycle_issue cycle=Sprint 14 issue=Item A", "cycle_issue cycle=Sprint 14 issue=Item B",
+		"initiative_label name=growth color=#15803d", "initiative_label name=risk color=#f97316",
+		"initiative_label_link initiative=Grow in the north label=growth",
+		"initiative_project initiative=Grow in the north project=Website",
+		"teamspace name=Platform description_html=<p>Keeps the lights on.</p>",
+		"teamspace_project teamspace=Platform project=Website",
+		"customer_request name=Dark mode description_html=" + dark, "customer_request name=Export description_html=" + export,
+		"page name=Welcome", "page name=Decisions",
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// write is a write operation that is to suffer.
+type write struct {
+	method, path string // as for path.Match, below the workspace
+	full         bool   // only the wider API has it
+}
+
+func (w write) is(req *http.Request) bool {
+	below := strings.TrimSuffix(strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme/"), "/")
+	ok, err := path.Match(w.path, below)
+	return ok && err == nil && req.Method == w.method
+}
+
+func writes() map[string]write {
+	return map[string]write{
+		"create work item":            {"POST", "projects/*/work-items", false},
+		"create link":                 {"POST", "projects/*/work-items/*/links", false},
+		"create customer request":     {"POST", "customers/*/requests", false},
+		"create page":                 {"POST", "pages", false},
+		"change project":              {"PATCH", "projects/*", false},
+		"change initiative label":     {"PATCH", "initiatives/labels/*", false},
+		"change teamspace":            {"PATCH", "teamspaces/*", false},
+		"change customer request":     {"PATCH", "customers/*/requests/*", false},
+		"change work item":            {"PATCH", "projects/*/work-items/*", true},
+		"add work items to a cycle":   {"POST", "projects/*/cycles/*/cycle-issues", false},
+		"add projects to initiative":  {"POST", "initiatives/*/projects", false},
+		"add labels to an initiative": {"POST", "initiatives/*/labels", false},
+		"add projects to a teamspace": {"POST", "teamspaces/*/projects", false},
+	}
+}
+
+// trouble is what the first such request suffers.
+type trouble struct {
+	fault   sandbox.Fault
+	killed  bool // the process dies meanwhile
+	short   bool // the client waits only a little
+	stopped bool // the user interrupts the run
+}
+
+func troubles() map[string]trouble {
+	again := func(after string) sandbox.Fault {
+		return sandbox.Fault{Before: sandbox.Break{Status: 429, Header: http.Header{"Retry-After": {after}}}}
+	}
+	all := map[string]trouble{
+		"turned away by the rate limit":              {fault: again("0")},
+		"turned away by the rate limit for a second": {fault: again("1")},
+		"turned away as busy, with a time to come":   {fault: sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"0"}}}}},
+		"done, while the user interrupts":            {stopped: true},
+		"done, and an answer that is not whole":      {fault: sandbox.Fault{After: sandbox.Break{Body: `{"half":`}}},
+	}
+	for name, one := range map[string]struct {
+		sandbox.Break
+
+		killed, short bool
+	}{
+		"cut":     {Break: sandbox.Break{Cut: true}},
+		"500":     {Break: sandbox.Break{Status: 500, Body: `{"error":"Something went wrong"}`}},
+		"503":     {Break: sandbox.Break{Status: 503, Body: `<html>busy</html>`}},
+		"stalled": {Break: sandbox.Break{Stall: true}, short: true},
+		"killed":  {Break: sandbox.Break{Stall: true}, killed: true},
+	} {
+		all["not done, "+name] = trouble{fault: sandbox.Fault{Before: one.Break}, killed: one.killed, short: one.short}
+		all["done, "+name] = trouble{fault: sandbox.Fault{After: one.Break}, killed: one.killed, short: one.short}
+	}
+	return all
+}
+
+// on gives the fault of the first request that the write is.
+func (tr trouble) on(w write) func(*http.Request, run) sandbox.Fault {
+	var hit atomic.Bool
+	return func(req *http.Request, run run) sandbox.Fault {
+		if !w.is(req) || hit.Swap(true) {
+			return sandbox.Fault{}
+		}
+		if tr.killed {
+			defer run.kill()
+		}
+		if tr.stopped {
+			defer run.stop()
+		}
+		return tr.fault
+	}
+}
+
+func TestWhateverHappensToAWriteEveryThingIsThereOnceInTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.Full, resource.Documented} {
+		for what, w := range writes() {
+			if w.full && api != resource.Full {
+				continue
+			}
+			for how, tr := range troubles() {
+				t.Run(api.String()+"/"+what+"/"+how, func(t *testing.T) {
+					t.Parallel()
+					if tr.short { // on a busy machine other requests, too, would take longer than the client waits
+						synctest.Test(t, func(t *testing.T) { suffer(t, api, w, tr) })
+						return
+					}
+					suffer(t, api, w, tr)
+				})
+			}
+		}
+	}
+}
+
+// suffer makes one write fail, runs again, and looks at what is there.
+func suffer(t *testing.T, api resource.API, w write, tr trouble) {
+	t.Helper()
+	s := newService(t, api)
+	s.virtual = tr.short
+	text := wholeOf(api)
+	one := applying{manifest: text, fault: tr.on(w), killed: tr.killed}
+	if tr.short {
+		one.timeout = 250 * time.Millisecond
+	}
+	first := s.apply(t, one)
+	s.neverDoubled(t)
+	for _, r := range first.Steps {
+		if tr.stopped && r.Status == executor.Unknown {
+			t.Errorf("%s: an interruption that waits leaves nothing unknown: %v", r.Step.Address, r.Err)
+		}
+		if r.Err != nil && strings.Count(r.Err.Error(), executor.ErrUnknown.Error()) > 1 {
+			t.Errorf("it says twice that it does not know: %v", r.Err)
+		}
+	}
+
+	second := s.apply(t, applying{manifest: text})
+	if failed := second.failed(); len(failed) > 0 {
+		t.Errorf("the second run failed: %q", failed)
+	}
+	s.resolve(t, second)
+	if t.Failed() {
+		t.Logf("first run: %q", first.failed())
+	}
+}
+
+// resolve looks on the service, as a person would, for what the plan says that
+// no read can tell, runs again, and expects everything exactly once.
+func (s *service) resolve(t *testing.T, last applied) {
+	t.Helper()
+	reasons := last.reasons()
+	for address, reason := range reasons { // items are found by their numbers, but nothing shows a page
+		if s.api == resource.Full || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
+			t.Errorf("%s is not possible: %s", address, reason)
+		}
+	}
+	if len(reasons) > 0 {
+		s.neverDoubled(t)
+		s.say(t, reasons)
+		if third := s.apply(t, applying{manifest: wholeOf(s.api)}); len(third.failed()) > 0 {
+			t.Errorf("after a person has said what there is: %q", third.failed())
+		}
+	}
+	if diff := cmp.Diff(wantedPicture(s.api), s.picture()); diff != "" {
+		t.Errorf("what is there (-want +got):\n%s", diff)
+	}
+	if end := s.apply(t, applying{manifest: wholeOf(s.api)}); end.writes != 0 || !end.plan.Empty() {
+		t.Errorf("the last run made %d writes: %q", end.writes, end.failed())
+	}
+}
+
+// say does what "planform state resolve" does.
+func (s *service) say(t *testing.T, reasons map[resource.Address]string) {
+	t.Helper()
+	names := map[resource.Address]string{"page/decisions": "Decisions", "work_item/web/a": "Item A", "work_item/web/b": "Item B"}
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // saved before
+	prior := file.Prior()
+	for address := range maps.Keys(reasons) {
+		record, ok := prior[address]
+		if !ok || record.PendingIntent == nil {
+			continue // it waits for another
+		}
+		rows := slices.DeleteFunc(s.Rows(address.Kind()), func(r map[string]any) bool { return r["name"] != names[address] })
+		if len(rows) == 0 {
+			file.Remove(address)
+			continue
+		}
+		record.PendingIntent, record.ID = nil, fmt.Sprint(rows[0]["id"])
+		file.Put(record)
+	}
+	if err := file.Save(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// neverDoubled fails if something is there that is not wanted, or is there twice.
+func (s *service) neverDoubled(t *testing.T) {
+	t.Helper()
+	seen := map[string]int{}
+	for _, kind := range []string{"work_item", "page", "customer_request", "link"} {
+		for _, r := range s.Rows(kind) {
+			line := fmt.Sprint(kind, " ", r["name"], r["url"])
+			if seen[line]++; seen[line] > 1 {
+				t.Errorf("there twice: %s", line)
+			}
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// TestEveryKind leads a thing of each kind that a manifest lists through its
+// life. What it holds is made from the descriptor: a new kind needs nothing here.
+func TestEveryKind(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Kinds() {
+		if k.Section == "" {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			var later atomic.Bool
+			s := newServiceOf(t, resource.Full, sandbox.Options{Now: func() time.Time {
+				if later.Load() {
+					return time.Now().AddDate(100, 0, 0) // then every cycle is over
+				}
+				return time.Now()
+			}})
+			l := &life{t, s, k}
+			base := l.base()
+
+			made := s.apply(t, applying{manifest: l.text(base)})
+			l.done("creating", made)
+			if made.plan.Summary.Create == 0 {
+				t.Errorf("nothing was created: %+v", made.plan.Summary)
+			}
+			l.unchanged("after creating", base)
+
+			for _, f := range l.changeable() {
+				base = l.change(f, base)
+			}
+
+			l.prune()
+			l.done("creating it again", s.apply(t, applying{manifest: l.text(base)}))
+
+			s.dir = t.TempDir() // the state is lost
+			adopted := s.apply(t, applying{manifest: l.text(base)})
+			l.done("adopting", adopted)
+			if sum := adopted.plan.Summary; adopted.writes != 0 || sum.Create != 0 {
+				t.Errorf("after losing the state: %d writes, %+v", adopted.writes, sum)
+			}
+			l.unchanged("after adopting", base)
+
+			later.Store(true)
+			l.shelve(base)
+		})
+	}
+}
+
+// life makes the manifests of one thing.
+type life struct {
+	*testing.T
+	s *service
+	k *resource.Kind
+}
+
+// thing is a mapping of the manifest.
+type thing map[string]any
+
+// base is the thing with each field that has a second value.
+func (l *life) base() thing {
+	o := l.plain(l.k, "one")
+	sent := map[string]bool{}
+	for i := range l.k.Fields {
+		f := &l.k.Fields[i]
+		_, changes := l.second(f)
+		if f.WriteOnly || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
+			continue
+		}
+		sent[f.APIName] = true
+		if _, given := o[f.Name]; !given {
+			l.set(o, f, l.first(f))
+		}
+	}
+	return o
+}
+
+// plain is a thing of a kind with what it cannot be created without.
+func (l *life) plain(k *resource.Kind, key string) thing {
+	o := thing{"key": key}
+	if k.Identifier != nil && k.Identifier.APIName != "" {
+		o["identifier"] = strings.ToUpper(key)
+	}
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		switch {
+		case !f.Required:
+		case !slices.Contains(k.NaturalKey, f.Name):
+			o[f.Name] = f.Example
+		case f.Type == resource.URL:
+			o[f.Name] = f.Example + "/" + key
+		default:
+			o[f.Name] = f.Example + " " + key
+		}
+	}
+	return o
+}
+
+func (l *life) set(o thing, f *resource.Field, value any) {
+	for i := range l.k.Fields { // what says the same in another way goes
+		if other := &l.k.Fields[i]; other != f && other.APIName == f.APIName && f.APIName != "" {
+			delete(o, other.Name)
+		}
+	}
+	if f.Group == "" {
+		o[f.Name] = value
+		return
+	}
+	group := thing{}
+	if had, ok := o[f.Group].(thing); ok {
+		group = maps.Clone(had)
+	}
+	group[f.Name] = value
+	o[f.Group] = group
+}
+
+// first is the value that a thing has at first.
+func (l *life) first(f *resource.Field) any {
+	switch f.Type { //nolint:exhaustive // the others are texts
+	case resource.Number, resource.Boolean, resource.JSON:
+		return json.RawMessage(f.Example)
+	case resource.Ref:
+		return l.names(f)[0]
+	case resource.RefSet:
+		return l.names(f)[:1]
+	}
+	return f.Example
+}
+
+// second is a value to change it to; ok is false where none can be made up.
+func (l *life) second(f *resource.Field) (value any, ok bool) {
+	switch f.Type {
+	case resource.Number:
+		return json.RawMessage(f.Example[:len(f.Example)-1] + "1"), true
+	case resource.Boolean:
+		return f.Example == "false", true
+	case resource.JSON:
+		return thing{"in_use": "icon"}, true
+	case resource.Enum:
+		return f.Enum[(slices.Index(f.Enum, f.Example)+1)%len(f.Enum)], true
+	case resource.Ref:
+		return l.names(f)[1], true
+	case resource.RefSet:
+		return l.names(f), true
+	case resource.Date:
+		day, err := time.Parse(time.DateOnly, f.Example)
+		if err != nil {
+			l.Fatal(err)
+		}
+		return day.AddDate(0, 0, 1).Format(time.DateOnly), true
+	case resource.Color:
+		return "#123456", true
+	case resource.URL:
+		return f.Example + "/two", true
+	case resource.HTML:
+		return f.Example + "<p>More.</p>", true
+	case resource.File:
+		return nil, false
+	case resource.Markdown, resource.LongText, resource.Text:
+	}
+	return f.Example + " 2", f.Pattern == ""
+}
+
+// named are the keys of the things that a field names. Of two things that are
+// related there is one relation, so each of those fields has its own.
+func named(f *resource.Field) []string {
+	if f.Group != "" {
+		return []string{"one-" + f.Name, "two-" + f.Name}
+	}
+	return []string{"first", "second"}
+}
+
+// names are what a field can name: things of the manifest, else those that the sandbox has.
+func (l *life) names(f *resource.Field) []string {
+	k := resource.MustLookup(f.Ref)
+	if k.Section != "" {
+		names := named(f)
+		for i := range names {
+			if f.CrossProject {
+				names[i] = "around/" + names[i]
+			}
+		}
+		return names
+	}
+	_, via := resource.MembershipOf(l.k.Name, f.Name)
+	names := []string{f.Example}
+	for _, row := range l.s.Rows(k.Name) {
+		name, _ := row[k.NaturalKey[0]].(string)
+		guest := row["role"] == json.Number("5") && !via // nobody can give work to one
+		if name != f.Example && !guest {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (l *life) offers(v resource.Verb) bool {
+	_, ok := l.k.Op(v, resource.Full)
+	return ok
+}
+
+// changeable are the fields that can be changed once the thing exists.
+func (l *life) changeable() []*resource.Field {
+	var fields []*resource.Field
+	for i := range l.k.Fields {
+		f := &l.k.Fields[i]
+		_, via := resource.MembershipOf(l.k.Name, f.Name)
+		if !f.Immutable && !f.WriteOnly && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// change changes one field here, back again, and behind planform's back. It
+// returns what the thing is then.
+func (l *life) change(f *resource.Field, base thing) thing {
+	l.Helper()
+	changed := maps.Clone(base)
+	value, ok := l.second(f)
+	if !ok {
+		value = l.first(f)
+	}
+	l.set(changed, f, value)
+	l.once(f, changed)
+	if _, via := resource.MembershipOf(l.k.Name, f.Name); via || !ok {
+		return changed // members are only added, and what is absent is not compared
+	}
+	l.once(f, base)
+	if slices.Contains(l.k.NaturalKey, f.Name) {
+		return base // elsewhere it would be another thing
+	}
+	elsewhere := *l.s
+	elsewhere.dir = l.TempDir()
+	l.done("changing "+f.Path()+" elsewhere", elsewhere.apply(l.T, applying{manifest: l.text(changed)}))
+	repaired := l.once(f, base)
+	drifted := slices.ContainsFunc(repaired.plan.Steps, func(step *planner.Step) bool {
+		return slices.ContainsFunc(step.Changes(), func(c planner.Change) bool { return c.Origin == planner.FromDrift })
+	})
+	if !drifted {
+		l.Errorf("%s: the plan does not say that somebody changed it", f.Path())
+	}
+	return base
+}
+
+// place is a thing of a kind that others are put into.
+func (l *life) place(places map[string]thing, kind string) thing {
+	if in, ok := places[kind]; ok {
+		return in
+	}
+	k := resource.MustLookup(kind)
+	in := l.plain(k, "around")
+	if k.Identifier != nil && k.Identifier.APIName != "" { // one that the sandbox has, with all that is in it
+		in["identifier"] = l.s.Rows(k.Name)[0][k.Identifier.APIName]
+		delete(in, "name")
+	}
+	places[kind] = in
+	l.put(places, k, in)
+	return in
+}
+
+// prune takes the thing out of the manifest, and with that away.
+func (l *life) prune() {
+	l.Helper()
+	before := len(l.s.Rows(l.k.Name))
+	a := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true})
+	l.done("pruning", a)
+	gone := 0
+	if l.offers(resource.Delete) {
+		gone = 1
+	}
+	if left := len(l.s.Rows(l.k.Name)); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
+		l.Errorf("pruned: %d writes, %+v, %d were there and %d are", a.writes, a.plan.Summary, before, left)
+	}
+	if again := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true}); again.writes > 0 {
+		l.Errorf("pruned again: %d writes", again.writes)
+	}
+}
+
+// shelve archives the thing, loses the state, and brings it back.
+func (l *life) shelve(base thing) {
+	l.Helper()
+	i := slices.IndexFunc(l.k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
+	if i < 0 {
+		return
+	}
+	f := &l.k.Fields[i]
+	for i := range l.k.Fields {
+		if state := &l.k.Fields[i]; len(state.ArchivableValues) > 0 {
+			base = maps.Clone(base)
+			l.set(base, state, state.ArchivableValues[0])
+			l.s.apply(l.T, applying{manifest: l.text(base)})
+		}
+	}
+	away, back := maps.Clone(base), maps.Clone(base)
+	l.set(away, f, true)
+	l.set(back, f, false)
+	l.once(f, away)
+	l.s.dir = l.TempDir()
+	l.unchanged("archived, and the state lost", away)
+	l.once(f, back)
+	l.unchanged("brought back, without a word of it", base)
+}
+
+// once applies a change, which takes one write and no second one, but for the one
+// by which a member leaves what it was in.
+func (l *life) once(f *resource.Field, to thing) applied {
+	l.Helper()
+	a := l.s.apply(l.T, applying{manifest: l.text(to)})
+	l.done("changing "+f.Path(), a)
+	writes := 1
+	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() {
+		writes++
+	}
+	if a.writes != writes || a.plan.Summary.Create != 0 {
+		l.Errorf("changing %s to %v: %d writes, %+v", f.Path(), to[f.Name], a.writes, a.plan.Summary)
+	}
+	l.unchanged("after changing "+f.Path(), to)
+	return a
+}
+
+func (l *life) unchanged(when string, to thing) {
+	l.Helper()
+	a := l.s.apply(l.T, applying{manifest: l.text(to)})
+	if a.writes != 0 || !a.plan.Empty() {
+		for _, step := range a.plan.Steps {
+			l.Logf("%s %s %+v", step.Action, step.Address, step.Changes())
+		}
+		l.Errorf("%s it is not as the manifest wants it: %d writes, %+v", when, a.writes, a.plan.Summary)
+	}
+}
+
+func (l *life) done(what string, a applied) {
+	l.Helper()
+	if failed := a.failed(); len(failed) > 0 {
+		l.Errorf("%s: %v", what, failed)
+	}
+	if w := a.warnings(); len(w) > 0 {
+		l.Errorf("%s: %v", what, w)
+	}
+}
+
+// text is the manifest that holds the thing, what it lives in and what its fields name.
+func (l *life) text(o thing) string {
+	places := map[string]thing{"": {"version": json.RawMessage("1")}}
+	l.place(places, l.k.Parent)
+	if o != nil {
+		l.put(places, l.k, o)
+	}
+	for i := range l.k.Fields {
+		to, ok := resource.Lookup(l.k.Fields[i].Ref)
+		if !ok || to.Section == "" {
+			continue
+		}
+		for _, key := range named(&l.k.Fields[i]) {
+			l.put(places, to, l.plain(to, key))
+		}
+	}
+	text, err := json.MarshalIndent(places[""], "", "  ")
+	if err != nil {
+		l.Fatal(err)
+	}
+	return string(text)
+}
+
+// put puts a thing into what it lives in, which is made if it is not there.
+func (l *life) put(places map[string]thing, k *resource.Kind, o thing) {
+	in := l.place(places, k.Parent)
+	list, _ := in[k.Section].([]thing)
+	if !slices.ContainsFunc(list, func(other thing) bool { return other["key"] == o["key"] }) {
+		in[k.Section] = append(list, o)
+	}
+}

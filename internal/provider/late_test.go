@@ -1,0 +1,201 @@
+package provider_test
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// lateness are ways to give up a request that is carried out nonetheless.
+func lateness() map[string]trouble {
+	stall := sandbox.Break{Stall: true}
+	return map[string]trouble{
+		"the connection is cut":                   {},
+		"a gateway gives up":                      {fault: sandbox.Fault{Before: sandbox.Break{Status: 504, Body: "<html>too late</html>"}}},
+		"the client gives up":                     {fault: sandbox.Fault{Before: stall}, short: true},
+		"the process dies":                        {killed: true},
+		"the process dies while it waits":         {fault: sandbox.Fault{Before: stall}, killed: true},
+		"the user interrupts and the line breaks": {stopped: true},
+	}
+}
+
+// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service carry a request
+// out when nobody waits for it any more: one that refuses nothing, but for work
+// items with planform's mark, of which every service refuses a second. No real
+// time passes.
+func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
+	t.Parallel()
+	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, provider.DefaultGrace - time.Second}
+	for _, api := range []resource.API{resource.Full, resource.Documented} {
+		for _, what := range []string{"create work item", "create link", "create customer request"} {
+			for how, tr := range lateness() {
+				for _, delay := range delays {
+					tr.fault.Late = delay
+					t.Run(path.Join(api.String(), what, how, delay.String()), func(t *testing.T) {
+						t.Parallel()
+						synctest.Test(t, func(t *testing.T) { beLate(t, api, what, tr) })
+					})
+				}
+			}
+		}
+	}
+}
+
+// beLate lets the first such request be late, and applies until all is well.
+func beLate(t *testing.T, api resource.API, what string, tr trouble) {
+	t.Helper()
+	unique := sandbox.UniqueNever
+	if what == "create work item" && api == resource.Full {
+		unique = sandbox.UniqueAlways
+	}
+	s := newVirtual(t, api, unique)
+	one := applying{manifest: wholeOf(api), grace: provider.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
+	if tr.short { // what it waited counts as well
+		one.timeout = tr.fault.Late / 2
+	}
+	s.apply(t, one)
+	next := applying{manifest: wholeOf(api), grace: provider.DefaultGrace}
+	second := s.apply(t, next)
+	s.Drain()
+	if failed := second.failed(); len(failed) > 0 || len(second.reasons()) > 0 {
+		t.Errorf("the second run failed: %q %v", failed, second.reasons())
+	}
+	if diff := cmp.Diff(wantedPicture(api), s.picture()); diff != "" {
+		t.Errorf("what is there (-want +got):\n%s", diff)
+	}
+	if end := s.apply(t, next); end.writes != 0 || !end.plan.Empty() {
+		t.Errorf("the last run made %d writes: %q", end.writes, end.failed())
+	}
+}
+
+// newVirtual is a service within a bubble.
+func newVirtual(t *testing.T, api resource.API, unique sandbox.Uniqueness) *service {
+	t.Helper()
+	answers := sandbox.Observed
+	if api == resource.Documented {
+		answers = sandbox.Contract
+	}
+	s := newServiceOf(t, api, sandbox.Options{Answers: answers, Unique: unique})
+	s.virtual = true
+	return s
+}
+
+// TestALostCreateIsSettledWithinTheRunWhileOthersGoOn: what became of lost creates is settled within
+// the run, and takes no longer than the service may take.
+func TestALostCreateIsSettledWithinTheRunWhileOthersGoOn(t *testing.T) {
+	t.Parallel()
+	cut := sandbox.Fault{Before: sandbox.Break{Cut: true}}
+	for name, tt := range map[string]struct {
+		what   string
+		fault  sandbox.Fault
+		killed bool
+		most   time.Duration // that the run which settles it takes, the next one after a kill
+	}{
+		"what was done is found at once":                        {"create work item", sandbox.Fault{After: sandbox.Break{Cut: true}}, false, 0},
+		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},
+		"in the next run as well":                               {"create work item", cut, true, 3 * time.Second},
+		"a link after the grace period":                         {"create link", cut, false, time.Minute},
+		"in the next run too":                                   {"create link", cut, true, time.Minute},
+		"an item that comes late, when it was sent again":       {"create work item", sandbox.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a link that comes late, as soon as a look shows it":    {"create link", sandbox.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
+		"503 with a time is asked again then, nothing is doubt": {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
+		"503 without one is looked into":                        {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503}}, false, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newVirtual(t, resource.Full, sandbox.UniqueAlways)
+				start := time.Now()
+				r := s.apply(t, applying{
+					manifest: wholeOf(resource.Full), grace: time.Minute, retries: 3, killed: tt.killed,
+					fault: trouble{fault: tt.fault, killed: tt.killed}.on(writes()[tt.what]),
+				})
+				if tt.killed {
+					start = time.Now()
+					r = s.apply(t, applying{manifest: wholeOf(resource.Full), grace: time.Minute})
+				}
+				if took := time.Since(start); took > tt.most+100*time.Millisecond {
+					t.Errorf("it took %s, at most %s are needed", took, tt.most)
+				}
+				s.Drain()
+				if failed := r.failed(); len(failed) > 0 {
+					t.Errorf("not all was done in one run: %q", failed)
+				}
+				if diff := cmp.Diff(wantedPicture(resource.Full), s.picture()); diff != "" {
+					t.Errorf("what is there (-want +got):\n%s", diff)
+				}
+				if end := s.apply(t, applying{manifest: wholeOf(resource.Full)}); end.writes != 0 || !end.plan.Empty() {
+					t.Errorf("the next run made %d writes: %q", end.writes, end.failed())
+				}
+			})
+		})
+	}
+}
+
+func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
+	t.Parallel()
+	const minute = time.Minute
+	for name, tt := range map[string]struct {
+		ago    time.Duration // when the earlier run was heard of last
+		failed bool          // the request did not get through
+		want   time.Duration
+	}{
+		"not at all if all is there":             {0, false, 0},
+		"the whole time after a run that died":   {0, true, minute},
+		"which may have waited for a time-out":   {minute, true, minute},
+		"and have sent it three times":           {6 * minute, true, minute},
+		"what is left of it":                     {6*minute + 20*time.Second, true, 40 * time.Second},
+		"not at all after a run that died early": {7 * minute, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
+				created := writes()["create work item"]
+				s.apply(t, applying{manifest: oneItem, killed: true, fault: func(req *http.Request, run run) sandbox.Fault {
+					if !created.is(req) {
+						return sandbox.Fault{}
+					}
+					run.kill()
+					if tt.failed {
+						return sandbox.Fault{Before: sandbox.Break{Cut: true}}
+					}
+					return sandbox.Fault{After: sandbox.Break{Cut: true}}
+				}})
+				time.Sleep(tt.ago) //nolint:forbidigo // in a bubble it takes no time
+				before := time.Now()
+				r := s.apply(t, applying{manifest: oneItem, timeout: minute, grace: minute})
+				if took := time.Since(before).Round(time.Second); took != tt.want {
+					t.Errorf("it waited for %s, want %s", took, tt.want)
+				}
+				if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
+					t.Error(r.failed(), fmt.Sprint(s.picture()))
+				}
+			})
+		})
+	}
+}
+
+func TestAReadThatCameTooEarlyIsRepeatedHoweverLongTheOthersTake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
+		s.apply(t, applying{manifest: oneItem, killed: true, fault: trouble{
+			fault: sandbox.Fault{Late: 50 * time.Second}, killed: true,
+		}.on(writes()["create work item"])})
+		s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Delay: 15 * time.Second} }
+		r := s.apply(t, applying{manifest: oneItem, timeout: time.Minute, grace: time.Minute})
+		if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
+			t.Error(r.failed(), s.picture())
+		}
+	})
+}

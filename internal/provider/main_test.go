@@ -1,0 +1,331 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// TestMain lets many cases run at once, since they mostly wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "24"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// service is a sandbox whose requests can be made to fail, with a folder for manifests and state.
+type service struct {
+	*sandbox.Server
+
+	api     resource.API
+	dir     string
+	now     func() time.Time // nil = as late as it is
+	virtual bool             // within a bubble, where there are no connections
+
+	fault    func(*http.Request) sandbox.Fault   // of the present run; nil = none
+	always   func(*http.Request) sandbox.Fault   // while there is none; nil = none
+	replying func(*http.Request, map[string]any) // changes a record that is answered; nil = nothing does
+}
+
+func newService(t *testing.T, api resource.API) *service {
+	t.Helper()
+	answers := sandbox.Observed
+	if api == resource.Documented {
+		answers = sandbox.Contract
+	}
+	return newServiceOf(t, api, sandbox.Options{Answers: answers})
+}
+
+func newServiceOf(t *testing.T, api resource.API, o sandbox.Options) *service {
+	t.Helper()
+	s := &service{api: api, dir: t.TempDir()}
+	o.Fault = func(req *http.Request) sandbox.Fault {
+		if s.fault == nil {
+			if s.always != nil {
+				return s.always(req)
+			}
+			return sandbox.Fault{}
+		}
+		return s.fault(req)
+	}
+	var err error
+	if s.Server, err = sandbox.Open(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// client connects to a server that is gone when the function that comes with it
+// returns: nothing that was sent is handled later than that.
+func (s *service) client(t *testing.T, config apiclient.Config) (*apiclient.Client, func()) {
+	t.Helper()
+	if s.virtual {
+		config.Transport = direct{s}
+		return s.connect(t, config, "http://127.0.0.1"), func() {}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body) // or else the server would not see that the client has gone
+		if err != nil {
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if s.replying == nil {
+			s.ServeHTTP(w, req)
+			return
+		}
+		answer := httptest.NewRecorder()
+		s.ServeHTTP(answer, req)
+		s.reword(w, req, answer)
+	}))
+	client := s.connect(t, config, server.URL)
+	return client, func() {
+		client.CloseIdle()
+		server.Close()
+	}
+}
+
+// reword hands an answer on with its records changed.
+func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httptest.ResponseRecorder) {
+	body := answer.Body.Bytes()
+	var row map[string]any
+	if json.Unmarshal(body, &row) == nil {
+		s.replying(req, row)
+		list, _ := row["results"].([]any)
+		for _, e := range list {
+			if inner, ok := e.(map[string]any); ok {
+				s.replying(req, inner)
+			}
+		}
+		if changed, err := json.Marshal(row); err == nil {
+			body = changed
+		}
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}
+
+func (s *service) connect(t *testing.T, config apiclient.Config, url string) *apiclient.Client {
+	t.Helper()
+	config.BaseURL, config.Workspace, config.Credential = url, sandbox.Workspace, apiclient.APIKey(sandbox.Key)
+	client, err := apiclient.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// direct hands requests to the service without a connection.
+type direct struct{ s *service }
+
+func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err = req.Context().Err(); err == nil {
+				err = syscall.ECONNRESET
+			}
+		}
+	}()
+	w := httptest.NewRecorder()
+	incoming := req.Clone(req.Context())
+	if incoming.RequestURI = req.URL.RequestURI(); incoming.Body == nil {
+		incoming.Body = http.NoBody
+	}
+	d.s.ServeHTTP(w, incoming)
+	return w.Result(), nil
+}
+
+// applying is one run.
+type applying struct {
+	manifest string
+	timeout  time.Duration                                // 0 = long
+	retries  int                                          // 0 = none
+	fault    func(*http.Request, run) sandbox.Fault       // nil = none
+	killed   bool                                         // the state is not saved
+	dies     func(executor.Journal, run) executor.Journal // nil = not by what it writes down
+	workers  int                                          // 0 = 4
+	trust    bool                                         // the state is taken at its word
+	prune    bool
+	grace    time.Duration // 0 = 20 ms
+}
+
+// run is what a fault can do to the run that suffers it: kill ends it at once,
+// stop as soon as what is under way has finished.
+type run struct{ kill, stop func() }
+
+// applied is how a run ended.
+type applied struct {
+	executor.Result
+
+	plan   *planner.Plan
+	writes int
+}
+
+// apply does what the command does, from the manifest to the saved state.
+func (s *service) apply(t *testing.T, a applying) applied {
+	t.Helper()
+	if a.timeout == 0 {
+		a.timeout = 20 * time.Second
+	}
+	if a.retries == 0 {
+		a.retries = -1
+	}
+	if a.workers == 0 {
+		a.workers = 4
+	}
+	if a.grace == 0 {
+		a.grace = 20 * time.Millisecond
+	}
+	wanted := s.load(t, a.manifest)
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // the next run reads what is on disk
+	reader, gone := s.client(t, apiclient.Config{Retries: -1})
+	defer gone()
+	grace := provider.Grace{Period: a.grace, GivenUp: file.LastSign().Add(3 * (a.timeout + a.grace))}
+	if grace.GivenUp.After(time.Now()) {
+		grace.GivenUp = time.Now()
+	}
+	read := func() (*planner.Plan, diag.List, error) {
+		return provider.Plan(t.Context(), reader, planner.Input{
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, Prune: a.prune,
+		}, grace)
+	}
+	plan, findings, err := read()
+	if errors.Is(err, apiclient.ErrForbidden) { // a delete that came late took away what was being read: planned again, it is gone
+		s.Drain()
+		plan, findings, err = read()
+	}
+	if err != nil || findings.HasErrors() {
+		t.Fatalf("plan: %v %v", err, findings)
+	}
+	if file.Correct(plan.StateChanges); len(plan.StateChanges) > 0 {
+		if err := file.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, done := s.client(t, apiclient.Config{Timeout: a.timeout, Retries: a.retries})
+	defer done()
+	before := s.writes()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stop := make(chan struct{})
+	r := run{kill: cancel, stop: sync.OnceFunc(func() {
+		close(stop)
+		client.Stop()
+	})}
+	journal := executor.Journal(file)
+	if a.dies != nil {
+		journal = a.dies(file, r)
+	}
+	if a.fault != nil {
+		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
+	}
+	service := provider.NewService(client, plan, grace)
+	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
+	done()
+	s.fault = nil
+	if !a.killed {
+		if err := file.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return applied{result, plan, s.writes() - before}
+}
+
+func (s *service) load(t *testing.T, text string) *manifest.Manifest {
+	t.Helper()
+	path := filepath.Join(s.dir, "m.yaml")
+	if !strings.HasPrefix(text, "version:") {
+		text += "\n---\nversion: 1\n" // at the end, so that places stay
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wanted, findings := manifest.Load(t.Context(), []string{path}, manifest.Options{AllowEmpty: true})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	return wanted
+}
+
+func (s *service) open(t *testing.T) *state.File {
+	t.Helper()
+	file, err := state.Open(t.Context(), filepath.Join(s.dir, "state.json"), state.Options{BaseURL: "sandbox:", Workspace: sandbox.Workspace, Now: s.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// writes counts the requests that were not reads, and that the service did not send elsewhere.
+func (s *service) writes() int {
+	n := 0
+	for _, e := range s.Log() {
+		if e.Method != http.MethodGet && e.Status != http.StatusMovedPermanently {
+			n++
+		}
+	}
+	return n
+}
+
+// failed lists the steps of a run that did not succeed, but for those that are not possible.
+func (a applied) failed() []string {
+	var l []string
+	for _, r := range a.Steps {
+		if r.Status != executor.Done && r.Step.Action != planner.NotPossible {
+			text := r.Step.Action.String() + " " + string(r.Step.Address)
+			if r.Err != nil {
+				text += ": " + r.Err.Error()
+			}
+			l = append(l, text)
+		}
+	}
+	return l
+}
+
+// reasons are why steps of the plan are not possible, by address.
+func (a applied) reasons() map[resource.Address]string {
+	m := map[resource.Address]string{}
+	for _, s := range a.plan.Steps {
+		if s.Action == planner.NotPossible {
+			m[s.Address] = s.Reason
+		}
+	}
+	return m
+}
+
+// warnings are what the answers contradicted.
+func (a applied) warnings() diag.List {
+	var l diag.List
+	for _, r := range a.Steps {
+		l.Add(r.Outcome.Warnings...)
+	}
+	return l
+}

@@ -1,0 +1,188 @@
+package provider_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// TestWhoIsInAProjectAlready: who creates a project, and who leads it, is in it from the start.
+func TestWhoIsInAProjectAlready(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - {identifier: NEW, name: New, lead: bob@example.com, members: [ada@example.com, bob@example.com, eve@example.com],
+     work_items: [{name: A, assignees: [bob@example.com, ada@example.com]}]}`
+	r := s.apply(t, applying{manifest: manifest})
+	if len(r.failed()) > 0 || len(r.warnings()) > 0 {
+		t.Error(r.failed(), r.warnings())
+	}
+	roles := map[any]int{}
+	for _, row := range s.Rows("project_member") {
+		if row["project"] == s.Rows("project")[2]["id"] {
+			roles[row["role"]]++
+		}
+	}
+	if len(roles) != 2 {
+		t.Errorf("roles: %v", roles)
+	}
+	if again := s.apply(t, applying{manifest: manifest}); again.writes > 0 || !again.plan.Empty() {
+		t.Errorf("%d writes, %+v", again.writes, again.plan.Summary)
+	}
+}
+
+// TestRelationsOfAnItemAreReadAtOnce: one answer holds the lists of all relations.
+func TestRelationsOfAnItemAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - key: web
+    identifier: WEB
+    work_items:
+      - {key: a, name: A, relations: {blocking: [b], relates_to: [WEB-1], duplicate: [ops/c]}}
+      - {key: b, name: B, relations: {blocked_by: [a]}}
+  - {key: ops, identifier: OPS, work_items: [{key: c, name: C}]}`
+	first := s.apply(t, applying{manifest: manifest})
+	if len(first.failed()) > 0 || first.plan.Summary.AddMembers != 3 || len(s.Rows("relation")) != 3 {
+		t.Errorf("%v %+v %v", first.failed(), first.plan.Summary, s.Rows("relation"))
+	}
+	before := len(s.Log())
+	again := s.apply(t, applying{manifest: manifest})
+	reads := 0
+	for _, e := range s.Log()[before:] {
+		if strings.HasSuffix(e.Path, "/relations/") {
+			reads++
+		}
+	}
+	if again.writes > 0 || !again.plan.Empty() || reads != 1 {
+		t.Errorf("%d writes, %d reads of relations, %+v", again.writes, reads, again.plan.Summary)
+	}
+}
+
+// TestWhatPeopleArchivedIsNotMadeAgain: the service shows it in another list only.
+func TestWhatPeopleArchivedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - {key: web, identifier: WEB, modules: [{name: Tide tables}], work_items: [{name: A, module: tide-tables}]}`
+	s.apply(t, applying{manifest: manifest})
+	var id any
+	for _, row := range s.Rows("module") {
+		if row["name"] == "Tide tables" {
+			id = row["id"]
+		}
+	}
+	s.somebody(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandbox.ProjectWeb, id), "")
+	for _, when := range []string{"at once", "after losing the state"} {
+		a := s.apply(t, applying{manifest: manifest})
+		if sum := a.plan.Summary; a.writes > 0 || sum.Create+sum.Update+sum.AddMembers > 0 {
+			t.Errorf("%s: %d writes, %+v", when, a.writes, sum)
+		}
+		s.dir = t.TempDir()
+	}
+}
+
+// TestWhoGotInIsKnownThoughOthersWereRefused: else nothing would ever take them out again.
+func TestWhoGotInIsKnownThoughOthersWereRefused(t *testing.T) {
+	t.Parallel()
+	const manifest = `
+projects:
+  - {key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A, cycle: s}, {name: B, cycle: s}, {key: old, identifier: WEB-1, cycle: s}]}`
+	s := newService(t, resource.Full)
+	first := s.apply(t, applying{manifest: manifest, fault: func(req *http.Request, _ run) sandbox.Fault {
+		body, _ := io.ReadAll(req.Body)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if strings.HasSuffix(req.URL.Path, "/cycle-issues/") && bytes.Contains(body, []byte(sandbox.WorkItemWeb1)) {
+			return sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"error":"The payload is not valid"}`}}
+		}
+		return sandbox.Fault{}
+	}})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["cycle/web/s#work_items"]; len(first.failed()) != 1 || len(r.Members) != 2 || r.PendingIntent != nil {
+		t.Errorf("%q %+v", first.failed(), r)
+	}
+}
+
+// TestWhatTheServiceMadeByItselfIsKnownAsItWasSent: else what somebody changes back would not be seen as that.
+func TestWhatTheServiceMadeByItselfIsKnownAsItWasSent(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: `{projects: [{key: new, identifier: NEW, name: New, states: [{name: Todo, color: "#123456"}]}]}`})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["state/new/todo"]; r.ID == "" || r.CreatedByUs || r.Values["color"] != resource.Digest("#123456") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs lets somebody be faster by one request.
+func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	faster := true
+	a := s.apply(t, applying{
+		manifest: `{projects: [{key: web, identifier: WEB, labels: [{key: tide, name: Tide}]}]}`,
+		fault: func(req *http.Request, _ run) sandbox.Fault {
+			if req.Method == http.MethodPost && faster {
+				faster = false
+				s.somebody(t, http.MethodPost, "projects/"+sandbox.ProjectWeb+"/labels/", `{"name":"Tide"}`)
+			}
+			return sandbox.Fault{}
+		},
+	})
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // only read
+	if r := file.Prior()["label/web/tide"]; len(a.failed()) > 0 || s.named("label", "Tide") != 1 || r.ID == "" || r.CreatedByUs {
+		t.Errorf("%q %+v", a.failed(), r)
+	}
+}
+
+// TestACycleThatIsOverTakesNobody, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
+func TestACycleThatIsOverTakesNobody(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	r := s.apply(t, applying{manifest: `
+projects:
+  - key: web
+    identifier: WEB
+    cycles: [{key: past, name: Past, start_date: "2020-01-01", end_date: "2020-01-14"}]
+    work_items: [{key: a, name: A, cycle: past}]`})
+	failed := r.failed()
+	if len(failed) != 1 || !strings.HasSuffix(failed[0], ": cycle/web/past is over, and the service puts nothing into a cycle that is") {
+		t.Fatal(failed)
+	}
+	for _, step := range r.Steps {
+		const hint = "name one that is not over, or leave the cycle out"
+		if step.Err != nil && diag.HintOf(step.Err) != hint {
+			t.Errorf("hint: %s", diag.HintOf(step.Err))
+		}
+	}
+}
+
+// TestACycleOfThePastIsFilledBeforeItGetsItsDates, over two runs.
+func TestACycleOfThePastIsFilledBeforeItGetsItsDates(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const manifest = `
+projects:
+  - key: web
+    identifier: WEB
+    cycles: [{key: past, name: PastDATES}]
+    work_items: [{key: a, name: A, cycle: past}]`
+	for _, dates := range []string{"", `, start_date: "2020-01-01", end_date: "2020-01-14"`, `, start_date: "2020-01-01", end_date: "2020-01-14"`} {
+		if r := s.apply(t, applying{manifest: strings.Replace(manifest, "DATES", dates, 1)}); len(r.failed()) > 0 {
+			t.Fatal(dates, r.failed())
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// TestEveryKindGoes prunes a thing of each kind that a manifest lists, as far as
+// the service can delete one; and what its memberships added.
+func TestEveryKindGoes(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Kinds() {
+		if k.Section == "" {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			l := &life{t, s, k}
+			base := l.base()
+			with := l.text(base)
+			l.done("creating", s.apply(t, applying{manifest: with}))
+			there := len(s.Rows(k.Name))
+
+			bare := l.plain(k, "one")
+			left := s.apply(t, applying{manifest: l.text(bare), prune: true})
+			l.done("taking members out", left)
+			for _, step := range left.plan.Steps {
+				if step.Action != planner.RemoveMembers {
+					t.Errorf("%s %s: %s", step.Action, step.Address, step.Reason)
+				}
+			}
+			l.empty("members", l.text(bare))
+
+			gone := s.apply(t, applying{manifest: without(t, with), prune: true})
+			l.done("deleting", gone)
+			if _, offered := k.Op(resource.Delete, resource.Full); !offered {
+				if reasons := gone.reasons(); len(reasons) != 1 || gone.writes > 0 {
+					t.Error(reasons, gone.writes)
+				}
+				return
+			}
+			if n := len(s.Rows(k.Name)); gone.plan.Summary.Delete != 1 || n != there-1 {
+				t.Errorf("%d of %d are there: %+v %v", n, there, gone.plan.Summary, gone.reasons())
+			}
+			l.empty("the thing", without(t, with))
+		})
+	}
+}
+
+// empty wants a plan with pruning to have nothing to do.
+func (l *life) empty(what, manifest string) {
+	l.Helper()
+	if a := l.s.apply(l.T, applying{manifest: manifest, prune: true}); !a.plan.Empty() || a.writes > 0 {
+		for _, step := range a.plan.Steps {
+			l.Logf("%s %s", step.Action, step.Address)
+		}
+		l.Errorf("after %s went: %d writes, %+v, %v", what, a.writes, a.plan.Summary, a.plan.StateChanges)
+	}
+}
+
+// without is a manifest without the thing that it is about.
+func without(t *testing.T, text string) string {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var strip func(v any) any
+	strip = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for name := range v {
+				v[name] = strip(v[name])
+			}
+		case []any:
+			v = slices.DeleteFunc(v, func(e any) bool {
+				o, ok := e.(map[string]any)
+				return ok && o["key"] == "one"
+			})
+			for i := range v {
+				v[i] = strip(v[i])
+			}
+			return v
+		}
+		return v
+	}
+	stripped, err := json.Marshal(strip(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(stripped)
+}
+
+// TestADeleteIsHarmlessToRepeat cuts answers off, and lets somebody be faster.
+func TestADeleteIsHarmlessToRepeat(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B, cycle: s}, {name: C, links: ["https://example.com/c"]}]}]}`
+	const bare = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B}]}]}`
+	for name, fault := range map[string]sandbox.Fault{
+		"the request is lost":                {Before: sandbox.Break{Cut: true}},
+		"the answer is lost":                 {After: sandbox.Break{Cut: true}},
+		"somebody else was faster":           {After: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
+		"the service is away for the moment": {Before: sandbox.Break{Status: http.StatusBadGateway}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			s.apply(t, applying{manifest: with})
+			first := map[string]bool{}
+			a := s.apply(t, applying{manifest: bare, prune: true, retries: 3, workers: 1, fault: func(r *http.Request, _ run) sandbox.Fault {
+				if r.Method != http.MethodDelete || first[r.URL.Path] {
+					return sandbox.Fault{}
+				}
+				first[r.URL.Path] = true
+				return fault
+			}})
+			if failed := a.failed(); len(failed) > 0 || len(first) != 2 {
+				t.Error(strings.Join(failed, "\n"), first)
+			}
+			if a.plan.Summary.Delete != 2 || a.plan.Summary.RemoveMembers != 1 {
+				t.Errorf("%+v", a.plan.Summary)
+			}
+			(&life{T: t, s: s}).empty("all of it", bare)
+		})
+	}
+}
+
+// TestWhatIsInAThingThatIsGoneDoesNotStopAPlan: the service refuses to list what was in it.
+func TestWhatIsInAThingThatIsGoneDoesNotStopAPlan(t *testing.T) {
+	t.Parallel()
+	for name, protect := range map[string]string{"that planform did not make": "", "that was protected": ", protect: true"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.Full)
+			s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, description: New, members: [bob@example.com], work_items: [{name: A, links: ["https://example.com/c"]}]` + protect + `}]}`})
+			s.somebody(t, http.MethodDelete, "projects/"+sandbox.ProjectWeb+"/", "")
+			s.apply(t, applying{manifest: `{version: 1}`, prune: true})
+			if known, _ := s.remembered(t); len(known) > 0 {
+				t.Error(known)
+			}
+			(&life{T: t, s: s}).empty("all", `{version: 1}`)
+		})
+	}
+}
+
+// TestWhatALostRunMadeIsPrunedToo takes out of the manifest what may have been made.
+func TestWhatALostRunMadeIsPrunedToo(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.Full)
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	lost := false
+	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{name: A}]}]}`, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+		if r.Method != http.MethodPost {
+			return sandbox.Fault{}
+		}
+		lost = true
+		now.kill()
+		return sandbox.Fault{After: sandbox.Break{Cut: true}}
+	}})
+	a := s.apply(t, applying{manifest: bare, prune: true})
+	if known, _ := s.remembered(t); !lost || len(a.failed()) > 0 || a.plan.Summary.Delete != 1 || s.named("work_item", "A") > 0 || len(known) > 0 {
+		t.Error(lost, a.failed(), a.plan.Summary, known)
+	}
+	(&life{T: t, s: s}).empty("it", bare)
+}
+
+// TestAPruneThatDiesIsFinishedByTheNext kills a run at each of its writes, before and after the service has done it.
+func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
+		work_items: [{key: a, name: A}, {key: b, name: B, cycle: s, module: m, links: ["https://example.com/b"]}, {key: c, name: C, parent: d}, {key: d, name: D, cycle: s}]}],
+		initiatives: [{name: Grow in the north, projects: [web]}]}`
+	const bare = `{version: 1, projects: [{key: site, previously: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
+		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
+	const writes = 8 // two items, a link, four memberships, and the marks of what is called otherwise
+	for n := 1; n <= writes; n++ {
+		for name, fault := range map[string]sandbox.Fault{"before": {Before: sandbox.Break{Cut: true}}, "after": {After: sandbox.Break{Cut: true}}} {
+			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, resource.Full)
+				had := len(s.Rows("work_item"))
+				s.apply(t, applying{manifest: with})
+				seen := 0
+				s.apply(t, applying{manifest: bare, prune: true, workers: 1, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+					if r.Method == http.MethodGet {
+						return sandbox.Fault{}
+					}
+					if seen++; seen == n {
+						now.kill()
+						return fault
+					}
+					return sandbox.Fault{}
+				}})
+				if seen < n {
+					t.Fatalf("only %d writes", seen)
+				}
+				again := s.apply(t, applying{manifest: bare, prune: true})
+				l := &life{T: t, s: s}
+				l.done("the next run", again)
+				l.empty("all", bare)
+				if items := len(s.Rows("work_item")); again.plan.Summary.Create > 0 || items != had+2 {
+					t.Errorf("%d items, %+v", items, again.plan.Summary)
+				}
+			})
+		}
+	}
+}
+
+// TestWhatOthersUseIsNotDeleted prunes a cycle, module, label and state that planform made and that the item of another user uses.
+func TestWhatOthersUseIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}], modules: [{name: Mod}], labels: [{name: l1}], states: [{name: S, color: "#ff0000"}]}]}`
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: with})
+	id := func(kind, name string) string {
+		for _, row := range s.Rows(kind) {
+			if row["name"] == name {
+				return row["id"].(string) //nolint:forcetypeassert // it is a text
+			}
+		}
+		return ""
+	}
+	const web = "projects/" + sandbox.ProjectWeb + "/"
+	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
+	s.somebody(t, http.MethodPost, web+"cycles/"+id("cycle", "Cyc")+"/cycle-issues/", `{"issues": ["`+item+`"]}`)
+	s.somebody(t, http.MethodPost, web+"modules/"+id("module", "Mod")+"/module-issues/", `{"issues": ["`+item+`"]}`)
+	s.somebody(t, http.MethodPatch, web+"work-items/"+item+"/", `{"labels": ["`+id("label", "l1")+`"], "state": "`+id("state", "S")+`"}`)
+	a := s.apply(t, applying{manifest: bare, prune: true})
+	if reasons := a.reasons(); len(reasons) != 4 || a.writes > 0 || a.plan.Summary.Delete > 0 {
+		t.Error(a.writes, a.plan.Summary, reasons)
+	}
+}
+
+// TestWhatIsUsedSinceThePlanIsNotDeleted adds the item of another user to a cycle between the plan and the delete.
+func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}]}]}`
+	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	s := newService(t, resource.Full)
+	s.apply(t, applying{manifest: with})
+	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
+	put := false
+	a := s.apply(t, applying{manifest: bare, prune: true, fault: func(r *http.Request, _ run) sandbox.Fault {
+		if strings.HasSuffix(r.URL.Path, "/cycle-issues/") && !put {
+			put = true
+			s.somebody(t, http.MethodPost, strings.TrimPrefix(r.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace+"/"), `{"issues": ["`+item+`"]}`)
+		}
+		return sandbox.Fault{}
+	}})
+	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "is not deleted: 1 work item") || len(s.Rows("cycle")) == 0 {
+		t.Error(failed)
+	}
+}

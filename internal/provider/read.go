@@ -1,0 +1,139 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// readers is how many reads are under way at once; the service answers no faster with more.
+const readers = 4
+
+// answer makes the reads and puts what the service says into observed. Several
+// memberships can be told from one answer; it is asked for once.
+func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read, observed planner.Observed) error {
+	same := map[planner.Read][]planner.Read{} // by the read without its operation
+	request := func(r planner.Read) planner.Read { r.Operation = nil; return r }
+	for _, r := range reads {
+		same[request(r)] = append(same[request(r)], r)
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for _, r := range reads {
+		all := same[request(r)]
+		if r != all[0] {
+			continue
+		}
+		group.Go(func() error {
+			a, err := ask(ctx, client, r)
+			if err != nil {
+				return fmt.Errorf("reading what the service holds: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range all {
+				observed[r] = selectList(a, r.Operation)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// selectList is what an answer says to one operation, where it holds the lists of several.
+func selectList(a planner.Answer, o *resource.Operation) planner.Answer {
+	m := resource.MustLookup(o.Kind).Membership
+	if m == nil || m.ResultKey == "" || len(a.Rows) == 0 {
+		return a
+	}
+	list, _ := a.Rows[0][m.ResultKey].([]any)
+	a.Rows = make([]resource.Row, 0, len(list))
+	for _, e := range list {
+		if row, ok := e.(map[string]any); ok {
+			a.Rows = append(a.Rows, row)
+		}
+	}
+	return a
+}
+
+// ask makes one read. That a thing or a route is not there is an answer.
+func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
+	if r.ExternalID != "" {
+		return askByExternalID(ctx, client, r)
+	}
+	rows, err := read(ctx, client, r, fieldsOf(r.Operation, r.Fields))
+	switch {
+	case errors.Is(err, apiclient.ErrUnsupported):
+		return planner.Answer{Unsupported: true}, nil
+	case errors.Is(err, apiclient.ErrNotFound):
+		return planner.Answer{NotFound: true}, nil
+	case r.Optional && forbidden(err):
+		return planner.Answer{}, nil
+	}
+	return planner.Answer{Rows: rows}, err
+}
+
+// fieldsOf asks for some fields only, where the operation takes that: of members for
+// those that tell who they are, which is what costs the service least.
+func fieldsOf(o *resource.Operation, fields string) url.Values {
+	if m := resource.MustLookup(o.Kind).Membership; m != nil && fields == "" {
+		fields = m.Fields
+	}
+	if fields == "" || !slices.Contains(o.Query, "fields") {
+		return nil
+	}
+	return url.Values{"fields": {fields}}
+}
+
+// askByExternalID looks for the one thing that carries a mark. The service answers the bare record,
+// of archived things and drafts too; 404 where there is none, and 500 where there are several.
+func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
+	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: externalIDQuery(r.ExternalID)})
+	var e *apiclient.Error
+	switch {
+	case errors.Is(err, apiclient.ErrUnsupported):
+		return planner.Answer{Unsupported: true}, nil
+	case errors.Is(err, apiclient.ErrNotFound):
+		return planner.Answer{}, nil
+	case errors.As(err, &e) && e.Status == 500:
+		return planner.Answer{Several: true}, nil
+	case err != nil:
+		return planner.Answer{}, err
+	case !res.Row.HasExternalID(r.ExternalID): // a service that does not know the look-up
+		return planner.Answer{}, nil
+	}
+	return planner.Answer{Rows: []resource.Row{res.Row}}, nil
+}
+
+// read makes the request. Of a probe only its failure tells anything, and not
+// that one is forbidden: what it is made in may be a project of others.
+func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
+	if !r.Probe {
+		return client.Read(ctx, r.Operation, r.Path, query)
+	}
+	op, query := *r.Operation, url.Values{"per_page": {"1"}}
+	if op.Writes() { // to read what can only be written is refused, if the route is there at all
+		op.Method, op.Verb, query = "GET", resource.Get, nil
+	}
+	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})
+	var e *apiclient.Error
+	if forbidden(err) || errors.As(err, &e) && r.Operation.Writes() && !errors.Is(err, apiclient.ErrUnsupported) {
+		return nil, nil
+	}
+	return nil, err
+}
+
+func forbidden(err error) bool {
+	e, ok := errors.AsType[*apiclient.Error](err)
+	return ok && e.Permission()
+}

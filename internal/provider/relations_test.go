@@ -1,0 +1,62 @@
+package provider_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// TestRelationsThatTheServiceCannotTake are not sent, at no apply.
+func TestRelationsThatTheServiceCannotTake(t *testing.T) {
+	t.Parallel()
+	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: %}, {key: b, name: B}]}]}`
+	with := func(relations string) string { return strings.Replace(items, "%", relations, 1) }
+	lacking := func(s *service) { // the community edition can add relations, and take none back
+		s.always = func(r *http.Request) sandbox.Fault {
+			if !strings.HasSuffix(r.URL.Path, "/relations/remove/") {
+				return sandbox.Fault{}
+			}
+			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}}
+		}
+	}
+	t.Run("a second one of two items", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, resource.Full)
+		s.apply(t, applying{manifest: with("{relates_to: [b]}")})
+		a := s.apply(t, applying{manifest: with("{relates_to: [b], duplicate: [b]}")})
+		if reason := a.reasons()["work_item/web/a#duplicate"]; a.writes > 0 || !strings.Contains(reason, "stand to each other as relates_to already") {
+			t.Error(a.writes, reason)
+		}
+	})
+	t.Run("an empty list takes them out", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, resource.Full)
+		s.apply(t, applying{manifest: with("{blocking: [b]}")})
+		if a := s.apply(t, applying{manifest: with("{blocking: []}")}); a.writes != 1 || len(a.failed()) > 0 {
+			t.Error(a.writes, a.failed())
+		}
+	})
+	t.Run("where the edition cannot take them out", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, resource.Full)
+		s.apply(t, applying{manifest: with("{blocking: [b]}")})
+		lacking(s)
+		a := s.apply(t, applying{manifest: with("{blocking: []}")})
+		if a.writes > 0 || len(a.plan.Steps) != 1 || a.plan.Steps[0].Action != planner.NotPossible || a.plan.Steps[0].Unsupported == "" {
+			t.Error(a.writes, a.plan.Steps)
+		}
+	})
+	t.Run("where there is nothing to take out", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, resource.Full)
+		lacking(s)
+		s.apply(t, applying{manifest: with("{blocking: []}")})
+		if a := s.apply(t, applying{manifest: with("{blocking: []}")}); !a.plan.Empty() || len(a.plan.Steps) > 0 {
+			t.Error(a.plan.Steps)
+		}
+	})
+}

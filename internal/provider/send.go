@@ -1,0 +1,229 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	for u := s.unresolvedCreate(step); ; {
+		if u != nil {
+			if again, out, err := s.resolveLostCreate(ctx, step, u, params, ids); !again {
+				return out, err
+			}
+		}
+		res, err := s.send(ctx, step, params, ids)
+		if err == nil && res.Row.ID() == "" {
+			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
+		}
+		var e *apiclient.Error
+		switch refused := errors.As(err, &e); {
+		case err == nil:
+			row := s.shown(ctx, step, params, res.Row)
+			out := s.created(step, row, ids)
+			s.digestSent(step, row, out.Values, ids)
+			if u != nil {
+				s.checkSingle(ctx, step, params, &out)
+			}
+			return out, nil
+		case refused && e.Effect == apiclient.Rejected:
+			out, err := s.resolveFailedCreate(ctx, step, u, params, ids, e)
+			return out, s.downgradeGeneric(step, err)
+		case refused && e.Effect != apiclient.UnknownEffect, !refused && !errors.Is(err, executor.ErrUnknown):
+			return executor.Outcome{}, failure(step, err)
+		}
+		u = s.giveUp(step, err)
+	}
+}
+
+// created is the outcome of a create that was answered.
+func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
+	values := s.desired(step, ids)
+	warnings := append(s.mismatches(step, row, values, ids), s.unsentFields(step, ids)...)
+	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Made: step.Action == planner.Create, Values: digests(values), Warnings: warnings}
+}
+
+func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	res, err := s.send(ctx, step, params, ids)
+	if err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	row := s.shown(ctx, step, params, res.Row)
+	values := s.desired(step, ids)
+	warnings := s.mismatches(step, row, values, ids)
+	applied := digests(values)
+	s.digestSent(step, row, applied, ids)
+	return executor.Outcome{
+		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: applied, Warnings: warnings,
+	}, nil
+}
+
+// shown is the record that a write made, read again where the answer leaves out a list that was sent.
+func (s *Service) shown(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
+	op, ok := step.Kind.Op(resource.Get, s.plan.API)
+	id := cmp.Or(row.ID(), params[step.Kind.Param])
+	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
+		_, there := row.Shown(v.Field)
+		return v.Field.Type == resource.RefSet && !there
+	}) {
+		return row
+	}
+	at := maps.Clone(params)
+	at[step.Kind.Param] = id
+	if res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at}); err == nil && res.Row.ID() == id {
+		return res.Row
+	}
+	return row
+}
+
+// digestSent adds to what was applied what the service made of it, where that is something else.
+func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[string]string, ids executor.IDs) {
+	resolve := s.resolve(step.Object, ids)
+	for i := range step.Object.Values {
+		v := &step.Object.Values[i]
+		key := planner.ShownKey(v.Field.Name)
+		if !slices.Contains(step.Values, v) {
+			if before, ok := s.plan.Known[step.Address].Values[key]; ok {
+				applied[key] = before
+			}
+			continue
+		}
+		want, complete := v.Desired(resolve)
+		if have, known := v.Field.ObservedIn(row); complete && known && have != want && rewritten(v.Field, want, have) {
+			applied[key] = planner.Shown(have)
+		}
+	}
+}
+
+// rewritten reports whether what the service shows of a field is what it made of the
+// text that was sent, and not that it left something out, which it may take another time.
+func rewritten(f *resource.Field, want, have string) bool {
+	switch f.Type {
+	case resource.Ref:
+		return false
+	case resource.RefSet:
+		shown := strings.Split(have, ",")
+		return !slices.ContainsFunc(strings.Split(want, ","), func(id string) bool { return id != "" && !slices.Contains(shown, id) })
+	default:
+		return true
+	}
+}
+
+// send makes the request of a create or update in the dialect that the service speaks.
+func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
+	extra := s.extraFields(step, params)
+	resolve := s.resolve(step.Object, ids)
+	dialect := s.fieldNames(step.Kind)
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, dialect, resolve, extra...)}
+	res, err := s.client.Do(ctx, req)
+	if other, ok := s.switchFieldNames(step, dialect, err); ok {
+		req.Body = resource.Body(step.Values, other, resolve, extra...)
+		if res, err = s.client.Do(ctx, req); err == nil {
+			s.setFieldNames(step.Kind, other)
+		}
+	}
+	if err == nil {
+		if d, told := step.Kind.FieldNamesOf(res.Row); told {
+			s.setFieldNames(step.Kind, d)
+		}
+	}
+	return res, err
+}
+
+// extraFields is what a body says besides the values: what the path says and the
+// service wants repeated, the identifier that people chose, and the mark.
+func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2]string {
+	var extra [][2]string
+	for _, name := range step.Operation.RepeatInBody {
+		extra = append(extra, [2]string{name, params[name]})
+	}
+	creates := step.Action == planner.Create
+	if id := step.Kind.Identifier; creates && id != nil && id.APIName != "" && step.Object.Identifier != "" {
+		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})
+	}
+	if creates && s.usesExternalID(step) || step.SetExternalID {
+		extra = append(extra, [2]string{"external_source", resource.ExternalSource}, [2]string{"external_id", resource.ExternalID(s.plan.Workspace, step.Address)})
+	}
+	return extra
+}
+
+// path is the request path of a step, for messages.
+func (s *Service) path(step *planner.Step, params map[string]string) string {
+	path, _ := step.Operation.Expand(params)
+	return path
+}
+
+// identifier is the readable identifier of a thing that was just created.
+func (s *Service) identifier(o *resource.Object, row resource.Row) string {
+	id := o.Kind.Identifier
+	if id == nil {
+		return ""
+	}
+	if id.APIName != "" {
+		shown, _ := row[id.APIName].(string)
+		return shown
+	}
+	if o.Parent == nil || row["sequence_id"] == nil {
+		return ""
+	}
+	code := s.plan.Known[o.Parent.Address].Identifier
+	if code == "" {
+		code = strings.ToUpper(o.Parent.Identifier)
+	}
+	number, err := strconv.Atoi(fmt.Sprint(row["sequence_id"]))
+	if code == "" || err != nil {
+		return ""
+	}
+	return code + "-" + strconv.Itoa(number)
+}
+
+// fieldNames is what names the service uses for the kind's fields, as far as is known.
+func (s *Service) fieldNames(k *resource.Kind) resource.FieldNames {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialects[k.Name]
+}
+
+func (s *Service) setFieldNames(k *resource.Kind, d resource.FieldNames) {
+	if !k.HasAltNames() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dialects[k.Name] = d
+}
+
+// switchFieldNames tells whether the service refused a body because it names a
+// required field otherwise, in which case nothing was done.
+func (s *Service) switchFieldNames(step *planner.Step, used resource.FieldNames, err error) (resource.FieldNames, bool) {
+	var e *apiclient.Error
+	if s.plan.API == resource.Documented || !step.Kind.HasAltNames() || !errors.As(err, &e) || e.Status != 400 {
+		return used, false
+	}
+	other := resource.NewerNames
+	if used == resource.NewerNames {
+		other = resource.ContractNames
+	}
+	for _, v := range step.Values {
+		f := v.Field
+		name := f.AltAPIName
+		if other == resource.ContractNames {
+			name = f.APIName
+		}
+		if _, named := e.Fields[name]; named && f.Required && f.AltAPIName != "" {
+			return other, true
+		}
+	}
+	return used, false
+}

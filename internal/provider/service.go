@@ -1,0 +1,195 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Service carries out the steps of one plan. It is safe for concurrent use.
+type Service struct {
+	client *apiclient.Client
+	plan   *planner.Plan
+	stuck  map[fieldOf]bool // what differs and cannot be changed
+	grace  Grace
+
+	mu           sync.Mutex
+	open         map[*planner.Step]*unresolved
+	dialects     map[string]resource.FieldNames // by kind, once an answer has told
+	learned      map[planner.Name]string        // IDs of names that came to be during the run
+	warnedHidden map[*resource.Field]bool       // fields of which it was said that answers do not show them
+	lists        map[listOf][]resource.Row      // of what comes with a new thing
+
+	listing singleflight.Group // reads of lists: several steps that need one wait for one read
+}
+
+var _ executor.Service = (*Service)(nil)
+
+// NewService returns the service for a plan. What got no answer, in this run or a
+// former one, is looked for until the grace period is over, before it is sent again.
+func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
+	s := &Service{
+		client: client, plan: plan, stuck: map[fieldOf]bool{}, grace: grace.begin(), open: map[*planner.Step]*unresolved{},
+		dialects: maps.Clone(plan.Dialects), learned: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
+	}
+	if s.dialects == nil {
+		s.dialects = map[string]resource.FieldNames{}
+	}
+	for _, step := range plan.Steps {
+		if step.Action != planner.NotPossible || step.Object == nil {
+			continue
+		}
+		for _, c := range step.Changes() {
+			if f, ok := step.Kind.Field(c.Path); ok {
+				s.stuck[fieldOf{step.Address, f}] = true
+			}
+		}
+	}
+	return s
+}
+
+// fieldOf is one field of one thing.
+type fieldOf struct {
+	address resource.Address
+	field   *resource.Field
+}
+
+// Do carries out one step: one write request, and reads where its fate is unknown.
+func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	if u := s.unresolvedCreate(step); u != nil && u.cause == nil && u.left() > 0 { // the plan has just looked
+		return executor.Outcome{}, &executor.Pending{After: u.left(), Err: u.reason()}
+	}
+	switch {
+	case step.Action == planner.Delete && step.Operation == nil: // it went with what it lived in
+		return executor.Outcome{ID: step.ID}, nil
+	case step.Action == planner.Delete:
+		return s.delete(ctx, step)
+	case step.Action == planner.RemoveMembers:
+		return s.removeMembers(ctx, step)
+	}
+	if step.Operation == nil && step.ID != "" && step.Members == nil {
+		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: digests(s.desired(step, ids))}, nil
+	}
+	params, err := s.params(step, ids)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	if step.Object != nil {
+		if err := s.resolveRuntimeNames(ctx, step, ids); err != nil {
+			return executor.Outcome{}, err
+		}
+	}
+	switch step.Action {
+	case planner.Create:
+		return s.create(ctx, step, params, ids)
+	case planner.Update:
+		if step.Members != nil {
+			return s.updateMember(ctx, step, params)
+		}
+		if v := step.Operation.Verb; v == resource.Archive || v == resource.Unarchive {
+			return s.setArchived(ctx, step, params)
+		}
+		return s.update(ctx, step, params, ids)
+	case planner.Adopt:
+		if step.ID == "" {
+			return s.adoptPredefined(ctx, step, params, ids)
+		}
+		return s.update(ctx, step, params, ids)
+	case planner.AddMembers:
+		return s.addMembers(ctx, step, params, ids)
+	case planner.RemoveMembers, planner.Delete, planner.NotPossible:
+		return executor.Outcome{}, fmt.Errorf("%s: no request is known for %s", step.Address, step.Action)
+	default:
+		return executor.Outcome{}, fmt.Errorf("%s: unknown action %d", step.Address, step.Action)
+	}
+}
+
+// params are the path parameters of a step's request.
+func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]string, error) {
+	params := map[string]string{"workspace_slug": s.plan.Workspace}
+	var parent *resource.Object
+	if m := step.Members; m != nil {
+		id := m.Container.ID
+		if id == "" {
+			var there bool
+			if id, there = ids(m.Container.Address); !there {
+				return nil, fmt.Errorf("%s is not on the service", m.Container.Address)
+			}
+		}
+		params[resource.MustLookup(step.Kind.Membership.Container).Param] = id
+		parent = m.Container.Within
+	} else {
+		params[step.Kind.Param] = step.ID
+		if step.ID == "" { // it was made in this run, or is to be
+			params[step.Kind.Param], _ = ids(step.Address)
+		}
+		parent = step.Object.Parent
+	}
+	outer, err := s.inParent(parent, ids)
+	maps.Copy(params, outer)
+	return params, err
+}
+
+// inParent are the path parameters for what lives in a thing of the manifest; nil is the workspace.
+func (s *Service) inParent(parent *resource.Object, ids executor.IDs) (map[string]string, error) {
+	params := map[string]string{"workspace_slug": s.plan.Workspace}
+	for o := parent; o != nil; o = o.Parent {
+		id, ok := ids(o.Address)
+		if !ok {
+			return nil, fmt.Errorf("%s is not on the service", o.Address)
+		}
+		params[o.Kind.Param] = id
+	}
+	return params, nil
+}
+
+// resolve finds the IDs of what an object's fields name.
+func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.IDResolver {
+	return func(field *resource.Field, ref *resource.Reference) (string, bool) {
+		switch {
+		case ref.Target != nil:
+			return ids(ref.Target.Address)
+		case field.Literal(s.plan.API, ref) != "":
+			return field.Literal(s.plan.API, ref), true
+		default:
+			return s.named(planner.NameOf(o, field, ref))
+		}
+	}
+}
+
+// desired is the canonical form, by field, of what the thing is to have after the step.
+func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Field]string {
+	o := step.Object
+	resolve := s.resolve(o, ids)
+	values := make(map[*resource.Field]string, len(o.Values))
+	for _, v := range o.Sendable(s.plan.API) {
+		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.stuck[fieldOf{step.Address, v.Field}] {
+			continue // it differs, and could not be sent
+		}
+		if step.Action == planner.Create && !slices.Contains(step.Values, v) {
+			continue // the next step sends it, or nothing does
+		}
+		if want, ok := v.Desired(resolve); ok {
+			values[v.Field] = want
+		}
+	}
+	return values
+}
+
+// digests is what the state keeps of the values.
+func digests(wanted map[*resource.Field]string) map[string]string {
+	values := make(map[string]string, len(wanted))
+	for f, want := range wanted {
+		values[f.Name] = resource.Digest(want)
+	}
+	return values
+}

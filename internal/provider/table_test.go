@@ -1,0 +1,370 @@
+package provider_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/planner"
+)
+
+// faults says how much of the table is gone through.
+var faults = flag.String("faults", "some", "all: let every write suffer everything there is") //nolint:gochecknoglobals // a flag
+
+// scene is a run each of whose writes is to suffer, and those that went before it.
+type scene struct {
+	setup      []string
+	text       string
+	documented bool // with the documented operations alone
+	prune      bool
+	forgetful  bool // the state is lost before
+	late       bool // so late that every cycle is over
+}
+
+func (sc scene) api() resource.API {
+	if sc.documented {
+		return resource.Documented
+	}
+	return resource.Full
+}
+
+// scenes are runs that together make every write that a plan can have.
+func scenes(t *testing.T) map[string]scene {
+	t.Helper()
+	s := newService(t, resource.Full)
+	of := func(e everything) string {
+		e.T, e.s = t, s
+		return e.text()
+	}
+	first, changed := of(everything{}), of(everything{changed: true})
+	return map[string]scene{
+		"building":            {text: of(everything{guarded: true})},
+		"changing":            {setup: []string{first}, text: changed},
+		"changing and moving": {setup: []string{first, changed}, text: first, prune: true},
+		"deleting":            {setup: []string{first}, text: `{"version": 1}`, prune: true},
+		"taking out":          {setup: []string{first, changed}, text: of(everything{changed: true, alone: true}), prune: true},
+		"archiving":           {setup: []string{first}, text: of(everything{shelf: true}), late: true},
+		"bringing back":       {setup: []string{first, of(everything{shelf: true})}, text: of(everything{shelf: false}), late: true},
+		"renaming":            {setup: []string{first}, text: of(everything{renamed: true})},
+		"renaming, changing and pruning": {
+			setup: []string{first}, text: of(everything{renamed: true, changed: true, alone: true}), prune: true,
+		},
+		"finding all without a state": {setup: []string{first}, text: changed, forgetful: true},
+		"documented":                  {documented: true, text: wholeOf(resource.Documented)},
+	}
+}
+
+// misfortune is what happens at one write of a run.
+type misfortune struct {
+	trouble
+
+	moment moment // when the process dies by itself
+}
+
+// moment is a place in what a run writes down.
+type moment int
+
+const (
+	never     moment = iota
+	announced        // the intent is on the disk, and nothing was sent
+	answered         // the answer came, and is not written down
+	recorded         // the outcome is written down
+)
+
+func misfortunes() map[string]misfortune {
+	all := map[string]misfortune{
+		"killed before it is sent":           {moment: announced},
+		"killed when the answer came":        {moment: answered},
+		"killed when the outcome is written": {moment: recorded},
+	}
+	for name, tr := range troubles() {
+		all[name] = misfortune{trouble: tr}
+	}
+	for name, b := range map[string]sandbox.Break{
+		"502":              {Status: 502, Body: "<html>Bad Gateway</html>"},
+		"504":              {Status: 504, Body: "<html>Gateway Timeout</html>"},
+		"400":              {Status: 400, Body: `{"error":"Please provide valid detail"}`},
+		"another's answer": {Status: 200, Body: "<html>Please sign in</html>"},
+		"half an answer":   {Body: `{"half":`},
+	} {
+		all["not done, "+name] = misfortune{trouble: trouble{fault: sandbox.Fault{Before: b}}}
+		all["done, "+name] = misfortune{trouble: trouble{fault: sandbox.Fault{After: b}}}
+	}
+	all["turned away by the rate limit, without a word when to come"] = misfortune{trouble: trouble{fault: sandbox.Fault{Before: sandbox.Break{Status: 429}}}}
+	for _, delay := range []time.Duration{5 * time.Millisecond, 20 * time.Second, provider.DefaultGrace - time.Second} {
+		for how, tr := range lateness() {
+			tr.fault.Late = delay
+			all[how+", done "+delay.String()+" later"] = misfortune{trouble: tr}
+		}
+	}
+	return all
+}
+
+// at gives the fault of the n-th write of a run, and counts them.
+func (m misfortune) at(n int, count *int) func(*http.Request, run) sandbox.Fault {
+	var mu sync.Mutex
+	return func(req *http.Request, now run) sandbox.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if req.Method == http.MethodGet {
+			return sandbox.Fault{}
+		}
+		if *count++; *count != n || m.moment != never {
+			return sandbox.Fault{}
+		}
+		if m.killed {
+			defer now.kill()
+		}
+		if m.stopped {
+			defer now.stop()
+		}
+		return m.fault
+	}
+}
+
+// run is one that suffers at its n-th write.
+func (m misfortune) run(n, workers, retries int) applying {
+	count := 0
+	a := applying{workers: workers, retries: retries, fault: m.at(n, &count), killed: m.killed || m.moment != never}
+	if m.moment != never {
+		a.dies = func(j executor.Journal, r run) executor.Journal {
+			return &mortal{Journal: j, run: r, n: n, moment: m.moment}
+		}
+	}
+	if m.short {
+		a.timeout = time.Second
+		if m.fault.Late > 0 {
+			a.timeout = m.fault.Late / 2
+		}
+	}
+	return a
+}
+
+// mortal is a journal of a run that dies at a step; what is dead writes nothing down.
+type mortal struct {
+	executor.Journal
+	run
+
+	n      int
+	moment moment
+
+	mu              sync.Mutex
+	intents, ending int
+	dead            bool
+}
+
+func (j *mortal) Intend(ctx context.Context, steps []*planner.Step) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dead || ctx.Err() != nil {
+		return executor.ErrStop
+	}
+	err := j.Journal.Intend(ctx, steps)
+	if j.intents += len(steps); j.moment == announced && j.intents >= j.n {
+		j.die()
+		return executor.ErrStop
+	}
+	return err
+}
+
+func (j *mortal) Settle(step *planner.Step, outcome executor.Outcome, err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if step.Operation != nil {
+		j.ending++
+	}
+	due := j.ending == j.n
+	if due && j.moment == answered {
+		j.die()
+	}
+	if j.dead {
+		return nil
+	}
+	failed := j.Journal.Settle(step, outcome, err)
+	if due && j.moment == recorded {
+		j.die()
+	}
+	return failed
+}
+
+func (j *mortal) die() {
+	j.dead = true
+	j.kill()
+}
+
+// stage is a service on which a scene can be played again and again.
+type stage struct {
+	scene
+
+	folder string   // what is there before
+	writes []string // that are made if nothing goes wrong
+	all    []string // what is there in the end
+	state  map[resource.Address]string
+	made   map[resource.Address]bool
+}
+
+// open gives a service as it is before the scene.
+func (st *stage) open(t *testing.T, unique sandbox.Uniqueness) *service {
+	t.Helper()
+	dir := t.TempDir()
+	if st.folder != "" {
+		if err := os.CopyFS(dir, os.DirFS(st.folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := sandbox.Options{Path: filepath.Join(dir, "db"), Unique: unique}
+	if st.documented {
+		o.Answers = sandbox.Contract
+	}
+	if st.late {
+		o.Now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
+	}
+	s := newServiceOf(t, st.api(), o)
+	s.dir, s.virtual = dir, true
+	return s
+}
+
+// run is one more run of the scene.
+func (st *stage) apply(t *testing.T, s *service, a applying) applied {
+	t.Helper()
+	a.manifest, a.prune, a.grace = st.text, st.prune, provider.DefaultGrace
+	return s.apply(t, a)
+}
+
+// prepare plays the scene once without any fault.
+func (sc scene) prepare(t *testing.T) *stage {
+	t.Helper()
+	st, folder := &stage{scene: sc}, t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := st.open(t, sandbox.UniqueAlways)
+		l := &life{T: t, s: s}
+		for _, text := range sc.setup {
+			l.done("what is before", s.apply(t, applying{manifest: text, prune: true}))
+		}
+		_ = s.Close()
+		if err := os.CopyFS(folder, os.DirFS(s.dir)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if st.folder = folder; sc.forgetful {
+		if err := os.Remove(filepath.Join(folder, "state.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := st.open(t, sandbox.UniqueAlways)
+		a := st.apply(t, s, applying{workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
+			if req.Method != http.MethodGet {
+				st.writes = append(st.writes, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme"))
+			}
+			return sandbox.Fault{}
+		}})
+		l := &life{T: t, s: s}
+		l.done("the scene", a)
+		if end := st.apply(t, s, applying{}); !end.plan.Empty() || end.writes > 0 || len(st.writes) == 0 {
+			t.Fatalf("%d writes, and then %+v", len(st.writes), end.plan.Summary)
+		}
+		st.all = s.all()
+		st.state, st.made = s.remembered(t)
+	})
+	return st
+}
+
+// TestWhateverHappensToAWrite lets every write of every scene suffer, and wants
+// the runs that follow to end where one without trouble ends.
+func TestWhateverHappensToAWrite(t *testing.T) {
+	t.Parallel()
+	what := misfortunes()
+	names := slices.Sorted(maps.Keys(what))
+	for name, sc := range scenes(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := sc.prepare(t)
+			t.Logf("%d writes", len(st.writes))
+			for n := range st.writes {
+				for i, how := range names {
+					if *faults != "all" && i != (n*7+len(name))%len(names) {
+						continue
+					}
+					t.Run(fmt.Sprintf("%d/%s", n+1, how), func(t *testing.T) {
+						t.Parallel()
+						synctest.Test(t, func(t *testing.T) { st.suffer(t, n+1, what[how], n+i) })
+					})
+				}
+			}
+		})
+	}
+}
+
+// suffer plays the scene with a misfortune at its n-th write, and runs again
+// until nothing is left to do. Variants tell how many workers and retries there
+// are, what the service refuses, and whether the second run suffers too.
+func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
+	t.Helper()
+	unique, retries := sandbox.UniqueAlways, 0
+	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears a mark
+		unique = sandbox.UniqueNever
+	}
+	if variant/2%2 == 1 {
+		retries = 3
+	}
+	s := st.open(t, unique)
+	first := st.apply(t, s, m.run(n, 1+3*(variant%2), retries))
+	if variant/4%2 == 1 {
+		st.apply(t, s, m.run(1, 4, retries))
+	}
+	second := st.apply(t, s, applying{})
+	s.Drain()
+	for address, reason := range second.reasons() {
+		if record := second.plan.Known[address]; st.documented && address.Kind() == "page" && record.ID == "" {
+			s.say(t, map[resource.Address]string{address: reason})
+			st.apply(t, s, applying{})
+		}
+	}
+	if failed := second.failed(); len(failed) > 0 {
+		t.Errorf("the second run failed: %q", failed)
+	}
+	if end := st.apply(t, s, applying{}); end.writes != 0 || !end.plan.Empty() {
+		for _, step := range end.plan.Steps {
+			t.Logf("%s %s %+v", step.Action, step.Address, step.Changes())
+		}
+		t.Errorf("the last run made %d writes: %q %+v", end.writes, end.failed(), end.plan.StateChanges)
+	}
+	if diff := cmp.Diff(st.all, s.all()); diff != "" {
+		t.Errorf("what is there (-want +got):\n%s", diff)
+	}
+	state, made := s.remembered(t)
+	for address, record := range st.state { // what was there and was to be there may be as the manifest wants it without any word of it
+		if _, _, _, members := address.ParseMembership(); state[address] == "" && !members && !st.made[address] {
+			state[address] = record
+		}
+	}
+	if diff := cmp.Diff(st.state, state); diff != "" {
+		t.Errorf("what the state knows (-want +got):\n%s", diff)
+	}
+	for address, was := range st.made { // that a name is the same does not say who made a thing
+		k, _ := resource.Lookup(address.Kind())
+		if made[address] && !was || was && !made[address] && k.HasExternalID && !st.documented {
+			t.Errorf("planform made %s: %t", address, was)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\nfirst run: %q\nwrites: %d", st.writes[n-1], first.failed(), first.writes)
+	}
+}

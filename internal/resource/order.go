@@ -1,0 +1,55 @@
+package resource
+
+import "sync"
+
+// Order orders kinds so that each comes after those it lives in and refers to;
+// kinds that do not depend on each other are ordered by name.
+func Order(name string) int { return orders()[name] }
+
+// orders derives the order of kinds from their references, once.
+//
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var orders = sync.OnceValue(func() map[string]int {
+	rank := make(map[string]int, len(kinds.sorted))
+	visiting := map[string]bool{}
+	var visit func(k *Kind)
+	visit = func(k *Kind) {
+		if _, done := rank[k.Name]; done || visiting[k.Name] {
+			return
+		}
+		visiting[k.Name] = true
+		for _, dep := range k.dependsOn() {
+			if d, ok := kinds.byName[dep]; ok {
+				visit(d)
+			}
+		}
+		rank[k.Name] = len(rank)
+	}
+	for _, k := range kinds.sorted {
+		visit(k)
+	}
+	return rank
+})
+
+// dependsOn lists the kinds that come before this one: what it lives in, both
+// sides of a membership, who must be a member of what, and what its fields refer to.
+func (k *Kind) dependsOn() []string {
+	var deps []string
+	if k.Parent != "" {
+		deps = append(deps, k.Parent)
+	}
+	if k.Membership != nil {
+		deps = append(deps, k.Membership.Container, k.Membership.Member)
+	}
+	for i := range k.Fields {
+		if via, ok := kinds.byName[k.Fields[i].MustBeMemberOf]; ok && via.Membership.Container != k.Name {
+			deps = append(deps, via.Name)
+		}
+	}
+	for i := range k.Fields {
+		if to := k.Fields[i].Ref; to != "" && to != k.Name {
+			deps = append(deps, to)
+		}
+	}
+	return deps
+}

@@ -1,0 +1,315 @@
+package manifest
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// walker finds the objects of one document, in the order in which they are written.
+type walker struct {
+	*reader
+	merger
+	found   *findings
+	source  *source
+	open    []*node // lists and mappings around the place that is looked at, outermost first
+	aliases int     // how many of them an alias led to
+	depth   int
+}
+
+func (w *walker) position(n *node) diag.Position { return position(w.source, n) }
+
+func position(s *source, n *node) diag.Position {
+	return diag.Position{File: s.name, Line: int32(n.Line), Column: int32(n.Column)} //nolint:gosec // files are smaller
+}
+
+// document reads what stands at the top of a document.
+func (w *walker) document(root *node) {
+	number := int32(len(w.origins)) //nolint:gosec // limited by the elements
+	w.origins = append(w.origins, nil)
+	root, done := w.follow(root)
+	defer done()
+	if root == nil || isNull(root) {
+		return
+	}
+	if root.Kind != mappingNode {
+		hint := "begin with projects:, or another section"
+		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
+			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
+		}
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nature(root), Hint: hint,
+		}})
+		return
+	}
+	w.tag(root, "")
+	pairs := w.pairs(root)
+	if what, hint := otherFile(pairs); what != "" {
+		w.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint}})
+		w.versioned = true
+		return
+	}
+	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, reader: w.reader}
+	shell.reset(len(pairs) / 2)
+	shell.names = w.kinds.names
+	instance := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := shell.key(pairs[i], pairs[i+1])
+		if !ok {
+			continue
+		}
+		value := resolved(pairs[i+1])
+		if strings.HasPrefix(name, schema.Extension) {
+			continue
+		}
+		if k, isSection := w.kinds.top[name]; isSection {
+			w.list(k, pairs[i+1], -1, -1, number, name)
+			continue
+		}
+		switch {
+		case value == nil:
+			instance[name] = map[string]any{}
+		case w.tag(value, name):
+		case name == schema.Source && value.Kind == mappingNode:
+			instance[name] = w.sourceInstance(value)
+		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):
+			instance[name] = jsonScalar(value)
+		default:
+			instance[name] = textInstance(value)
+		}
+	}
+	w.holds = w.holds || len(shell.list) > 0
+	w.versioned = w.versioned || shell.at(schema.Version) != nil
+	vs := w.checker.CheckDocument(instance)
+	for _, v := range vs {
+		shell.explain(v)
+	}
+	fine := func(name string) (*node, bool) {
+		at := shell.value(name)
+		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
+	}
+	if at, ok := fine(schema.Workspace); ok {
+		w.setWorkspace(written{resolved(at).Value, w.position(at)})
+	}
+	if origin, ok := instance[schema.Source].(map[string]any); ok {
+		if _, ok := fine(schema.Source); ok {
+			w.setSource(number, origin)
+		}
+	}
+}
+
+// sourceInstance is the source of a document as the schema sees it.
+func (w *walker) sourceInstance(n *node) map[string]any {
+	instance := map[string]any{}
+	pairs := w.pairs(n)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := resolved(pairs[i]), resolved(pairs[i+1])
+		switch {
+		case name == nil || name.Kind != scalarNode || value == nil:
+			instance[""] = nil
+		case instance[name.Value] != nil:
+			w.found.add(duplicateKey(w.source, name.Value, pairs[i], pairs[i], schema.Source))
+		default:
+			instance[name.Value] = textInstance(value)
+		}
+	}
+	return instance
+}
+
+// setSource notes where a document comes from. Documents of one source share it.
+func (w *walker) setSource(document int32, origin map[string]any) {
+	s := &resource.Source{}
+	s.BaseURL, _ = origin[schema.BaseURL].(string)
+	s.Workspace, _ = origin[schema.Workspace].(string)
+	for _, other := range w.origins {
+		if other != nil && *other == *s {
+			s = other
+		}
+	}
+	w.origins[document] = s
+}
+
+// otherFile recognises the program's own files that are no manifests.
+func otherFile(pairs []*node) (what, hint string) {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if !slices.ContainsFunc(pairs, func(n *node) bool { return n.Kind == scalarNode && n.Value == name }) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("format_version", "steps"), has("format_version", "summary"):
+		return "a plan", "name the manifests that the plan was made of"
+	case has("lineage", "serial"):
+		return "a state file", "name a manifest; the state is found beside it, or with --state"
+	}
+	return "", ""
+}
+
+func (w *walker) setWorkspace(to written) {
+	switch w.workspace.text {
+	case "":
+		w.workspace = to
+	case to.text:
+	default:
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "conflict", Position: to.position, Path: schema.Workspace,
+			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.workspace.text) + " elsewhere",
+			Hint:    "one run works on one workspace",
+			Related: []diag.Related{{Position: w.workspace.position, Note: "first given at"}},
+		}})
+	}
+}
+
+// tag reports a tag that was written out and says something else than what is there.
+func (w *walker) tag(n *node, path string) bool {
+	fault := tagFault(n)
+	if fault != "" {
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "unknown-tag", Position: w.position(n), Path: path, Summary: "the tag " + quote(fault) + " cannot be used here", Hint: "remove it",
+		}})
+	}
+	return fault != ""
+}
+
+// list finds the objects of a section, and those that are written inside them.
+func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32, name string) {
+	n, done := w.follow(section)
+	defer done()
+	if n == nil || isNull(n) {
+		return
+	}
+	path := func() string { return w.listPath(parent, outer, name) }
+	w.tag(n, name)
+	if n.Kind != sequenceNode {
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "wrong-type", Position: w.position(section), Path: path(),
+			Summary: name + " is a list, not " + describe(n), Hint: "begin each " + k.Noun() + " with a hyphen",
+		}})
+		return
+	}
+	if w.depth++; w.depth > w.limits.Depth {
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "too-deep", Position: w.position(section), Path: path(),
+			Summary: "things are nested deeper than " + strconv.Itoa(w.limits.Depth) + " levels",
+		}})
+	} else {
+		for i, entry := range n.Content {
+			if w.tooMany.Load() || w.full {
+				break
+			}
+			w.entry(k, entry, item{parent: parent, outer: outer, index: int32(i), document: document, mergedInto: -1, kind: k, source: w.source}, path)
+		}
+	}
+	w.depth--
+}
+
+// entry takes one member of a list.
+func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
+	n, done := w.follow(entry)
+	defer done()
+	if n == nil {
+		return
+	}
+	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
+	if n.Kind != mappingNode && !short {
+		hint := "write its fields, such as " + k.names[0] + ": ..."
+		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
+			hint = "write its fields, such as " + k.Fields[i].Name + ": ..."
+		}
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
+			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
+		}})
+		return
+	}
+	if _, most := dense(w.spent.bytes); len(w.items) >= most {
+		w.full = true
+		w.found.add(finding{Diagnostic: diag.Diagnostic{
+			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
+			Summary: "the manifest lists more than " + strconv.Itoa(most) + " things, too many for its size", Hint: "split it and apply the parts one after another",
+		}})
+		return
+	}
+	it.node = n
+	it.line, it.column = int32(entry.Line), int32(entry.Column) //nolint:gosec // files are smaller
+	at := int32(len(w.items))                                   //nolint:gosec // limited by the elements
+	pairs := n.Content
+	if !short {
+		flat := w.pairs(n)
+		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
+		pairs = flat
+	}
+	w.items = append(w.items, it)
+	if w.aliases > 0 {
+		w.reader.expand(len(pairs) + 1)
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key := pairs[i]
+		if key.Kind == aliasNode {
+			if key = resolved(key); key == nil {
+				continue
+			}
+		}
+		for _, s := range k.sections {
+			switch {
+			case s.name != key.Value || key.Kind != scalarNode:
+			case s.kind == k:
+				w.list(k, pairs[i+1], it.parent, at, it.document, s.name)
+			default:
+				w.list(s.kind, pairs[i+1], at, -1, it.document, s.name)
+			}
+		}
+	}
+}
+
+// follow gives the node that an alias stands for. done must be called when it has
+// been dealt with. The node is nil where the alias stands for something around it.
+func (w *walker) follow(n *node) (to *node, done func()) {
+	to = n
+	if n.Kind == aliasNode {
+		if to = resolved(n); to == nil || slices.Contains(w.open, to) {
+			w.found.add(cyclicAlias(w.source, n))
+			return nil, func() {}
+		}
+		w.aliases++
+	}
+	w.open = append(w.open, to)
+	return to, func() {
+		w.open = w.open[:len(w.open)-1]
+		if n.Kind == aliasNode {
+			w.aliases--
+		}
+	}
+}
+
+func cyclicAlias(s *source, n *node) finding {
+	return finding{Diagnostic: diag.Diagnostic{
+		Code: "alias-cycle", Position: position(s, n), Summary: "the alias *" + clip(n.Value) + " stands for something that it is part of",
+	}}
+}
+
+// listPath is the path of a section in the document.
+func (r *reader) listPath(parent, outer int32, name string) string {
+	switch {
+	case outer >= 0:
+		return r.path(outer) + "." + name
+	case parent >= 0:
+		return r.path(parent) + "." + name
+	default:
+		return name
+	}
+}
+
+// path is the place of an object in its document, such as projects[0].work_items[3].
+func (r *reader) path(i int32) string {
+	it := &r.items[i]
+	return r.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(int(it.index)) + "]"
+}

@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"cmp"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// check looks at what the schema cannot say. A property that was reported is not looked at again.
+func (d *decoder) check(it *item) {
+	o := it.object
+	ok := func(name string) bool { return !slices.Contains(d.broken, name) }
+	if it.hasKey && ok(schema.Key) && !resource.ValidKey(o.Key) {
+		d.report(schema.Key, d.present.value(schema.Key), "bad-object-key", "a key cannot be "+quote(o.Key), "use letters, digits, and . _ - between them, 100 at most")
+	}
+	if o.Identifier != "" && ok(schema.Identifier) {
+		if upper := strings.ToUpper(o.Identifier); upper != o.Identifier {
+			d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case", "the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
+		}
+	}
+	for i := range o.Values {
+		v := &o.Values[i]
+		f := v.Field
+		if v.Null || v.Text == "" {
+			continue
+		}
+		if f.Zone && ok(f.Name) {
+			if known, hint := resource.IsZone(v.Text); !known {
+				d.reportValue(v, &fileError{"bad-time-zone", "there is no time zone " + quote(v.Text), cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")})
+			}
+		}
+		switch f.Type { //nolint:exhaustive // the others have no more rules
+		case resource.URL:
+			if bad := urlFault(v.Text); bad != nil && ok(f.Name) {
+				d.reportValue(v, bad)
+			}
+		case resource.Date:
+			if f.NotBefore != "" && ok(f.Name) && ok(f.NotBefore) {
+				d.checkDateOrder(o, v)
+			}
+		case resource.File:
+			if ok(f.Name) {
+				text, isHTML, bad := d.present.source.content(v.Text, d.limits.ScalarBytes)
+				if bad != nil {
+					bad.summary += ": " + quote(v.Text)
+					d.reportValue(v, bad)
+				}
+				v.Text, v.HTMLFile = text, isHTML
+			}
+		}
+	}
+}
+
+// reportValue reports a value for a reason of this package's own.
+func (d *decoder) reportValue(v *resource.Value, bad *fileError) {
+	d.broken = append(d.broken, v.Field.Name)
+	d.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: bad.code, Position: v.Position, Path: d.path(d.present.item) + "." + v.Field.Name, Summary: bad.summary, Hint: bad.hint,
+	}})
+}
+
+// checkDateOrder reports a date that precedes the one that it must not precede.
+func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
+	first, ok := o.Value(v.Field.NotBefore)
+	if !ok || first.Null || first.Text <= v.Text { // real dates of one form compare as texts
+		return
+	}
+	d.broken = append(d.broken, v.Field.Name)
+	d.found.add(finding{Diagnostic: diag.Diagnostic{
+		Code: "date-order", Position: v.Position, Path: d.path(d.present.item) + "." + v.Field.Name,
+		Summary: v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text,
+		Related: []diag.Related{{Position: first.Position, Note: v.Field.NotBefore + " is at"}},
+	}})
+}
+
+// urlFault says why the service would refuse a URL, or nil.
+func urlFault(text string) *fileError {
+	bad := func(summary, hint string) *fileError {
+		return &fileError{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return bad("it holds white space", "write %20 for a space")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return bad("it cannot be parsed", "")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		hint := "write an address that begins with https:// or http://"
+		if u.Scheme == "" && strings.Contains(text, ".") {
+			hint = "write https://" + clip(strings.TrimPrefix(text, "//"))
+		}
+		return bad("it is neither http nor https", hint)
+	}
+	host := u.Hostname()
+	if _, err := netip.ParseAddr(host); err == nil || strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	switch {
+	case host == "":
+		return bad("it names no host", "")
+	case !strings.Contains(host, "."):
+		return bad("its host is a single word", "write the host in full, such as "+host+".example.com")
+	case !isHostName(host):
+		return bad("its host is no name", "")
+	}
+	return nil
+}
+
+// isHostName reports whether the parts of a host are such as the service takes:
+// the last one is a domain, of two letters at least.
+func isHostName(host string) bool {
+	parts := strings.Split(host, ".")
+	for _, part := range parts {
+		if len(part) == 0 || len(part) > 63 || strings.Trim(part, "-") != part || strings.ContainsFunc(part, notInHostName) {
+			return false
+		}
+	}
+	domain := []rune(parts[len(parts)-1])
+	return len(domain) > 1 && unicode.IsLetter(domain[0])
+}
+
+func notInHostName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }
+
+// dateHint says how a date is written.
+func dateHint(text string) string {
+	const hint = "write it as year-month-day, such as 2026-12-01"
+	if len(text) == len("2026-12-01") && text[4] == '-' && text[7] == '-' {
+		return "there is no such day in the calendar"
+	}
+	for _, layout := range []string{"2006-1-2", "2006/01/02", "2006/1/2", "20060102", "02.01.2006", "2.1.2006", time.RFC3339, "2006-01-02 15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return "write " + t.Format(time.DateOnly)
+		}
+	}
+	return hint
+}
+
+// colorHint says how a colour is written.
+func colorHint(text string) string {
+	hex := strings.TrimPrefix(strings.ToLower(text), "#")
+	isHex := hex != "" && strings.Trim(hex, "0123456789abcdef") == ""
+	switch {
+	case isHex && len(hex) == 3:
+		return "write \"#" + strings.Repeat(hex[:1], 2) + strings.Repeat(hex[1:2], 2) + strings.Repeat(hex[2:], 2) + "\""
+	case isHex && len(hex) == 6:
+		return "write \"#" + hex + "\""
+	}
+	for name, value := range map[string]string{
+		"black": "#000000", "silver": "#c0c0c0", "gray": "#808080", "grey": "#808080", "white": "#ffffff", "maroon": "#800000",
+		"red": "#ff0000", "purple": "#800080", "fuchsia": "#ff00ff", "green": "#008000", "lime": "#00ff00", "olive": "#808000",
+		"yellow": "#ffff00", "navy": "#000080", "blue": "#0000ff", "teal": "#008080", "aqua": "#00ffff", "cyan": "#00ffff",
+		"orange": "#ffa500", "pink": "#ffc0cb", "brown": "#a52a2a", "magenta": "#ff00ff",
+	} {
+		if strings.EqualFold(text, name) {
+			return "write \"" + value + "\""
+		}
+	}
+	return "write # and six hexadecimal digits, such as \"#22c55e\""
+}

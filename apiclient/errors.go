@@ -17,15 +17,15 @@ import (
 // Effect is what a failed request may have done.
 type Effect int
 
-// The effects, from harmless to not.
+// The fates, from harmless to not.
 const (
-	// NoEffect: it is certain that nothing happened. The request never left, or the
+	// NotDone: it is certain that nothing happened. The request never left, or the
 	// service turned it away before it looked at what is wanted.
 	NoEffect Effect = iota
-	// Rejected: the service says that it did not do it. A service has been seen to
+	// Refused: the service says that it did not do it. A service has been seen to
 	// say so after it had done it, so a careful caller looks.
 	Rejected
-	// UnknownEffect: the request went out, or may have, and no answer says what became of it.
+	// Unknown: the request went out, or may have, and no answer says what became of it.
 	UnknownEffect
 )
 
@@ -39,7 +39,7 @@ func (f Effect) String() string {
 	case UnknownEffect:
 		return "unknown"
 	default:
-		return "Effect(" + strconv.Itoa(int(f)) + ")"
+		return "Fate(" + strconv.Itoa(int(f)) + ")"
 	}
 }
 

@@ -374,6 +374,39 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 	}
 }
 
+// Where a thing names one that no list shows, its ID would mean nothing elsewhere.
+func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, edition := range map[string]sandbox.Edition{"full": sandbox.Full, "community": sandbox.Community} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandbox.Options{Edition: edition})
+			above := s.item(map[string]any{"name": "Above"})
+			below := s.item(map[string]any{"name": "Below", "parent": above})
+			beside := s.item(map[string]any{"name": "Beside"})
+			s.send("POST", items+below+"/relations/", map[string]any{"relation_type": "blocked_by", "issues": []string{above, beside}})
+			s.send("PATCH", items+above+"/", map[string]any{"archived_at": "2026-01-01"})
+			_, e := s.export(export.Options{With: []string{"relations"}})
+			for _, f := range e.Files {
+				if strings.Contains(string(f.Data), above) {
+					t.Errorf("%s names %s:\n%s", f.Name, above, f.Data)
+				}
+				if f.Name == "web.yaml" && !strings.Contains(string(f.Data), "blocked_by: [web/beside]") && !strings.Contains(string(f.Data), "blocked_by: [beside]") {
+					t.Errorf("%s does not name the other one:\n%s", f.Name, f.Data)
+				}
+			}
+			told := map[string]bool{}
+			for _, o := range e.Omitted {
+				told[o.What+": "+o.Why] = true
+			}
+			if why := ": no list shows the work item: it is archived or a draft, or elsewhere"; !told["parent"+why] {
+				t.Errorf("told: %v", told)
+			}
+			s.hold(s.export(export.Options{With: []string{"relations"}}))
+		})
+	}
+}
+
 // What is archived and can be said is exported, with who is in it.
 func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	t.Parallel()

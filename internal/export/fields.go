@@ -185,7 +185,7 @@ func (e *Export) once(t *object, f *resource.Field) (w written, ok bool) {
 	if f.IsRef() {
 		id := resource.LowerID(raw)
 		if t.find(resource.MustLookup(f.Ref), id) == nil {
-			e.omit(t, f.Path(), "it is somebody who is not there any more")
+			e.omit(t, f.Path(), unlisted(f))
 			return w, false
 		}
 		v.Refs = []resource.Reference{{ID: id}}

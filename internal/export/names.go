@@ -20,9 +20,18 @@ func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown
 	}
-	names := make([]name, len(ids))
-	for i, id := range ids {
-		names[i] = name{e.nameOf(t, f, id), id}
+	names := make([]name, 0, len(ids))
+	for _, id := range ids {
+		text := e.nameOf(t, f, id)
+		switch {
+		case text != "":
+			names = append(names, name{text, id})
+		case member:
+			e.omit(t, f.Path()+" entry", unlisted(f))
+		default: // a list without it would take it out
+			e.omit(t, f.Path(), unlisted(f))
+			return w, false
+		}
 	}
 	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.text, b.text) })
 	if len(names) > 1 && f.Type == resource.Ref {
@@ -51,6 +60,14 @@ func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 		w.value, w.instance = names[0].text, names[0].text
 	}
 	return w, true
+}
+
+// unlisted says why what a field names cannot be named: its ID would mean nothing elsewhere.
+func unlisted(f *resource.Field) string {
+	if f.Ref == "member" {
+		return "it is somebody who is not there any more"
+	}
+	return "no list shows the " + resource.MustLookup(f.Ref).Noun() + ": it is archived or a draft, or elsewhere"
 }
 
 // hasDefault reports whether a new thing gets a value from what it lives in unless it is said that it has none.
@@ -126,7 +143,7 @@ func (e *Export) leadsTo(t *object, f *resource.Field, id string) bool {
 }
 
 // nameOf is the text by which the manifest names a thing of the service: what
-// people call it where that is clear, else its ID.
+// people call it where that is clear, else its ID; "" = no list shows it.
 func (e *Export) nameOf(from *object, f *resource.Field, id string) string {
 	k := resource.MustLookup(f.Ref)
 	scope := from.ancestor(k.Parent)
@@ -135,7 +152,7 @@ func (e *Export) nameOf(from *object, f *resource.Field, id string) string {
 		return e.crossProjectName(serviceID{k, id})
 	}
 	if to == nil {
-		return id
+		return ""
 	}
 	for _, text := range to.candidateNames() {
 		if e.resolveName(scope, k, text) == to {
@@ -149,7 +166,7 @@ func (e *Export) nameOf(from *object, f *resource.Field, id string) string {
 func (e *Export) crossProjectName(id serviceID) string {
 	switch to := e.all[id]; {
 	case to == nil:
-		return id.id
+		return ""
 	case to.exported && to.in.key != "":
 		return to.in.key + "/" + to.key
 	case to.identifier != "":

@@ -12,7 +12,7 @@
 // unknown is never sent again before looks have shown that the thing is not there:
 // one of them after the time within which the service may still carry out what
 // its client has given up ([DefaultGrace]), or after a moment where the service
-// refuses a second object with the same external ID ([resource.Kind.UniqueExternalID]).
+// refuses a second object with the same external ID ([resource.Kind] RefusesTwin).
 //
 // Nothing else waits for that: such a step is [executor.Pending], and settled
 // before the run ends. One that a former run may have sent, and that the plan's

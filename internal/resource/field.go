@@ -40,7 +40,7 @@ const (
 // Field describes one field of a kind.
 type Field struct {
 	Name    string // in the manifest
-	APIName string // in requests and answers; registration sets it to Name unless Virtual
+	APIName string // in requests and answers; registration sets it to Name unless NoWire
 	// AltAPIName is the name that newer editions of the service use instead, where it differs.
 	AltAPIName string
 	Virtual    bool // never in a body: declared by a membership only

@@ -76,6 +76,7 @@ func (b *builder) build() {
 	b.awaitDefaults()
 	about := b.stepsByObject()
 	b.orderClosing(about)
+	b.orderSwitches()
 	b.orderArchives(about)
 	steps, err := b.numberSteps()
 	if err == nil {

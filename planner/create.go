@@ -45,6 +45,8 @@ func (b *builder) planCreate(i int) {
 		case b.unavailable(i, v) != "":
 			d.block(b.change(v, FromManifest), b.unavailable(i, v), v.Position)
 		case v.Field.CreateOnly() && !b.resolvable(i, v): // left out, which is told where the name is looked up
+		case isOff(v) && b.needsOn(o, v.Field): // off when all is in, see orderSwitches
+			values, late = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(late, v)
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sendable(v.Field):
@@ -190,7 +192,8 @@ func (b *builder) addInitial(o *resource.Object, values []*resource.Value) []*re
 
 // needFeature notes the step that switches on in the parent what objects of the kind need.
 func (b *builder) needFeature(f *objectState) {
-	if step := b.planned[f.parent]; f.info.kind.RequiresFeature != "" && b.states[f.parent].presence == exists && step != nil && step.Operation != nil {
+	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
+	if step := b.planned[f.parent]; given && !isOff(on) && b.states[f.parent].presence == exists && step != nil && step.Operation != nil {
 		b.needs = append(b.needs, f.parent)
 	}
 }

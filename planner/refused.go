@@ -55,12 +55,18 @@ func (b *builder) checkFeature(i int) {
 	parent := b.in.Desired[f.parent]
 	at := parent.Position
 	on, known := "", true
-	if v, given := parent.Value(switchField.Name); given {
-		on, at = v.Text, v.Position
-	} else if p.presence == absent {
+	v, given := parent.Value(switchField.Name)
+	if given {
+		at = v.Position
+	}
+	switch {
+	case given && (!isOff(v) || p.presence == absent): // off only when they are in
+		return
+	case p.presence == absent:
 		on = cmp.Or(switchField.Default, "false")
-	} else {
+	default:
 		on, known = switchField.ObservedIn(p.row)
+		known = known || given
 	}
 	if known && on != "true" {
 		b.diags.Add(diag.Diagnostic{
@@ -69,5 +75,39 @@ func (b *builder) checkFeature(i int) {
 			Hint:    "write " + switchField.Name + ": true in the " + parent.Kind.Noun(),
 			Related: []diag.Related{{Position: at, Note: "it is at"}},
 		})
+	}
+}
+
+// isOff reports whether a value switches something off.
+func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
+
+// needsOn reports whether something that the manifest has in an object cannot be made while the field is off.
+func (b *builder) needsOn(o *resource.Object, field *resource.Field) bool {
+	return slices.ContainsFunc(b.in.Desired, func(child *resource.Object) bool {
+		return child.Parent == o && child.Kind.RequiresFeature == field.Name
+	})
+}
+
+// orderSwitches lets a feature be switched off when all that needs it is made and as it should be.
+func (b *builder) orderSwitches() {
+	off := map[*resource.Object][]*Step{}
+	for _, list := range b.steps {
+		for _, s := range list {
+			if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values, isOff) {
+				off[s.Object] = append(off[s.Object], s)
+			}
+		}
+	}
+	for _, list := range b.steps {
+		for _, s := range list {
+			if s.Object == nil || s.Members != nil || s.Operation == nil || s.Kind.RequiresFeature == "" {
+				continue
+			}
+			for _, parent := range off[s.Object.Parent] {
+				if slices.ContainsFunc(parent.Values, func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
+					parent.require(s)
+				}
+			}
+		}
 	}
 }

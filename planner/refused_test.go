@@ -49,6 +49,18 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			findings: []string{"error switched-off: project/web has its modules switched off; write module_view: true in the project"},
 		},
+		"a new project has them on until they are in": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("project/new", "identifier=NEW", "name=New", "module_view=false").put("module/new/m", "name=M")
+			},
+			steps: []string{"create project/new", "create module/new/m", "update project/new module_view"},
+		},
+		"so has one that is there, and is to have them off": {
+			api: full, have: func(s *service) { s.find(web).row["module_view"] = true },
+			want:  func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
+			steps: []string{"create module/web/m", "update project/web module_view"},
+		},
 		"a state in other letters beside one that a new project has is another": {
 			api: full,
 			want: func(w *wanted) {

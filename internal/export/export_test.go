@@ -407,6 +407,22 @@ func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
 	}
 }
 
+// A feature that is off though there are things which need it is off again elsewhere, once they are made.
+func TestAFeatureThatIsOffStaysOff(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandbox.Options{Edition: sandbox.Community})
+	s.send("PATCH", "projects/"+sandbox.ProjectWeb+"/", map[string]any{"cycle_view": false, "page_view": false})
+	files, e := s.export(export.Options{})
+	text := ""
+	for _, f := range e.Files {
+		text += string(f.Data)
+	}
+	if strings.Count(text, "cycle_view: false") != 1 || strings.Count(text, "page_view: false") != 1 {
+		t.Error(text)
+	}
+	s.hold(files, e)
+}
+
 // What is archived and can be said is exported, with who is in it.
 func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	t.Parallel()

@@ -166,7 +166,8 @@ func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	case f.Default != "":
 		return shown == f.Default
 	case f.Type == resource.Boolean:
-		return shown == "false"
+		needed := func(k *resource.Kind) bool { return k.RequiresFeature == f.Name && len(t.exports(k)) > 0 } // else apply switches it on
+		return shown == "false" && !slices.ContainsFunc(resource.Children(t.kind.Name), needed)
 	case f.Type == resource.JSON:
 		return shown == "{}" || shown == "[]" || shown == "null"
 	default:

@@ -32,6 +32,8 @@ func allowed() map[string][]string {
 		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/resource", "manifest", "planner", "schema"},
 		"internal/view":         {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":      {},
+		// Only tests import it.
+		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
 			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
@@ -48,7 +50,8 @@ func only() map[string]string {
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",
 		"go.etcd.io/bbolt":                         "internal/sandbox",
-		"net/http":                                 "apiclient, internal/sandbox",
+		"net/http":                                 "apiclient, internal/sandbox, internal/sandbox/sandboxtest",
+		"net/http/httptest":                        "internal/sandbox/sandboxtest",
 	}
 }
 

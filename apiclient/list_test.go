@@ -16,6 +16,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // id is the n-th UUID.
@@ -229,23 +230,23 @@ func TestListsOfTheSandbox(t *testing.T) {
 	for name, tt := range map[string]struct {
 		op      *resource.Operation
 		rows    int
-		options sandbox.Options
+		options sandboxtest.Options
 		queries []string // of the list, twice
 	}{
-		"1000 rows a page, as the community edition gives": {states, 5, sandbox.Options{}, []string{"per_page=1000", "per_page=1000"}},
-		"100 rows a page, as the cloud edition gives": {states, 5, sandbox.Options{PerPage: 100}, []string{
+		"1000 rows a page, as the community edition gives": {states, 5, sandboxtest.Options{}, []string{"per_page=1000", "per_page=1000"}},
+		"100 rows a page, as the cloud edition gives": {states, 5, sandboxtest.Options{PerPage: 100}, []string{
 			"per_page=1000", "per_page=100", "per_page=100",
 		}},
-		"fewer than are tried, by the cursor": {states, 5, sandbox.Options{PerPage: 3}, []string{
+		"fewer than are tried, by the cursor": {states, 5, sandboxtest.Options{PerPage: 3}, []string{
 			"per_page=1000", "per_page=100", "", "cursor=3%3A1%3A0&per_page=3", "", "cursor=3%3A1%3A0&per_page=3",
 		}},
-		"by offset, as the contract has it": {documented(t, 18), 2, sandbox.Options{Answers: sandbox.Contract}, []string{
+		"by offset, as the contract has it": {documented(t, 18), 2, sandboxtest.Options{Answers: sandbox.Contract}, []string{
 			"limit=100&offset=0", "limit=100&offset=0",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := sandbox.Open(tt.options)
+			s, err := sandboxtest.Open(tt.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +258,7 @@ func TestListsOfTheSandbox(t *testing.T) {
 			}))
 			c := client(t, server, func(cfg *apiclient.Config) { cfg.Credential = apiclient.APIKey(sandbox.Key) })
 			for range 2 {
-				rows, err := c.List(t.Context(), apiclient.Request{Operation: tt.op, Params: map[string]string{"project_id": sandbox.ProjectWeb}})
+				rows, err := c.List(t.Context(), apiclient.Request{Operation: tt.op, Params: map[string]string{"project_id": sandboxtest.ProjectWeb}})
 				if err != nil || len(rows) != tt.rows {
 					t.Fatalf("%d rows, %v", len(rows), err)
 				}
@@ -467,7 +468,7 @@ func TestReadAndGet(t *testing.T) {
 func TestAReadCanAskForSomeFields(t *testing.T) {
 	t.Parallel()
 	var queries []string
-	s, err := sandbox.Open(sandbox.Options{PerPage: 2})
+	s, err := sandboxtest.Open(sandboxtest.Options{PerPage: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,7 +478,7 @@ func TestAReadCanAskForSomeFields(t *testing.T) {
 		s.ServeHTTP(w, r)
 	})), func(cfg *apiclient.Config) { cfg.Credential = apiclient.APIKey(sandbox.Key) })
 	op := wider(t, "/states/")
-	path, err := c.Path(op, map[string]string{"project_id": sandbox.ProjectWeb})
+	path, err := c.Path(op, map[string]string{"project_id": sandboxtest.ProjectWeb})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -491,7 +492,7 @@ func TestAReadCanAskForSomeFields(t *testing.T) {
 		t.Errorf("asked %q", queries)
 	}
 	op = wider(t, "/states/{state_id}/")
-	path, _ = c.Path(op, map[string]string{"project_id": sandbox.ProjectWeb, "state_id": rows[0].ID()})
+	path, _ = c.Path(op, map[string]string{"project_id": sandboxtest.ProjectWeb, "state_id": rows[0].ID()})
 	if one, err := c.Read(t.Context(), op, path, url.Values{"fields": {"id"}}); err != nil || len(one) != 1 || len(one[0]) != 1 {
 		t.Errorf("%v, %v", one, err)
 	}

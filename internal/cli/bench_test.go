@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // stopwatch notes when the first and the last write request came.
@@ -25,7 +26,7 @@ type stopwatch struct {
 	writes      int
 }
 
-func (w *stopwatch) fault(r *http.Request) sandbox.Fault {
+func (w *stopwatch) fault(r *http.Request) sandboxtest.Fault {
 	if r.Method == http.MethodPost {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -35,7 +36,7 @@ func (w *stopwatch) fault(r *http.Request) sandbox.Fault {
 		}
 		w.writes++
 	}
-	return sandbox.Fault{}
+	return sandboxtest.Fault{}
 }
 
 // perSecond is the throughput between the first and the last write.
@@ -50,7 +51,7 @@ func (w *stopwatch) perSecond() float64 {
 func BenchmarkApply(b *testing.B) {
 	const n, inFlight = 5000, 16
 	var names strings.Builder
-	fmt.Fprintf(&names, "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: %s\n    identifier: WEB\n    work_items:\n", sandbox.ProjectWeb)
+	fmt.Fprintf(&names, "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: %s\n    identifier: WEB\n    work_items:\n", sandboxtest.ProjectWeb)
 	for i := range n {
 		fmt.Fprintf(&names, "      - {key: i%d, name: Item %d, priority: high, description_html: <p>Item %d of the import</p>}\n", i, i, i)
 	}
@@ -67,7 +68,7 @@ func BenchmarkApply(b *testing.B) {
 func applied(b *testing.B, manifest string, inFlight int) float64 {
 	b.Helper()
 	var w stopwatch
-	s := newService(b, sandbox.Options{Fault: w.fault})
+	s := newService(b, sandboxtest.Options{Fault: w.fault})
 	s.must(b, "apply", "-f", s.write(b, "m.yaml", manifest), "--parallelism", strconv.Itoa(inFlight))
 	_ = s.Close()
 	return w.perSecond()
@@ -77,10 +78,10 @@ func looped(b *testing.B, n, inFlight int) float64 {
 	b.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as a program has it that does not care
 	var w stopwatch
-	s := newService(b, sandbox.Options{Fault: w.fault})
+	s := newService(b, sandboxtest.Options{Fault: w.fault})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}
 	defer client.CloseIdleConnections()
-	url := s.url + "/api/v1/workspaces/acme/projects/" + sandbox.ProjectWeb + "/work-items/"
+	url := s.url + "/api/v1/workspaces/acme/projects/" + sandboxtest.ProjectWeb + "/work-items/"
 	var group errgroup.Group
 	group.SetLimit(inFlight)
 	for i := range n {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 const megabyte = 1 << 20
@@ -307,7 +308,7 @@ func TestAMegabyteOfAnythingIsBounded(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{})
+			s := newService(t, sandboxtest.Options{})
 			s.bounded(t, planform, "plan", "-f", s.write(t, "m.yaml", text()))
 		})
 	}

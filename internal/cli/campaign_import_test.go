@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 const campaignItems = 300 // of an import
@@ -87,11 +87,11 @@ func (l *wishList) manifest(api resource.API, seeded bool) string {
 	var b strings.Builder
 	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n")
 	if api == resource.Documented {
-		b.WriteString("    id: " + sandbox.ProjectWeb + "\n")
+		b.WriteString("    id: " + sandboxtest.ProjectWeb + "\n")
 	}
-	b.WriteString("    cycles: [{key: c, id: " + sandbox.CycleSprint14 + "}]\n    work_items:\n")
+	b.WriteString("    cycles: [{key: c, id: " + sandboxtest.CycleSprint14 + "}]\n    work_items:\n")
 	if seeded {
-		b.WriteString("      - {key: seeded, id: " + sandbox.WorkItemWeb1 + ", identifier: WEB-1}\n")
+		b.WriteString("      - {key: seeded, id: " + sandboxtest.WorkItemWeb1 + ", identifier: WEB-1}\n")
 	}
 	for _, w := range l.roots {
 		w.write(&b, "      ")
@@ -130,7 +130,7 @@ func (l *wishList) compare(t *testing.T, s *service) (f findings) {
 	names := map[any]string{nil: ""} // of items, by ID
 	has := map[string]int{}
 	for _, row := range s.Rows("work_item") {
-		if row["id"] == sandbox.WorkItemWeb1 {
+		if row["id"] == sandboxtest.WorkItemWeb1 {
 			continue // seeded
 		}
 		names[row["id"]] = fmt.Sprintf("%s (%s)", row["name"], row["priority"])
@@ -142,7 +142,7 @@ func (l *wishList) compare(t *testing.T, s *service) (f findings) {
 		}
 	}
 	for _, row := range s.Rows("link") {
-		if row["id"] != sandbox.LinkWeb1 {
+		if row["id"] != sandboxtest.LinkWeb1 {
 			has[fmt.Sprintf("link of %s: %s", names[row["issue"]], row["url"])]++
 		}
 	}

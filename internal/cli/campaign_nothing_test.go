@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 const worldItems = 150
@@ -355,7 +356,7 @@ func (w *world) visit(t *testing.T, s *service) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("X-Api-Key", sandbox.KeyBob)
+		req.Header.Set("X-Api-Key", sandboxtest.KeyBob)
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {

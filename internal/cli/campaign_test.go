@@ -21,6 +21,7 @@ import (
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables
@@ -178,14 +179,14 @@ type campaign struct {
 func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service)) {
 	t.Helper()
 	c.rounds++
-	o := sandbox.Options{
-		Path: filepath.Join(t.TempDir(), "sandbox.db"), Unique: sandbox.UniqueInTurn + sandbox.Uniqueness(c.rng.IntN(2)),
+	o := sandboxtest.Options{
+		Path: filepath.Join(t.TempDir(), "sandbox.db"), Unique: sandboxtest.UniqueInTurn + sandboxtest.Uniqueness(c.rng.IntN(2)),
 	}
 	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
 		o.Answers = sandbox.Contract
 	}
 	if c.api == resource.Full && *campaignLate > campaignLong {
-		o.Unique = sandbox.UniqueAlways
+		o.Unique = sandboxtest.UniqueAlways
 	}
 	outages := 0
 	if *campaignSize >= 20 {
@@ -220,7 +221,7 @@ func (s *service) outage(lasts time.Duration) error {
 		return err
 	}
 	<-time.After(lasts)
-	server, err := sandbox.Open(s.options)
+	server, err := sandboxtest.Open(s.options)
 	if err != nil {
 		return err
 	}
@@ -372,10 +373,10 @@ func (w *weather) passed() (writes int, missed bool, err error) {
 	return w.writes, w.missed, w.broken
 }
 
-func (w *weather) fault(r *http.Request) sandbox.Fault {
+func (w *weather) fault(r *http.Request) sandboxtest.Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f := sandbox.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
+	f := sandboxtest.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
 	dice := w.rng.Float64()
 	read := r.Method == http.MethodGet
 	if !read {
@@ -425,7 +426,7 @@ func (w *weather) fault(r *http.Request) sandbox.Fault {
 
 // beLate lets a request be handled when its client has gone: soon, or when the
 // next run looks already.
-func (w *weather) beLate(f *sandbox.Fault) {
+func (w *weather) beLate(f *sandboxtest.Fault) {
 	longest := *campaignLate
 	if w.rng.IntN(2) == 0 {
 		longest /= 8

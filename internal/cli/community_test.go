@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // On the community edition the first apply of an example makes all that the edition has, and the second one nothing.
@@ -19,7 +20,7 @@ func TestTheCommunityEditionHoldsWhatItCanOfTheExamples(t *testing.T) {
 	for _, example := range []string{"workspace.yaml", "from-nothing.yaml", "split", "import.yaml"} {
 		t.Run(example, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{Edition: sandbox.Community})
+			s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 			if err := os.CopyFS(s.dir, examples()); err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,7 @@ func TestTheCommunityEditionHoldsWhatItCanOfTheExamples(t *testing.T) {
 // Each step goes on where the one before it ended.
 func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Edition: sandbox.Community})
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	file := s.write(t, "port.yaml", port)
 	project := "" // the path of its routes
 	find := func(list, name string) string { t.Helper(); return s.lookUp(t, project+list+"/", "name", name) }
@@ -100,7 +101,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 			rests(t, 0, plan(), "No changes. All 20 objects match the manifest")
 			project = "projects/" + s.lookUp(t, "projects/", "identifier", "PORT") + "/"
 			for _, row := range s.Rows("project_member") {
-				if row["member"] == sandbox.UserEve && fmt.Sprint(row["role"]) != "5" {
+				if row["member"] == sandboxtest.UserEve && fmt.Sprint(row["role"]) != "5" {
 					t.Errorf("the guest has role %v", row["role"])
 				}
 			}
@@ -110,7 +111,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 		}},
 		{"what somebody changes is shown with who, and kept or overwritten", func(t *testing.T) {
 			t.Helper()
-			patch(t, sandbox.KeyBob, "Mend the crane", `{"name": "Mend both cranes", "priority": "urgent"}`)
+			patch(t, sandboxtest.KeyBob, "Mend the crane", `{"name": "Mend both cranes", "priority": "urgent"}`)
 			rests(t, 2, plan(), `name:      "Mend both cranes" -> "Mend the crane"     (changed on the service since the last apply by bob, 20`, "Plan: 1 to update; 19 unchanged.")
 			rests(t, 0, apply("--on-drift", "keep"), "(kept, changed on the service since the last apply by bob, ", `the manifest says "Mend the crane")`)
 			runs(t, 0, apply(), "\nApplied: 1 updated; 19 unchanged.")
@@ -148,7 +149,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 			runs(t, 0, []string{"export", "--workspace", "acme", "--project", "PORT", "--to", folder, "--with", "relations,links,comments"},
 				"warning: 1 work item left out: archived, or a draft", "this edition of the service does not have customers")
 			rests(t, 0, []string{"plan", "-f", folder, "--detailed-exitcode"}, "No changes.")
-			elsewhere := newService(t, sandbox.Options{Edition: sandbox.Community, Workspace: "copy"})
+			elsewhere := newService(t, sandboxtest.Options{Edition: sandbox.Community, Workspace: "copy"})
 			state := filepath.Join(elsewhere.dir, "copy.state.json")
 			to := []string{"apply", "-f", folder, "--workspace", "copy", "--state", state}
 			first := elsewhere.must(t, to...)
@@ -182,10 +183,10 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 		{"prune takes what planform made, and leaves what others use", func(t *testing.T) {
 			t.Helper()
 			bobs := `{"name": "Paint the boat of Bob", "state": "` + find("states", "Adrift") + `", "labels": ["` + find("labels", "quay") + `"]}`
-			s.sendAs(t, sandbox.KeyBob, "POST", project+"work-items/", bobs)
+			s.sendAs(t, sandboxtest.KeyBob, "POST", project+"work-items/", bobs)
 			one := `{"issues": ["` + find("work-items", "Paint the boat of Bob") + `"]}`
-			s.sendAs(t, sandbox.KeyBob, "POST", project+"cycles/"+find("cycles", "Winter berths")+"/cycle-issues/", one)
-			s.sendAs(t, sandbox.KeyBob, "POST", project+"modules/"+find("modules", "Berth board")+"/module-issues/", one)
+			s.sendAs(t, sandboxtest.KeyBob, "POST", project+"cycles/"+find("cycles", "Winter berths")+"/cycle-issues/", one)
+			s.sendAs(t, sandboxtest.KeyBob, "POST", project+"modules/"+find("modules", "Berth board")+"/module-issues/", one)
 			before := s.item(t, "Paint the boat of Bob")
 
 			s.write(t, "port.yaml", "version: 1\nworkspace: acme\nprojects:\n  - {identifier: PORT, members: [ada@example.com, bob@example.com, eve@example.com]}\n")

@@ -6,25 +6,26 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 func TestTheDoctorShowsBothEditionsAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	const wants = "version: 1\nworkspace: acme\ncustomers: [{name: Globex, requests: [{title: X}]}]\n"
 	for name, tt := range map[string]struct {
-		options sandbox.Options
+		options sandboxtest.Options
 		args    []string
 		code    int
 		lacks   string // a kind
 		says    string
 	}{
-		"the full edition has all":                       {sandbox.Options{}, nil, 0, "", "All is well"},
-		"the community edition lacks some":               {sandbox.Options{Edition: sandbox.Community}, nil, 0, "customer", "lacks customers"},
-		"a manifest can want what the edition lacks":     {sandbox.Options{Edition: sandbox.Community}, []string{"-f", "m.yaml"}, 1, "customer", "it uses customers in 2 places, first at "},
-		"a manifest can want only what the edition has":  {sandbox.Options{}, []string{"-f", "m.yaml"}, 0, "", "2 objects, no errors"},
-		"a service can answer as it is documented":       {sandbox.Options{Answers: sandbox.Contract}, []string{"--api", "documented"}, 0, "", "only the documented operations"},
-		"a limit that is used up is a warning":           {sandbox.Options{Rate: 1}, nil, 0, "", "no requests are left"},
-		"a wrong key ends with the code for credentials": {sandbox.Options{}, []string{"--api-key-file", "key"}, 4, "", "is not accepted"},
+		"the full edition has all":                       {sandboxtest.Options{}, nil, 0, "", "All is well"},
+		"the community edition lacks some":               {sandboxtest.Options{Edition: sandbox.Community}, nil, 0, "customer", "lacks customers"},
+		"a manifest can want what the edition lacks":     {sandboxtest.Options{Edition: sandbox.Community}, []string{"-f", "m.yaml"}, 1, "customer", "it uses customers in 2 places, first at "},
+		"a manifest can want only what the edition has":  {sandboxtest.Options{}, []string{"-f", "m.yaml"}, 0, "", "2 objects, no errors"},
+		"a service can answer as it is documented":       {sandboxtest.Options{Answers: sandbox.Contract}, []string{"--api", "documented"}, 0, "", "only the documented operations"},
+		"a limit that is used up is a warning":           {sandboxtest.Options{Rate: 1}, nil, 0, "", "no requests are left"},
+		"a wrong key ends with the code for credentials": {sandboxtest.Options{}, []string{"--api-key-file", "key"}, 4, "", "is not accepted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

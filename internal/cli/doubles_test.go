@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // A service that checks a mark before it stores it, and not in one go, lets two
@@ -15,14 +15,14 @@ func TestWhatTwoRunsCreatedIsNamedByTheRun(t *testing.T) {
 	t.Parallel()
 	var s *service
 	var once sync.Once
-	s = newService(t, sandbox.Options{Unique: sandbox.UniqueInTurn, Fault: func(r *http.Request) sandbox.Fault {
+	s = newService(t, sandboxtest.Options{Unique: sandboxtest.UniqueInTurn, Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/work-items/") && r.UserAgent() != somebody {
 			once.Do(func() {
-				s.send(t, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/",
+				s.send(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/",
 					`{"name":"Open the shop","external_source":"planform","external_id":"acme/work_item/web/shop"}`)
 			})
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
 	r := s.run(t, "apply", "-f", manifest)
@@ -41,14 +41,14 @@ func TestWhatAnotherRunCreatedIsNotTakenForOnesOwn(t *testing.T) {
 	t.Parallel()
 	var s *service
 	var once sync.Once
-	s = newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+	s = newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/work-items/") && r.UserAgent() != somebody {
 			once.Do(func() {
-				s.send(t, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/",
+				s.send(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/",
 					`{"name":"Open the shop","external_source":"planform","external_id":"acme/work_item/web/shop"}`)
 			})
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
 	r := s.must(t, "apply", "-f", manifest)

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 func TestAnExportThatIsNotCompleteSaysSo(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/customers/") {
-			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusForbidden, Body: `{"detail":"You do not have permission to perform this action."}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusForbidden, Body: `{"detail":"You do not have permission to perform this action."}`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	dir := filepath.Join(s.dir, "out")
 	r := s.run(t, "export", "--workspace", "acme", "--to", dir)
@@ -28,11 +28,11 @@ func TestAnExportThatIsNotCompleteSaysSo(t *testing.T) {
 
 func TestAServiceThatListsNoProjectsCannotBeExported(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/projects/") {
-			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusNotFound, Body: `{"error":"Page not found."}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error":"Page not found."}`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	dir := filepath.Join(s.dir, "out")
 	r := s.run(t, "export", "--workspace", "acme", "--to", dir)
@@ -46,7 +46,7 @@ func TestAServiceThatListsNoProjectsCannotBeExported(t *testing.T) {
 
 func TestWhatPlanformMadeIsExportedUnderItsKeys(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", `version: 1
 workspace: acme
 projects:

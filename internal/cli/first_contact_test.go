@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 const oneItem = "version: 1\nworkspace: acme\nprojects:\n  - {identifier: WEB, work_items: [{name: One}]}\n"
@@ -43,7 +44,7 @@ func TestTheFirstContactIsMadeSureOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{Edition: tt.edition})
+			s := newService(t, sandboxtest.Options{Edition: tt.edition})
 			s.url += tt.base
 			file := s.write(t, "m.yaml", oneItem)
 			args := tt.args
@@ -68,8 +69,8 @@ func TestTheFirstContactIsMadeSureOf(t *testing.T) {
 
 func TestAProjectOfOthersIsToldAsSuch(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
-	key := s.write(t, "key", sandbox.KeyEve)
+	s := newService(t, sandboxtest.Options{})
+	key := s.write(t, "key", sandboxtest.KeyEve)
 	r := s.run(t, "plan", "-f", s.write(t, "m.yaml", oneItem), "--api-key-file", key)
 	if r.code != 4 || !strings.Contains(r.err, "eve (eve@example.com) is not a member of the project WEB") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)

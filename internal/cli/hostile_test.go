@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // scriptedService gives the same answer to every request.
@@ -21,7 +22,7 @@ func scriptedService(t *testing.T, answer string) *service {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if strings.HasSuffix(r.URL.Path, "/users/me/") {
-			_, _ = io.WriteString(w, `{"id":"`+sandbox.UserAda+`"}`)
+			_, _ = io.WriteString(w, `{"id":"`+sandboxtest.UserAda+`"}`)
 			return
 		}
 		_, _ = io.WriteString(w, answer)
@@ -69,7 +70,7 @@ func TestALinkOutOfTheFolderIsNotFollowedToKeepTheState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, outside := newService(t, sandbox.Options{}), t.TempDir()
+			s, outside := newService(t, sandboxtest.Options{}), t.TempDir()
 			from, to := link(s.dir, outside)
 			from = strings.Replace(from, "host", strings.ReplaceAll(strings.TrimPrefix(s.url, "http://"), ":", "-"), 1)
 			if err := os.MkdirAll(filepath.Dir(from), 0o700); err != nil {
@@ -96,7 +97,7 @@ func TestFilesThatOthersCanChangeAreNamed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // files have other permissions there
 	}
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	file, key, folder := s.write(t, "m.yaml", items(1)), s.write(t, "key", sandbox.Key), filepath.Join(s.dir, ".planform")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)

@@ -15,13 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // origin fills a service as people do, and exports it: numbers with gaps, children before
 // their parents, cycles of one name, comments, links and relations. It returns the folder.
 func origin(t *testing.T) (s *service, folder string) {
 	t.Helper()
-	s = newService(t, sandbox.Options{})
+	s = newService(t, sandboxtest.Options{})
 	var b strings.Builder
 	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - {identifier: SEC, name: Security, labels: [{name: Bug, color: \"#ff0000\"}], modules: [{name: Board}], cycles: [{key: one, name: Sprint}, {key: two, name: Two}], work_items: [\n")
 	for i := range 24 {
@@ -85,7 +86,7 @@ func TestAnExportCanBeAppliedElsewhereAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	from, folder := origin(t)
 	want := migrated(t, from)
-	to := newService(t, sandbox.Options{Empty: true})
+	to := newService(t, sandboxtest.Options{Empty: true})
 	r := to.must(t, "apply", "-f", folder, "--yes")
 	if !strings.Contains(r.err+r.out, "23 identifiers") || strings.Count(r.err+r.out, "the manifest comes from") != 1 {
 		t.Errorf("it is not said that the identifiers are names elsewhere:\n%s", r.err)
@@ -122,20 +123,20 @@ func TestAMigrationThatIsKilledGoesOn(t *testing.T) {
 	var writes, deadline atomic.Int64
 	var to *service
 	left := t.TempDir()
-	to = newService(t, sandbox.Options{Empty: true, Fault: func(r *http.Request) sandbox.Fault {
+	to = newService(t, sandboxtest.Options{Empty: true, Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodGet && writes.Load() < deadline.Load() || deadline.Load() == 0 {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		switch n := writes.Add(1); {
 		case n == deadline.Load(): // what a killed process leaves behind
 			if err := os.CopyFS(filepath.Join(left, strconv.FormatInt(n, 10)), os.DirFS(filepath.Join(folder, ".planform"))); err != nil {
 				t.Error(err)
 			}
-			return sandbox.Fault{After: sandbox.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
+			return sandboxtest.Fault{After: sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
 		case n > deadline.Load():
-			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
 		default:
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 	}})
 	for kill := range 10 {

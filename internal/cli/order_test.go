@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // TestAnImportKeepsItsNumbers makes 3,000 work items in a new project, which name
@@ -41,7 +41,7 @@ func TestAnImportKeepsItsNumbers(t *testing.T) {
 			fmt.Fprintf(&b, "%s  links: [{url: \"https://example.com/%d\"}]\n", indent, i)
 		}
 	}
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	file := s.write(t, "old.yaml", b.String())
 	s.must(t, "apply", "-f", file, "--parallelism", "8")
 	numbers := map[any]string{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // terminal is a pseudo terminal: what a person sees and types into, and what a program does.
@@ -68,7 +68,7 @@ func TestASignalAtThePromptChangesNothing(t *testing.T) {
 	for _, signal := range endings() {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{})
+			s := newService(t, sandboxtest.Options{})
 			p, person := onTerminal(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
 			sees(t, person, "goes ahead: ")
 			if err := p.Process.Signal(signal); err != nil {
@@ -84,7 +84,7 @@ func TestASignalAtThePromptChangesNothing(t *testing.T) {
 // On a disk that carries no locks from one machine to another.
 func TestARunWhoseStateAnotherMachineTookSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(3))
 	p, person := onTerminal(t, s, "apply", "-f", manifest)
 	sees(t, person, "goes ahead: ")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // blockBehind is the first fenced block of the README behind a text.
@@ -30,7 +30,7 @@ func blockBehind(behind string) (string, error) {
 
 func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	if err := os.Mkdir(filepath.Join(s.dir, "docs"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // items writes a manifest with that many work items, each with a link and in the cycle.
 func items(n int) string {
 	var b strings.Builder
-	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandbox.ProjectWeb + "\n    identifier: WEB\n")
-	b.WriteString("    cycles: [{key: c, id: " + sandbox.CycleSprint14 + "}]\n    work_items:\n")
+	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandboxtest.ProjectWeb + "\n    identifier: WEB\n")
+	b.WriteString("    cycles: [{key: c, id: " + sandboxtest.CycleSprint14 + "}]\n    work_items:\n")
 	for i := range n {
 		fmt.Fprintf(&b, "      - {key: i%d, name: Item %d, cycle: c, links: [{url: \"https://example.com/%d\"}]}\n", i, i, i)
 	}
@@ -22,7 +23,7 @@ func items(n int) string {
 
 func TestWhatANewProjectHasIsReadOnce(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	var text strings.Builder
 	text.WriteString("version: 1\nworkspace: acme\nprojects:\n  - identifier: SHOP\n    name: Shop\n    states: [{name: Todo}, {name: Done}]\n    work_items:\n")
 	for i := range 20 {
@@ -58,7 +59,7 @@ func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{Answers: tt.answers})
+			s := newService(t, sandboxtest.Options{Answers: tt.answers})
 			manifest := s.write(t, "m.yaml", items(tt.items))
 
 			first := s.must(t, "apply", "-f", manifest, "--api", tt.api, "--parallelism", "8")
@@ -93,7 +94,7 @@ func last(text string) string {
 
 func TestWhatTakesOneRequestEachIsReadAgainOnlyIfAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(100))
 	s.must(t, "apply", "-f", manifest, "--parallelism", "8")
 	for name, tt := range map[string]struct {
@@ -120,7 +121,7 @@ func TestWhatTakesOneRequestEachIsReadAgainOnlyIfAskedFor(t *testing.T) {
 func TestAPlanReadsUnchangedItemsByThePage(t *testing.T) {
 	t.Parallel()
 	const page = 1000
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(page+page/2))
 	s.must(t, "apply", "-f", manifest, "--parallelism", "8")
 	before := len(s.Log())

@@ -10,21 +10,22 @@ import (
 
 	"github.com/planform/planform/internal/cli"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/view"
 )
 
 // service is a sandbox that planform talks to over HTTP, with what its runs left behind.
 type service struct {
-	*sandbox.Server
+	*sandboxtest.Server
 
-	options sandbox.Options
+	options sandboxtest.Options
 	url     string
 	dir     string // manifests and state
 }
 
-func newService(tb testing.TB, o sandbox.Options) *service {
+func newService(tb testing.TB, o sandboxtest.Options) *service {
 	tb.Helper()
-	server, err := sandbox.Open(o)
+	server, err := sandboxtest.Open(o)
 	if err != nil {
 		tb.Fatal(err)
 	}

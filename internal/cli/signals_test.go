@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
 )
 
@@ -120,17 +121,17 @@ func gated(t *testing.T, nth int64, writes bool) (*gate, *service) {
 	g := &gate{writes: writes, reached: make(chan struct{}), released: make(chan struct{})}
 	g.open = sync.OnceFunc(func() { close(g.released) })
 	g.left.Store(nth)
-	s := newService(t, sandbox.Options{Fault: g.fault})
+	s := newService(t, sandboxtest.Options{Fault: g.fault})
 	t.Cleanup(g.open) // before the service ends, which waits for it
 	return g, s
 }
 
-func (g *gate) fault(r *http.Request) sandbox.Fault {
+func (g *gate) fault(r *http.Request) sandboxtest.Fault {
 	if (r.Method != http.MethodGet) == g.writes && g.left.Add(-1) == 0 {
 		close(g.reached)
 		<-g.released
 	}
-	return sandbox.Fault{}
+	return sandboxtest.Fault{}
 }
 
 func endings() []os.Signal { return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} }
@@ -167,7 +168,7 @@ func TestASignalBeforeAnythingWasSentChangesNothing(t *testing.T) {
 	}
 	t.Run("while it waits for another try", func(t *testing.T) {
 		t.Parallel()
-		s := newService(t, sandbox.Options{Fault: func(*http.Request) sandbox.Fault { return unavailable("60") }})
+		s := newService(t, sandboxtest.Options{Fault: func(*http.Request) sandboxtest.Fault { return unavailable("60") }})
 		p := start(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
 		p.until(t, "waiting 60 s for another try")
 		p.signal(t, syscall.SIGINT)
@@ -180,7 +181,7 @@ func TestASignalBeforeAnythingWasSentChangesNothing(t *testing.T) {
 	} {
 		t.Run("while "+args[0]+" waits for the lock", func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{})
+			s := newService(t, sandboxtest.Options{})
 			s.write(t, "m.yaml", onePage)
 			held, err := state.Open(t.Context(), s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme", Command: "planform apply"})
 			if err != nil {
@@ -250,7 +251,7 @@ func TestASecondSignalStopsAtOnceAndTheNextRunLooks(t *testing.T) {
 
 func TestASignalEndsAWaitForTheRateLimit(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Rate: 5, Answers: sandbox.Contract})
+	s := newService(t, sandboxtest.Options{Rate: 5, Answers: sandbox.Contract})
 	p := start(t, s, "apply", "-f", s.write(t, "m.yaml", items(20)), "--api", "documented")
 	p.until(t, "for the rate limit")
 	p.signal(t, syscall.SIGHUP)
@@ -276,6 +277,6 @@ func TestAHangupThatIsIgnoredStaysSo(t *testing.T) {
 	}
 }
 
-func unavailable(retryAfter string) sandbox.Fault {
-	return sandbox.Fault{Before: sandbox.Break{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {retryAfter}}}}
+func unavailable(retryAfter string) sandboxtest.Fault {
+	return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {retryAfter}}}}
 }

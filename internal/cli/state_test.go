@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/planner"
 )
@@ -28,7 +29,7 @@ func (s *service) stateFile(t *testing.T) string {
 
 func TestASecondApplyIsToldWhoHoldsTheLock(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", onePage)
 	held, err := state.Open(t.Context(), s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme", Command: "planform apply"})
 	if err != nil {
@@ -58,7 +59,7 @@ func TestAStateThatIsNotOursIsLeftAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{})
+			s := newService(t, sandboxtest.Options{})
 			manifest := s.write(t, "m.yaml", onePage)
 			path := s.stateFile(t)
 			text := strings.ReplaceAll(tt.text, "URL", s.url)
@@ -86,7 +87,7 @@ func TestAStateThatIsNotOursIsLeftAsItWas(t *testing.T) {
 
 func TestALostStateCostsReadsAndNoDoubles(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(30))
 	s.must(t, "apply", "-f", manifest)
 	if err := os.RemoveAll(filepath.Dir(s.stateFile(t))); err != nil {
@@ -104,7 +105,7 @@ func TestALostStateCostsReadsAndNoDoubles(t *testing.T) {
 
 func TestTheCredentialIsNowhere(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(3))
 	for _, args := range [][]string{
 		{"plan", "-f", manifest, "--output", "json", "--log-level", "debug"},
@@ -133,7 +134,7 @@ func TestTheCredentialIsNowhere(t *testing.T) {
 
 func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Answers: sandbox.Contract})
+	s := newService(t, sandboxtest.Options{Answers: sandbox.Contract})
 	manifest := s.write(t, "m.yaml", items(2))
 	s.must(t, "apply", "-f", manifest, "--api", "documented")
 	s.write(t, "m.yaml", strings.Replace(items(3), "name: Item 0", "name: Another name", 1))
@@ -150,11 +151,11 @@ func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 
 func TestWhatEndsARunIsToldOnce(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodGet {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
-		return sandbox.Fault{Before: sandbox.Break{Status: http.StatusUnauthorized}}
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusUnauthorized}}
 	}})
 	r := s.run(t, "apply", "-f", s.write(t, "m.yaml", items(3)), "--parallelism", "1")
 	if told := strings.Count(r.err, "error: the run was stopped: "); r.code != 4 || told != 1 {
@@ -164,7 +165,7 @@ func TestWhatEndsARunIsToldOnce(t *testing.T) {
 
 func TestAnImportKeepsWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open, protect: true}]}]\n")
 	s.must(t, "apply", "-f", manifest)
 	record := func() planner.Record {

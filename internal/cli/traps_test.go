@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // evilJSON is what a terminal would act on: it clears the screen, turns the direction of writing, and ends the line.
@@ -15,24 +15,24 @@ const evilJSON = `Evil\u001b[2J\u202e\u009b31m\r\nPlan: 0 to create.`
 func TestNamesFromTheServiceReachTheTerminalHarmless(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool
-	s := newService(t, sandbox.Options{Fault: func(req *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(req *http.Request) sandboxtest.Fault {
 		if !on.Load() {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
-		row := `{"id":"` + sandbox.ProjectWeb + `","name":"` + evilJSON + `","identifier":"WEB","description":"` + evilJSON + `"}`
+		row := `{"id":"` + sandboxtest.ProjectWeb + `","name":"` + evilJSON + `","identifier":"WEB","description":"` + evilJSON + `"}`
 		switch {
 		case req.Method == http.MethodPatch:
-			return sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"` + evilJSON + `":["` + evilJSON + `"]}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 400, Body: `{"` + evilJSON + `":["` + evilJSON + `"]}`}}
 		case strings.HasSuffix(req.URL.Path, "/projects/"):
-			return sandbox.Fault{Before: sandbox.Break{Status: 200, Body: `{"results":[` + row + `]}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 200, Body: `{"results":[` + row + `]}`}}
 		case strings.HasSuffix(req.URL.Path, "/links/"):
-			return sandbox.Fault{Before: sandbox.Break{Status: 200, Body: `[{"id":"` + sandbox.LinkWeb1 + `","title":"` + evilJSON + `","url":"` + evilJSON + `"}]`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 200, Body: `[{"id":"` + sandboxtest.LinkWeb1 + `","title":"` + evilJSON + `","url":"` + evilJSON + `"}]`}}
 		case strings.HasSuffix(req.URL.Path, "/labels/"):
-			return sandbox.Fault{Before: sandbox.Break{Status: 200, Body: `[{"id":"` + sandbox.LabelBug + `","name":"` + evilJSON + `"}]`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 200, Body: `[{"id":"` + sandboxtest.LabelBug + `","name":"` + evilJSON + `"}]`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
-	project := "version: 1\nworkspace: acme\nprojects:\n  - {key: web, id: " + sandbox.ProjectWeb + ", name: Website"
+	project := "version: 1\nworkspace: acme\nprojects:\n  - {key: web, id: " + sandboxtest.ProjectWeb + ", name: Website"
 	plain := s.write(t, "plain.yaml", project+"}\n")
 	named := s.write(t, "named.yaml", project+", work_items: [{name: A, labels: [Evil]}]}\n")
 	on.Store(true)
@@ -40,7 +40,7 @@ func TestNamesFromTheServiceReachTheTerminalHarmless(t *testing.T) {
 		"a plan that shows what was there": {"plan", "-f", plain},
 		"a refusal":                        {"apply", "-f", plain},
 		"a name that is near":              {"plan", "-f", named},
-		"a table":                          {"get", "links", "--project", sandbox.ProjectWeb, "--work-item", sandbox.WorkItemWeb1},
+		"a table":                          {"get", "links", "--project", sandboxtest.ProjectWeb, "--work-item", sandboxtest.WorkItemWeb1},
 	} {
 		for _, output := range []string{"text", "json"} {
 			r := s.run(t, append(args, "--workspace", "acme", "--output", output)...)
@@ -59,13 +59,13 @@ func TestACredentialThatIsRefusedInTheMiddleEndsTheCommandAndKeepsWhatWasDone(t 
 	t.Parallel()
 	var writes atomic.Int32
 	var revoked atomic.Bool
-	s := newService(t, sandbox.Options{Fault: func(req *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(req *http.Request) sandboxtest.Fault {
 		if req.Method != http.MethodGet && revoked.Load() && writes.Add(1) > 2 {
-			return sandbox.Fault{Before: sandbox.Break{Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
-	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: "+sandbox.ProjectWeb+
+	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: "+sandboxtest.ProjectWeb+
 		"\n    work_items: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]\n")
 	revoked.Store(true)
 	r := s.run(t, "apply", "-f", file, "--parallelism", "1")

@@ -23,6 +23,7 @@ import (
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -66,25 +67,25 @@ const none = "-"
 
 // trial is one thing to look at.
 type trial struct {
-	options    sandbox.Options                       // of a sandbox
-	handler    func(next http.Handler) http.Handler  // before the sandbox; nil = none
-	start      func(http.Handler) *httptest.Server   // nil = plain http
-	base       func(url string) string               // the base URL; nil = the service's
-	workspace  string                                // "" = acme
-	credential apiclient.Credential                  // zero = the sandbox's
-	source     string                                // "" = an API key
-	documented bool                                  // only the documented operations may be used
-	manifest   string                                // "" = none
-	faulty     int                                   // errors in the manifest
-	state      func(t *testing.T, path, base string) // makes a state
-	unseen     int64                                 // requests that no handler gets to see
-	prepare    func(t *testing.T, s *sandbox.Server) // brings the sandbox to where it is to be
+	options    sandboxtest.Options                       // of a sandbox
+	handler    func(next http.Handler) http.Handler      // before the sandbox; nil = none
+	start      func(http.Handler) *httptest.Server       // nil = plain http
+	base       func(url string) string                   // the base URL; nil = the service's
+	workspace  string                                    // "" = acme
+	credential apiclient.Credential                      // zero = the sandbox's
+	source     string                                    // "" = an API key
+	documented bool                                      // only the documented operations may be used
+	manifest   string                                    // "" = none
+	faulty     int                                       // errors in the manifest
+	state      func(t *testing.T, path, base string)     // makes a state
+	unseen     int64                                     // requests that no handler gets to see
+	prepare    func(t *testing.T, s *sandboxtest.Server) // brings the sandbox to where it is to be
 }
 
 // examine looks, and gives the report and the number of requests that arrived.
 func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hide *strings.Replacer) {
 	t.Helper()
-	s, err := sandbox.Open(tr.options)
+	s, err := sandboxtest.Open(tr.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,11 +239,11 @@ func trials() map[string]trial {
 	needs := `projects: [{identifier: WEB, work_items: [{name: A, type: Story}, {name: B, type: Story}]}]
 customers: [{name: Globex, requests: [{title: X}]}]
 `
-	asked := func(body string) func(t *testing.T, s *sandbox.Server) {
-		return func(t *testing.T, s *sandbox.Server) {
+	asked := func(body string) func(t *testing.T, s *sandboxtest.Server) {
+		return func(t *testing.T, s *sandboxtest.Server) {
 			t.Helper()
 			// The first customer of the list is the one that is asked about.
-			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workspaces/acme/customers/"+sandbox.CustomerInitech+"/requests/", strings.NewReader(body))
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workspaces/acme/customers/"+sandboxtest.CustomerInitech+"/requests/", strings.NewReader(body))
 			req.Header.Set("X-Api-Key", sandbox.Key)
 			req.Header.Set("Content-Type", js)
 			w := httptest.NewRecorder()
@@ -266,10 +267,10 @@ customers: [{name: Globex, requests: [{title: X}]}]
 	open := &planner.Intent{Action: planner.Create}
 	return map[string]trial{
 		"requests in the newer form":      {prepare: asked(`{"name":"X","link":"","work_item_ids":[]}`)},
-		"requests in the documented form": {prepare: asked(`{"title":"X"}`), options: sandbox.Options{Answers: sandbox.Contract}},
-		"a state":                         {state: left(planner.Record{Address: "page/a", ID: sandbox.PageWelcome})},
+		"requests in the documented form": {prepare: asked(`{"title":"X"}`), options: sandboxtest.Options{Answers: sandbox.Contract}},
+		"a state":                         {state: left(planner.Record{Address: "page/a", ID: sandboxtest.PageWelcome})},
 		"a state with open requests": {state: left(planner.Record{Address: "page/a", PendingIntent: open}, planner.Record{Address: "page/b", PendingIntent: open},
-			planner.Record{Address: "page/c", PendingIntent: open}, planner.Record{Address: "page/d", PendingIntent: open}, planner.Record{Address: "page/e", ID: sandbox.PageWelcome})},
+			planner.Record{Address: "page/c", PendingIntent: open}, planner.Record{Address: "page/d", PendingIntent: open}, planner.Record{Address: "page/e", ID: sandboxtest.PageWelcome})},
 		"a state that is locked": {state: func(t *testing.T, path, base string) {
 			t.Helper()
 			f := locked(t, path, base)
@@ -277,7 +278,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		}},
 		"a state of another service": {state: func(t *testing.T, path, _ string) {
 			t.Helper()
-			left(planner.Record{Address: "page/a", ID: sandbox.PageWelcome})(t, path, "https://plane.example.com")
+			left(planner.Record{Address: "page/a", ID: sandboxtest.PageWelcome})(t, path, "https://plane.example.com")
 		}},
 		"a state that is broken": {state: func(t *testing.T, path, _ string) {
 			t.Helper()
@@ -286,22 +287,22 @@ customers: [{name: Globex, requests: [{title: X}]}]
 			}
 		}},
 		"full edition":                         {},
-		"full edition with documented answers": {options: sandbox.Options{Answers: sandbox.Contract}},
-		"documented operations":                {options: sandbox.Options{Answers: sandbox.Contract}, documented: true},
-		"documented operations of community":   {options: sandbox.Options{Edition: sandbox.Community}, documented: true},
-		"community edition":                    {options: sandbox.Options{Edition: sandbox.Community}},
-		"community edition and a manifest":     {options: sandbox.Options{Edition: sandbox.Community}, manifest: needs},
+		"full edition with documented answers": {options: sandboxtest.Options{Answers: sandbox.Contract}},
+		"documented operations":                {options: sandboxtest.Options{Answers: sandbox.Contract}, documented: true},
+		"documented operations of community":   {options: sandboxtest.Options{Edition: sandbox.Community}, documented: true},
+		"community edition":                    {options: sandboxtest.Options{Edition: sandbox.Community}},
+		"community edition and a manifest":     {options: sandboxtest.Options{Edition: sandbox.Community}, manifest: needs},
 		"full edition and a manifest":          {manifest: needs},
 		"a manifest with errors":               {manifest: "pages: [{nme: X}]\n", faulty: 1},
-		"empty workspace":                      {options: sandbox.Options{Empty: true}},
-		"guest":                                {credential: apiclient.APIKey(sandbox.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
+		"empty workspace":                      {options: sandboxtest.Options{Empty: true}},
+		"guest":                                {credential: apiclient.APIKey(sandboxtest.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
 		"wrong key":                            {credential: apiclient.APIKey(secret)},
-		"token not taken":                      {options: sandbox.Options{Edition: sandbox.Community}, credential: apiclient.Bearer(secret), source: "access token from PLANE_ACCESS_TOKEN"},
+		"token not taken":                      {options: sandboxtest.Options{Edition: sandbox.Community}, credential: apiclient.Bearer(secret), source: "access token from PLANE_ACCESS_TOKEN"},
 		"unknown workspace":                    {workspace: "Acme"},
 		"unknown workspace and a manifest":     {workspace: "Acme", manifest: "projects:\n  - {identifier: WEB, work_items: [{name: A, state: Todo}]}\ncustomers: [{name: Globex}]\n"},
-		"unknown workspace of community":       {workspace: "nowhere", options: sandbox.Options{Edition: sandbox.Community}},
-		"below a path":                         {options: sandbox.Options{Prefix: "/plane"}, base: under("/plane/")},
-		"address of a page in the browser":     {base: under("/acme/projects"), options: sandbox.Options{Edition: sandbox.Community}, manifest: "customers: [{name: Globex}]\n"},
+		"unknown workspace of community":       {workspace: "nowhere", options: sandboxtest.Options{Edition: sandbox.Community}},
+		"below a path":                         {options: sandboxtest.Options{Prefix: "/plane"}, base: under("/plane/")},
+		"address of a page in the browser":     {base: under("/acme/projects"), options: sandboxtest.Options{Edition: sandbox.Community}, manifest: "customers: [{name: Globex}]\n"},
 		"no workspace":                         {workspace: none},
 		"a place that nothing can be written to": {state: func(t *testing.T, path, _ string) {
 			t.Helper()
@@ -321,7 +322,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		"https wanted":                            {handler: always(400, "text/plain", "Client sent an HTTP request to an HTTPS server.")},
 		"service down":                            {handler: always(502, page, "<html><title>Bad gateway</title></html>")},
 		"rate limit used up":                      {handler: always(429, js, `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`, "Retry-After", "57")},
-		"rate limit used up on the way":           {options: sandbox.Options{Rate: 3, Now: noon}},
+		"rate limit used up on the way":           {options: sandboxtest.Options{Rate: 3, Now: noon}},
 		"few requests left": {handler: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("X-RateLimit-Remaining", "8")

@@ -15,6 +15,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -24,7 +25,7 @@ import (
 // it is, it is the same there.
 func TestEveryValueIsTheSameElsewhere(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]sandbox.Options{
+	for name, o := range map[string]sandboxtest.Options{
 		"full edition": {}, "community edition": {Edition: sandbox.Community},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,8 +142,8 @@ func (s *service) everyValue(edition sandbox.Edition) {
 			s.send("PATCH", "projects/"+project+"/states/"+row.ID()+"/", body.(map[string]any))
 		}
 	}
-	s.send("POST", "projects/"+project+"/work-items/", map[string]any{"name": "Long ago", "created_at": "2020-02-02T10:00:00Z", "created_by": sandbox.UserBob})
-	s.send("PATCH", "projects/"+project+"/", map[string]any{"default_assignee": sandbox.UserAda})
+	s.send("POST", "projects/"+project+"/work-items/", map[string]any{"name": "Long ago", "created_at": "2020-02-02T10:00:00Z", "created_by": sandboxtest.UserBob})
+	s.send("PATCH", "projects/"+project+"/", map[string]any{"default_assignee": sandboxtest.UserAda})
 }
 
 // values are what the service shows of everything, by what it is called.

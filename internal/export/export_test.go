@@ -27,6 +27,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
@@ -36,16 +37,16 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // service is a sandbox with a client for it.
 type service struct {
-	*sandbox.Server
+	*sandboxtest.Server
 
 	t      testing.TB
 	client *apiclient.Client
 	url    string
 }
 
-func newService(tb testing.TB, o sandbox.Options) *service {
+func newService(tb testing.TB, o sandboxtest.Options) *service {
 	tb.Helper()
-	server, err := sandbox.Open(o)
+	server, err := sandboxtest.Open(o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func (s *service) try(method, path string, body map[string]any) (string, error) 
 }
 
 const (
-	web   = "projects/" + sandbox.ProjectWeb + "/"
+	web   = "projects/" + sandboxtest.ProjectWeb + "/"
 	items = web + "work-items/"
 )
 
@@ -163,8 +164,8 @@ func (s *service) fill() {
 	const emoji = "👩‍💻 ships ❤️"
 	text := func(html string) map[string]any { return map[string]any{"name": "Text", "description_html": html} }
 	shop := s.item(map[string]any{
-		"name": "Open the new shop", "priority": "urgent", "state": sandbox.StateInProgress, "labels": []string{sandbox.LabelFrontend, sandbox.LabelBackend},
-		"assignees": []string{sandbox.UserBob, sandbox.UserAda}, "start_date": "2026-12-01", "target_date": "2026-12-12", "type_id": sandbox.TypeStory,
+		"name": "Open the new shop", "priority": "urgent", "state": sandboxtest.StateInProgress, "labels": []string{sandboxtest.LabelFrontend, sandboxtest.LabelBackend},
+		"assignees": []string{sandboxtest.UserBob, sandboxtest.UserAda}, "start_date": "2026-12-01", "target_date": "2026-12-12", "type_id": sandboxtest.TypeStory,
 		"description_html": "<div><p>The old shop is switched off on <strong>31 January</strong>. Until then:</p><ul><li>customers can pay</li><li>orders reach the warehouse</li></ul></div>",
 	})
 	child := s.item(map[string]any{"name": "Open the new shop", "parent": shop})
@@ -181,48 +182,48 @@ func (s *service) fill() {
 	s.send("PATCH", items+second+"/", map[string]any{"parent": first, "target_date": "2026-01-01"})
 	s.send("PATCH", items+second+"/", map[string]any{"start_date": "2026-02-01"})
 
-	other := s.send("POST", web+"cycles/", map[string]any{"name": "Sprint 14", "project_id": sandbox.ProjectWeb})
+	other := s.send("POST", web+"cycles/", map[string]any{"name": "Sprint 14", "project_id": sandboxtest.ProjectWeb})
 	s.send("POST", web+"cycles/"+other+"/cycle-issues/", map[string]any{"issues": []string{shop}})
-	s.send("POST", web+"cycles/"+sandbox.CycleSprint15+"/cycle-issues/", map[string]any{"issues": []string{child, first}})
+	s.send("POST", web+"cycles/"+sandboxtest.CycleSprint15+"/cycle-issues/", map[string]any{"issues": []string{child, first}})
 	module := s.send("POST", web+"modules/", map[string]any{"name": "Basket"})
-	for _, m := range []string{module, sandbox.ModuleCheckout} {
+	for _, m := range []string{module, sandboxtest.ModuleCheckout} {
 		s.send("POST", web+"modules/"+m+"/module-issues/", map[string]any{"issues": []string{shop}})
 	}
 	// A name that is another's key: nobody but its own key names it.
 	s.send("POST", web+"states/", map[string]any{"name": "In-Review!", "color": "#123456", "group": "started"})
 	review := s.send("POST", web+"states/", map[string]any{"name": "in-review", "color": "#123456", "group": "started"})
 	s.send("PATCH", items+bell+"/", map[string]any{"state": review})
-	s.send("POST", web+"labels/", map[string]any{"name": "red", "color": "red", "parent": sandbox.LabelBug})
+	s.send("POST", web+"labels/", map[string]any{"name": "red", "color": "red", "parent": sandboxtest.LabelBug})
 
 	s.send("POST", items+shop+"/links/", map[string]any{"url": "https://example.com/brief", "title": "Brief"})
 	bad := s.send("POST", items+shop+"/links/", map[string]any{"url": "https://example.com/bad"})
 	s.send("PATCH", items+shop+"/links/"+bad+"/", map[string]any{"url": "nope"})
 	s.send("POST", items+shop+"/comments/", map[string]any{"comment_html": "<p>One page, <em>please</em>.</p>"})
 	s.send("POST", items+shop+"/relations/", map[string]any{"relation_type": "blocking", "issues": []string{child}})
-	elsewhere := s.send("POST", "projects/"+sandbox.ProjectOps+"/work-items/", map[string]any{"name": "Watch the shop"})
+	elsewhere := s.send("POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", map[string]any{"name": "Watch the shop"})
 	s.send("POST", items+shop+"/relations/", map[string]any{"relation_type": "blocked_by", "issues": []string{elsewhere}})
 	s.send("POST", items+child+"/relations/", map[string]any{"relation_type": "relates_to", "issues": []string{first}})
 }
 
 // rest adds what the community edition does not have.
 func (s *service) rest() {
-	s.item(map[string]any{"name": "Estimated", "estimate_point": sandbox.EstimateWeb[:len(sandbox.EstimateWeb)-1] + "5"})
+	s.item(map[string]any{"name": "Estimated", "estimate_point": sandboxtest.EstimateWeb[:len(sandboxtest.EstimateWeb)-1] + "5"})
 	for _, name := range []string{"Twice", "Twice", "../../etc/passwd", "CON", "日本語の頁", "👍", strings.Repeat("long ", 50)} {
 		s.send("POST", "pages/", map[string]any{"name": name, "description_html": "<h1>Title</h1><p>of <a href=\"https://example.com\">" + name + "</a></p>"})
 	}
 	s.send("POST", "pages/", map[string]any{"name": "Coloured", "description_html": "<p>a <span data-text-color=\"red\">b</span></p>"})
-	s.send("POST", "initiatives/"+sandbox.InitiativeNorth+"/projects/", map[string]any{"project_ids": []string{sandbox.ProjectWeb, sandbox.ProjectOps}})
-	s.send("POST", "initiatives/"+sandbox.InitiativeNorth+"/labels/", map[string]any{"label_ids": []string{sandbox.InitiativeLabelGrowth}})
-	s.send("POST", "teamspaces/"+sandbox.TeamspacePlatform+"/projects/", map[string]any{"project_ids": []string{sandbox.ProjectOps}})
-	s.send("PATCH", "teamspaces/"+sandbox.TeamspacePlatform+"/", map[string]any{"description_html": "<p>Keeps the <em>lights</em> on.</p>", "logo_props": map[string]any{"in_use": "emoji", "n": 1.5, "yes": "0777"}})
-	s.send("PATCH", "initiatives/"+sandbox.InitiativeNorth+"/", map[string]any{"logo_props": map[string]any{"a\u0007b": 1}})
+	s.send("POST", "initiatives/"+sandboxtest.InitiativeNorth+"/projects/", map[string]any{"project_ids": []string{sandboxtest.ProjectWeb, sandboxtest.ProjectOps}})
+	s.send("POST", "initiatives/"+sandboxtest.InitiativeNorth+"/labels/", map[string]any{"label_ids": []string{sandboxtest.InitiativeLabelGrowth}})
+	s.send("POST", "teamspaces/"+sandboxtest.TeamspacePlatform+"/projects/", map[string]any{"project_ids": []string{sandboxtest.ProjectOps}})
+	s.send("PATCH", "teamspaces/"+sandboxtest.TeamspacePlatform+"/", map[string]any{"description_html": "<p>Keeps the <em>lights</em> on.</p>", "logo_props": map[string]any{"in_use": "emoji", "n": 1.5, "yes": "0777"}})
+	s.send("PATCH", "initiatives/"+sandboxtest.InitiativeNorth+"/", map[string]any{"logo_props": map[string]any{"a\u0007b": 1}})
 }
 
 func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 	t.Parallel()
 	everything := []string{"links", "comments", "relations"}
 	for name, tt := range map[string]struct {
-		service sandbox.Options
+		service sandboxtest.Options
 		fill    bool
 		export  export.Options
 	}{
@@ -232,9 +233,9 @@ func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 		"with its links and comments":         {fill: true, export: export.Options{With: everything}},
 		"one project of two":                  {fill: true, export: export.Options{Projects: []string{"web"}}},
 		"one section":                         {fill: true, export: export.Options{Only: []string{"work_items"}}},
-		"from the community edition":          {service: sandbox.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
-		"as the contract has it":              {service: sandbox.Options{Answers: sandbox.Contract}},
-		"by small pages":                      {service: sandbox.Options{PerPage: 3}, fill: true},
+		"from the community edition":          {service: sandboxtest.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
+		"as the contract has it":              {service: sandboxtest.Options{Answers: sandbox.Contract}},
+		"by small pages":                      {service: sandboxtest.Options{PerPage: 3}, fill: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +255,7 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 
 func TestTheSameServiceGivesTheSameFiles(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	s.fill()
 	s.rest()
 	o := export.Options{With: []string{"links", "comments", "relations"}}
@@ -298,7 +299,7 @@ func TestTheSameServiceGivesTheSameFiles(t *testing.T) {
 func TestManyItemsTakeARequestForEachPage(t *testing.T) {
 	t.Parallel()
 	const n = 500
-	s := newService(t, sandbox.Options{PerPage: n / 5})
+	s := newService(t, sandboxtest.Options{PerPage: n / 5})
 	read := func(o export.Options) int {
 		t.Helper()
 		before, log := s.client.Sent(), len(s.Log())
@@ -338,7 +339,7 @@ func TestManyItemsTakeARequestForEachPage(t *testing.T) {
 
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Edition: sandbox.Community})
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	archived := s.send("POST", "projects/", map[string]any{"name": "Old", "identifier": "OLD"})
 	s.send("POST", "projects/"+archived+"/archive/", nil)
 	s.item(map[string]any{"name": "A draft", "is_draft": true})
@@ -380,7 +381,7 @@ func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
 	for name, edition := range map[string]sandbox.Edition{"full": sandbox.Full, "community": sandbox.Community} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{Edition: edition})
+			s := newService(t, sandboxtest.Options{Edition: edition})
 			above := s.item(map[string]any{"name": "Above"})
 			below := s.item(map[string]any{"name": "Below", "parent": above})
 			beside := s.item(map[string]any{"name": "Beside"})
@@ -410,8 +411,8 @@ func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
 // A feature that is off though there are things which need it is off again elsewhere, once they are made.
 func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Edition: sandbox.Community})
-	s.send("PATCH", "projects/"+sandbox.ProjectWeb+"/", map[string]any{"cycle_view": false, "page_view": false})
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
+	s.send("PATCH", "projects/"+sandboxtest.ProjectWeb+"/", map[string]any{"cycle_view": false, "page_view": false})
 	files, e := s.export(export.Options{})
 	text := ""
 	for _, f := range e.Files {
@@ -426,9 +427,9 @@ func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 // What is archived and can be said is exported, with who is in it.
 func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Edition: sandbox.Community})
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	item := s.item(map[string]any{"name": "Done long ago"})
-	cycle := s.send("POST", web+"cycles/", map[string]any{"name": "Sprint 1", "project_id": sandbox.ProjectWeb})
+	cycle := s.send("POST", web+"cycles/", map[string]any{"name": "Sprint 1", "project_id": sandboxtest.ProjectWeb})
 	s.send("POST", web+"cycles/"+cycle+"/cycle-issues/", map[string]any{"issues": []string{item}})
 	s.send("PATCH", web+"cycles/"+cycle+"/", map[string]any{"start_date": "2026-01-05", "end_date": "2026-01-16"})
 	s.send("POST", web+"cycles/"+cycle+"/archive/", nil)
@@ -455,7 +456,7 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 // A thing without an ID of the service's form could be sent to no place that is safe.
 func TestThingsWithoutAnIDAreTold(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	for _, id := range []string{`""`, "12", "null", "{}", `"../../../x"`} {
 		odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answer := httptest.NewRecorder()
@@ -485,7 +486,7 @@ func TestThingsWithoutAnIDAreTold(t *testing.T) {
 
 func TestAListThatShowsNoTextIsReadOneByOne(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := httptest.NewRecorder()
 		s.ServeHTTP(answer, r)
@@ -512,11 +513,11 @@ func TestAListThatShowsNoTextIsReadOneByOne(t *testing.T) {
 
 func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{Fault: func(r *http.Request) sandbox.Fault {
+	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/cycles/") || strings.HasSuffix(r.URL.Path, "/customers/") {
-			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusForbidden, Body: `{"detail":"You do not have permission to perform this action."}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusForbidden, Body: `{"detail":"You do not have permission to perform this action."}`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	_, e := s.export(export.Options{})
 	var told []string
@@ -538,7 +539,7 @@ func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
 
 func TestAWrongWordIsAnErrorWithAHint(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandbox.Options{})
+	s := newService(t, sandboxtest.Options{})
 	for name, tt := range map[string]struct {
 		o    export.Options
 		want string
@@ -612,8 +613,8 @@ func TestRolesAreExported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, sandbox.Options{Answers: c.answers})
-			s.send("POST", web+"project-members/", map[string]any{"member": sandbox.UserEve, "role": 5})
+			s := newService(t, sandboxtest.Options{Answers: c.answers})
+			s.send("POST", web+"project-members/", map[string]any{"member": sandboxtest.UserEve, "role": 5})
 			dir, e := s.export(export.Options{})
 			s.hold(dir, e)
 			var all strings.Builder

@@ -16,7 +16,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // whole is a manifest with every kind of write.
@@ -25,24 +25,24 @@ version: 1
 workspace: acme
 projects:
   - key: web
-    id: ` + sandbox.ProjectWeb + `
+    id: ` + sandboxtest.ProjectWeb + `
     identifier: WEB
     description: Public site and shop
-    cycles: [{key: c, id: ` + sandbox.CycleSprint14 + `}]
+    cycles: [{key: c, id: ` + sandboxtest.CycleSprint14 + `}]
     work_items:
-      - {key: old, id: ` + sandbox.WorkItemWeb1 + `, identifier: WEB-1RENAMED}
+      - {key: old, id: ` + sandboxtest.WorkItemWeb1 + `, identifier: WEB-1RENAMED}
       - {key: first, name: First}
       - {key: a, name: Item A, cycle: c, links: [{url: "https://example.com/a"}]}
       - {key: b, name: Item B, cycle: c, links: [{url: "https://example.com/b"}, {url: "https://example.com/c"}]}
-initiative_labels: [{key: growth, id: ` + sandbox.InitiativeLabelGrowth + `, color: "#15803d"}]
-initiatives: [{key: north, id: ` + sandbox.InitiativeNorth + `, labels: [growth], projects: [web]}]
-teamspaces: [{key: platform, id: ` + sandbox.TeamspacePlatform + `, description: Keeps the lights on., projects: [web]}]
+initiative_labels: [{key: growth, id: ` + sandboxtest.InitiativeLabelGrowth + `, color: "#15803d"}]
+initiatives: [{key: north, id: ` + sandboxtest.InitiativeNorth + `, labels: [growth], projects: [web]}]
+teamspaces: [{key: platform, id: ` + sandboxtest.TeamspacePlatform + `, description: Keeps the lights on., projects: [web]}]
 customers:
   - key: globex
-    id: ` + sandbox.CustomerGlobex + `
+    id: ` + sandboxtest.CustomerGlobex + `
     requests:
       - {key: export, title: Export, description: Once a month.}
-      - {key: dark, id: ` + sandbox.RequestDarkMode + `, description: For night shifts and mornings.}
+      - {key: dark, id: ` + sandboxtest.RequestDarkMode + `, description: For night shifts and mornings.}
 pages: [{key: decisions, name: Decisions, description: Newest first.}]
 `
 
@@ -148,46 +148,46 @@ func writes() map[string]write {
 
 // trouble is what the first such request suffers.
 type trouble struct {
-	fault   sandbox.Fault
+	fault   sandboxtest.Fault
 	killed  bool // the process dies meanwhile
 	short   bool // the client waits only a little
 	stopped bool // the user interrupts the run
 }
 
 func troubles() map[string]trouble {
-	again := func(after string) sandbox.Fault {
-		return sandbox.Fault{Before: sandbox.Break{Status: 429, Header: http.Header{"Retry-After": {after}}}}
+	again := func(after string) sandboxtest.Fault {
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: 429, Header: http.Header{"Retry-After": {after}}}}
 	}
 	all := map[string]trouble{
 		"turned away by the rate limit":              {fault: again("0")},
 		"turned away by the rate limit for a second": {fault: again("1")},
-		"turned away as busy, with a time to come":   {fault: sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"0"}}}}},
+		"turned away as busy, with a time to come":   {fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"0"}}}}},
 		"done, while the user interrupts":            {stopped: true},
-		"done, and an answer that is not whole":      {fault: sandbox.Fault{After: sandbox.Break{Body: `{"half":`}}},
+		"done, and an answer that is not whole":      {fault: sandboxtest.Fault{After: sandboxtest.Break{Body: `{"half":`}}},
 	}
 	for name, one := range map[string]struct {
-		sandbox.Break
+		sandboxtest.Break
 
 		killed, short bool
 	}{
-		"cut":     {Break: sandbox.Break{Cut: true}},
-		"500":     {Break: sandbox.Break{Status: 500, Body: `{"error":"Something went wrong"}`}},
-		"503":     {Break: sandbox.Break{Status: 503, Body: `<html>busy</html>`}},
-		"stalled": {Break: sandbox.Break{Stall: true}, short: true},
-		"killed":  {Break: sandbox.Break{Stall: true}, killed: true},
+		"cut":     {Break: sandboxtest.Break{Cut: true}},
+		"500":     {Break: sandboxtest.Break{Status: 500, Body: `{"error":"Something went wrong"}`}},
+		"503":     {Break: sandboxtest.Break{Status: 503, Body: `<html>busy</html>`}},
+		"stalled": {Break: sandboxtest.Break{Stall: true}, short: true},
+		"killed":  {Break: sandboxtest.Break{Stall: true}, killed: true},
 	} {
-		all["not done, "+name] = trouble{fault: sandbox.Fault{Before: one.Break}, killed: one.killed, short: one.short}
-		all["done, "+name] = trouble{fault: sandbox.Fault{After: one.Break}, killed: one.killed, short: one.short}
+		all["not done, "+name] = trouble{fault: sandboxtest.Fault{Before: one.Break}, killed: one.killed, short: one.short}
+		all["done, "+name] = trouble{fault: sandboxtest.Fault{After: one.Break}, killed: one.killed, short: one.short}
 	}
 	return all
 }
 
 // on gives the fault of the first request that the write is.
-func (tr trouble) on(w write) func(*http.Request, run) sandbox.Fault {
+func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 	var hit atomic.Bool
-	return func(req *http.Request, run run) sandbox.Fault {
+	return func(req *http.Request, run run) sandboxtest.Fault {
 		if !w.is(req) || hit.Swap(true) {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		if tr.killed {
 			defer run.kill()

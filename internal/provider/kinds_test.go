@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -25,7 +25,7 @@ func TestEveryKind(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			var later atomic.Bool
-			s := newServiceOf(t, resource.Full, sandbox.Options{Now: func() time.Time {
+			s := newServiceOf(t, resource.Full, sandboxtest.Options{Now: func() time.Time {
 				if later.Load() {
 					return time.Now().AddDate(100, 0, 0) // then every cycle is over
 				}

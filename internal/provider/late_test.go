@@ -13,17 +13,18 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // lateness are ways to give up a request that is carried out nonetheless.
 func lateness() map[string]trouble {
-	stall := sandbox.Break{Stall: true}
+	stall := sandboxtest.Break{Stall: true}
 	return map[string]trouble{
 		"the connection is cut":                   {},
-		"a gateway gives up":                      {fault: sandbox.Fault{Before: sandbox.Break{Status: 504, Body: "<html>too late</html>"}}},
-		"the client gives up":                     {fault: sandbox.Fault{Before: stall}, short: true},
+		"a gateway gives up":                      {fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 504, Body: "<html>too late</html>"}}},
+		"the client gives up":                     {fault: sandboxtest.Fault{Before: stall}, short: true},
 		"the process dies":                        {killed: true},
-		"the process dies while it waits":         {fault: sandbox.Fault{Before: stall}, killed: true},
+		"the process dies while it waits":         {fault: sandboxtest.Fault{Before: stall}, killed: true},
 		"the user interrupts and the line breaks": {stopped: true},
 	}
 }
@@ -53,9 +54,9 @@ func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
 // beLate lets the first such request be late, and applies until all is well.
 func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	t.Helper()
-	unique := sandbox.UniqueNever
+	unique := sandboxtest.UniqueNever
 	if what == "create work item" && api == resource.Full {
-		unique = sandbox.UniqueAlways
+		unique = sandboxtest.UniqueAlways
 	}
 	s := newVirtual(t, api, unique)
 	one := applying{manifest: wholeOf(api), grace: provider.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
@@ -78,13 +79,13 @@ func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 }
 
 // newVirtual is a service within a bubble.
-func newVirtual(t *testing.T, api resource.API, unique sandbox.Uniqueness) *service {
+func newVirtual(t *testing.T, api resource.API, unique sandboxtest.Uniqueness) *service {
 	t.Helper()
 	answers := sandbox.Observed
 	if api == resource.Documented {
 		answers = sandbox.Contract
 	}
-	s := newServiceOf(t, api, sandbox.Options{Answers: answers, Unique: unique})
+	s := newServiceOf(t, api, sandboxtest.Options{Answers: answers, Unique: unique})
 	s.virtual = true
 	return s
 }
@@ -93,27 +94,27 @@ func newVirtual(t *testing.T, api resource.API, unique sandbox.Uniqueness) *serv
 // the run, and takes no longer than the service may take.
 func TestALostCreateIsSettledWithinTheRunWhileOthersGoOn(t *testing.T) {
 	t.Parallel()
-	cut := sandbox.Fault{Before: sandbox.Break{Cut: true}}
+	cut := sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}
 	for name, tt := range map[string]struct {
 		what   string
-		fault  sandbox.Fault
+		fault  sandboxtest.Fault
 		killed bool
 		most   time.Duration // that the run which settles it takes, the next one after a kill
 	}{
-		"what was done is found at once":                        {"create work item", sandbox.Fault{After: sandbox.Break{Cut: true}}, false, 0},
+		"what was done is found at once":                        {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
 		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},
 		"in the next run as well":                               {"create work item", cut, true, 3 * time.Second},
 		"a link after the grace period":                         {"create link", cut, false, time.Minute},
 		"in the next run too":                                   {"create link", cut, true, time.Minute},
-		"an item that comes late, when it was sent again":       {"create work item", sandbox.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
-		"a link that comes late, as soon as a look shows it":    {"create link", sandbox.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
-		"503 with a time is asked again then, nothing is doubt": {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
-		"503 without one is looked into":                        {"create work item", sandbox.Fault{Before: sandbox.Break{Status: 503}}, false, 3 * time.Second},
+		"an item that comes late, when it was sent again":       {"create work item", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a link that comes late, as soon as a look shows it":    {"create link", sandboxtest.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
+		"503 with a time is asked again then, nothing is doubt": {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
+		"503 without one is looked into":                        {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := newVirtual(t, resource.Full, sandbox.UniqueAlways)
+				s := newVirtual(t, resource.Full, sandboxtest.UniqueAlways)
 				start := time.Now()
 				r := s.apply(t, applying{
 					manifest: wholeOf(resource.Full), grace: time.Minute, retries: 3, killed: tt.killed,
@@ -159,17 +160,17 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
+				s := newVirtual(t, resource.Documented, sandboxtest.UniqueNever)
 				created := writes()["create work item"]
-				s.apply(t, applying{manifest: oneItem, killed: true, fault: func(req *http.Request, run run) sandbox.Fault {
+				s.apply(t, applying{manifest: oneItem, killed: true, fault: func(req *http.Request, run run) sandboxtest.Fault {
 					if !created.is(req) {
-						return sandbox.Fault{}
+						return sandboxtest.Fault{}
 					}
 					run.kill()
 					if tt.failed {
-						return sandbox.Fault{Before: sandbox.Break{Cut: true}}
+						return sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}
 					}
-					return sandbox.Fault{After: sandbox.Break{Cut: true}}
+					return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 				}})
 				time.Sleep(tt.ago) //nolint:forbidigo // in a bubble it takes no time
 				before := time.Now()
@@ -188,11 +189,11 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 func TestAReadThatCameTooEarlyIsRepeatedHoweverLongTheOthersTake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newVirtual(t, resource.Documented, sandbox.UniqueNever)
+		s := newVirtual(t, resource.Documented, sandboxtest.UniqueNever)
 		s.apply(t, applying{manifest: oneItem, killed: true, fault: trouble{
-			fault: sandbox.Fault{Late: 50 * time.Second}, killed: true,
+			fault: sandboxtest.Fault{Late: 50 * time.Second}, killed: true,
 		}.on(writes()["create work item"])})
-		s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Delay: 15 * time.Second} }
+		s.fault = func(*http.Request) sandboxtest.Fault { return sandboxtest.Fault{Delay: 15 * time.Second} }
 		r := s.apply(t, applying{manifest: oneItem, timeout: time.Minute, grace: time.Minute})
 		if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
 			t.Error(r.failed(), s.picture())

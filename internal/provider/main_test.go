@@ -24,6 +24,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -40,16 +41,16 @@ func TestMain(m *testing.M) {
 
 // service is a sandbox whose requests can be made to fail, with a folder for manifests and state.
 type service struct {
-	*sandbox.Server
+	*sandboxtest.Server
 
 	api     resource.API
 	dir     string
 	now     func() time.Time // nil = as late as it is
 	virtual bool             // within a bubble, where there are no connections
 
-	fault    func(*http.Request) sandbox.Fault   // of the present run; nil = none
-	always   func(*http.Request) sandbox.Fault   // while there is none; nil = none
-	replying func(*http.Request, map[string]any) // changes a record that is answered; nil = nothing does
+	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
+	always   func(*http.Request) sandboxtest.Fault // while there is none; nil = none
+	replying func(*http.Request, map[string]any)   // changes a record that is answered; nil = nothing does
 }
 
 func newService(t *testing.T, api resource.API) *service {
@@ -58,23 +59,23 @@ func newService(t *testing.T, api resource.API) *service {
 	if api == resource.Documented {
 		answers = sandbox.Contract
 	}
-	return newServiceOf(t, api, sandbox.Options{Answers: answers})
+	return newServiceOf(t, api, sandboxtest.Options{Answers: answers})
 }
 
-func newServiceOf(t *testing.T, api resource.API, o sandbox.Options) *service {
+func newServiceOf(t *testing.T, api resource.API, o sandboxtest.Options) *service {
 	t.Helper()
 	s := &service{api: api, dir: t.TempDir()}
-	o.Fault = func(req *http.Request) sandbox.Fault {
+	o.Fault = func(req *http.Request) sandboxtest.Fault {
 		if s.fault == nil {
 			if s.always != nil {
 				return s.always(req)
 			}
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		return s.fault(req)
 	}
 	var err error
-	if s.Server, err = sandbox.Open(o); err != nil {
+	if s.Server, err = sandboxtest.Open(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
@@ -167,7 +168,7 @@ type applying struct {
 	manifest string
 	timeout  time.Duration                                // 0 = long
 	retries  int                                          // 0 = none
-	fault    func(*http.Request, run) sandbox.Fault       // nil = none
+	fault    func(*http.Request, run) sandboxtest.Fault   // nil = none
 	killed   bool                                         // the state is not saved
 	dies     func(executor.Journal, run) executor.Journal // nil = not by what it writes down
 	workers  int                                          // 0 = 4
@@ -245,7 +246,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		journal = a.dies(file, r)
 	}
 	if a.fault != nil {
-		s.fault = func(req *http.Request) sandbox.Fault { return a.fault(req, r) }
+		s.fault = func(req *http.Request) sandboxtest.Fault { return a.fault(req, r) }
 	}
 	service := provider.NewService(client, plan, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // TestWhoIsInAProjectAlready: who creates a project, and who leads it, is in it from the start.
@@ -82,7 +82,7 @@ projects:
 			id = row["id"]
 		}
 	}
-	s.somebody(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandbox.ProjectWeb, id), "")
+	s.somebody(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandboxtest.ProjectWeb, id), "")
 	for _, when := range []string{"at once", "after losing the state"} {
 		a := s.apply(t, applying{manifest: manifest})
 		if sum := a.plan.Summary; a.writes > 0 || sum.Create+sum.Update+sum.AddMembers > 0 {
@@ -99,13 +99,13 @@ func TestWhoGotInIsKnownThoughOthersWereRefused(t *testing.T) {
 projects:
   - {key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A, cycle: s}, {name: B, cycle: s}, {key: old, identifier: WEB-1, cycle: s}]}`
 	s := newService(t, resource.Full)
-	first := s.apply(t, applying{manifest: manifest, fault: func(req *http.Request, _ run) sandbox.Fault {
+	first := s.apply(t, applying{manifest: manifest, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 		body, _ := io.ReadAll(req.Body)
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		if strings.HasSuffix(req.URL.Path, "/cycle-issues/") && bytes.Contains(body, []byte(sandbox.WorkItemWeb1)) {
-			return sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"error":"The payload is not valid"}`}}
+		if strings.HasSuffix(req.URL.Path, "/cycle-issues/") && bytes.Contains(body, []byte(sandboxtest.WorkItemWeb1)) {
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: 400, Body: `{"error":"The payload is not valid"}`}}
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // only read
@@ -133,12 +133,12 @@ func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
 	faster := true
 	a := s.apply(t, applying{
 		manifest: `{projects: [{key: web, identifier: WEB, labels: [{key: tide, name: Tide}]}]}`,
-		fault: func(req *http.Request, _ run) sandbox.Fault {
+		fault: func(req *http.Request, _ run) sandboxtest.Fault {
 			if req.Method == http.MethodPost && faster {
 				faster = false
-				s.somebody(t, http.MethodPost, "projects/"+sandbox.ProjectWeb+"/labels/", `{"name":"Tide"}`)
+				s.somebody(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name":"Tide"}`)
 			}
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		},
 	})
 	file := s.open(t)

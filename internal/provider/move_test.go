@@ -9,7 +9,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -46,17 +46,17 @@ func TestAMovedItemGoesOnlyWhenTheNewOneIsComplete(t *testing.T) {
 			}
 			for range 2 {
 				hit := false
-				a := s.apply(t, applying{manifest: after, prune: true, workers: 1, fault: func(r *http.Request, _ run) sandbox.Fault {
+				a := s.apply(t, applying{manifest: after, prune: true, workers: 1, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 					body, err := io.ReadAll(r.Body)
 					if err != nil {
 						t.Error(err)
 					}
 					r.Body = io.NopCloser(bytes.NewReader(body))
 					if r.Method != refuse.method || !strings.HasSuffix(r.URL.Path, refuse.path) || !strings.Contains(string(body), refuse.body) {
-						return sandbox.Fault{}
+						return sandboxtest.Fault{}
 					}
 					hit = true
-					return sandbox.Fault{Before: sandbox.Break{Status: http.StatusBadRequest, Body: `{"error": "Not today."}`}}
+					return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error": "Not today."}`}}
 				}})
 				old := a.Steps[len(a.Steps)-1]
 				for _, r := range a.Steps {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -105,20 +106,20 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B, cycle: s}, {name: C, links: ["https://example.com/c"]}]}]}`
 	const bare = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B}]}]}`
-	for name, fault := range map[string]sandbox.Fault{
-		"the request is lost":                {Before: sandbox.Break{Cut: true}},
-		"the answer is lost":                 {After: sandbox.Break{Cut: true}},
-		"somebody else was faster":           {After: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
-		"the service is away for the moment": {Before: sandbox.Break{Status: http.StatusBadGateway}},
+	for name, fault := range map[string]sandboxtest.Fault{
+		"the request is lost":                {Before: sandboxtest.Break{Cut: true}},
+		"the answer is lost":                 {After: sandboxtest.Break{Cut: true}},
+		"somebody else was faster":           {After: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
+		"the service is away for the moment": {Before: sandboxtest.Break{Status: http.StatusBadGateway}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.Full)
 			s.apply(t, applying{manifest: with})
 			first := map[string]bool{}
-			a := s.apply(t, applying{manifest: bare, prune: true, retries: 3, workers: 1, fault: func(r *http.Request, _ run) sandbox.Fault {
+			a := s.apply(t, applying{manifest: bare, prune: true, retries: 3, workers: 1, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 				if r.Method != http.MethodDelete || first[r.URL.Path] {
-					return sandbox.Fault{}
+					return sandboxtest.Fault{}
 				}
 				first[r.URL.Path] = true
 				return fault
@@ -142,7 +143,7 @@ func TestWhatIsInAThingThatIsGoneDoesNotStopAPlan(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.Full)
 			s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, description: New, members: [bob@example.com], work_items: [{name: A, links: ["https://example.com/c"]}]` + protect + `}]}`})
-			s.somebody(t, http.MethodDelete, "projects/"+sandbox.ProjectWeb+"/", "")
+			s.somebody(t, http.MethodDelete, "projects/"+sandboxtest.ProjectWeb+"/", "")
 			s.apply(t, applying{manifest: `{version: 1}`, prune: true})
 			if known, _ := s.remembered(t); len(known) > 0 {
 				t.Error(known)
@@ -158,13 +159,13 @@ func TestWhatALostRunMadeIsPrunedToo(t *testing.T) {
 	s := newService(t, resource.Full)
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
 	lost := false
-	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{name: A}]}]}`, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{name: A}]}]}`, killed: true, fault: func(r *http.Request, now run) sandboxtest.Fault {
 		if r.Method != http.MethodPost {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		lost = true
 		now.kill()
-		return sandbox.Fault{After: sandbox.Break{Cut: true}}
+		return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 	}})
 	a := s.apply(t, applying{manifest: bare, prune: true})
 	if known, _ := s.remembered(t); !lost || len(a.failed()) > 0 || a.plan.Summary.Delete != 1 || s.named("work_item", "A") > 0 || len(known) > 0 {
@@ -183,22 +184,22 @@ func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
 		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
 	const writes = 8 // two items, a link, four memberships, and the marks of what is called otherwise
 	for n := 1; n <= writes; n++ {
-		for name, fault := range map[string]sandbox.Fault{"before": {Before: sandbox.Break{Cut: true}}, "after": {After: sandbox.Break{Cut: true}}} {
+		for name, fault := range map[string]sandboxtest.Fault{"before": {Before: sandboxtest.Break{Cut: true}}, "after": {After: sandboxtest.Break{Cut: true}}} {
 			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
 				t.Parallel()
 				s := newService(t, resource.Full)
 				had := len(s.Rows("work_item"))
 				s.apply(t, applying{manifest: with})
 				seen := 0
-				s.apply(t, applying{manifest: bare, prune: true, workers: 1, killed: true, fault: func(r *http.Request, now run) sandbox.Fault {
+				s.apply(t, applying{manifest: bare, prune: true, workers: 1, killed: true, fault: func(r *http.Request, now run) sandboxtest.Fault {
 					if r.Method == http.MethodGet {
-						return sandbox.Fault{}
+						return sandboxtest.Fault{}
 					}
 					if seen++; seen == n {
 						now.kill()
 						return fault
 					}
-					return sandbox.Fault{}
+					return sandboxtest.Fault{}
 				}})
 				if seen < n {
 					t.Fatalf("only %d writes", seen)
@@ -230,7 +231,7 @@ func TestWhatOthersUseIsNotDeleted(t *testing.T) {
 		}
 		return ""
 	}
-	const web = "projects/" + sandbox.ProjectWeb + "/"
+	const web = "projects/" + sandboxtest.ProjectWeb + "/"
 	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
 	s.somebody(t, http.MethodPost, web+"cycles/"+id("cycle", "Cyc")+"/cycle-issues/", `{"issues": ["`+item+`"]}`)
 	s.somebody(t, http.MethodPost, web+"modules/"+id("module", "Mod")+"/module-issues/", `{"issues": ["`+item+`"]}`)
@@ -250,12 +251,12 @@ func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
 	s.apply(t, applying{manifest: with})
 	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
 	put := false
-	a := s.apply(t, applying{manifest: bare, prune: true, fault: func(r *http.Request, _ run) sandbox.Fault {
+	a := s.apply(t, applying{manifest: bare, prune: true, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/cycle-issues/") && !put {
 			put = true
 			s.somebody(t, http.MethodPost, strings.TrimPrefix(r.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace+"/"), `{"issues": ["`+item+`"]}`)
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "is not deleted: 1 work item") || len(s.Rows("cycle")) == 0 {
 		t.Error(failed)

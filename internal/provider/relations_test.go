@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -16,11 +16,11 @@ func TestRelationsThatTheServiceCannotTake(t *testing.T) {
 	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: %}, {key: b, name: B}]}]}`
 	with := func(relations string) string { return strings.Replace(items, "%", relations, 1) }
 	lacking := func(s *service) { // the community edition can add relations, and take none back
-		s.always = func(r *http.Request) sandbox.Fault {
+		s.always = func(r *http.Request) sandboxtest.Fault {
 			if !strings.HasSuffix(r.URL.Path, "/relations/remove/") {
-				return sandbox.Fault{}
+				return sandboxtest.Fault{}
 			}
-			return sandbox.Fault{Before: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}}
+			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}}
 		}
 	}
 	t.Run("a second one of two items", func(t *testing.T) {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
 // roleOfEve is that in the project WEB, as it is stored.
 func (s *service) roleOfEve() string {
 	for _, row := range s.Rows("project_member") {
-		if row["member"] == sandbox.UserEve && row["project"] == sandbox.ProjectWeb {
+		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
 			return (&resource.Attribute{Name: "role", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}}).Shown(row)
 		}
 	}
@@ -28,7 +29,7 @@ func TestRoles(t *testing.T) {
 	for name, answers := range map[string]sandbox.Answers{"shown": sandbox.Contract, "not shown": sandbox.Observed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServiceOf(t, resource.Full, sandbox.Options{Answers: answers})
+			s := newServiceOf(t, resource.Full, sandboxtest.Options{Answers: answers})
 			a := s.apply(t, applying{manifest: with + `[bob@example.com, eve@example.com]}]}`})
 			if got := s.roleOfEve(); got != "guest" || len(a.failed()) > 0 {
 				t.Errorf("a guest of the workspace became %q: %v", got, a.failed())
@@ -50,8 +51,8 @@ func TestRoles(t *testing.T) {
 				t.Error(got, changed.plan.Summary, changed.failed())
 			}
 			for _, row := range s.Rows("project_member") {
-				if row["member"] == sandbox.UserEve {
-					s.somebody(t, http.MethodPatch, "projects/"+sandbox.ProjectWeb+"/project-members/"+row["id"].(string)+"/", `{"role": 20}`) //nolint:forcetypeassert // it is a text
+				if row["member"] == sandboxtest.UserEve {
+					s.somebody(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+row["id"].(string)+"/", `{"role": 20}`) //nolint:forcetypeassert // it is a text
 				}
 			}
 			drifted := s.apply(t, applying{manifest: with + `[{user: eve@example.com, role: member}]}]}`})
@@ -72,7 +73,7 @@ func TestRoles(t *testing.T) {
 // TestTheCommunityEditionTakesNobodyOut: its lists do not show what the request needs.
 func TestTheCommunityEditionTakesNobodyOut(t *testing.T) {
 	t.Parallel()
-	s := newServiceOf(t, resource.Full, sandbox.Options{Edition: sandbox.Community})
+	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, eve@example.com]}]}`})
 	for _, members := range []string{`, members: []`, ``} {
 		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB` + members + `}]}`, prune: true})
@@ -91,11 +92,11 @@ func TestAMemberWhoCannotBeTakenOutIsNotSaidToBeOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [eve@example.com]}]}`})
-	a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: []}]}`, fault: func(r *http.Request, _ run) sandbox.Fault {
+	a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: []}]}`, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 		if r.Method != http.MethodDelete || !strings.Contains(r.URL.Path, "project-members") {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
-		return sandbox.Fault{Before: sandbox.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}}
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}}
 	}})
 	if len(a.failed()) != 1 || s.roleOfEve() == "" {
 		t.Error(a.failed())

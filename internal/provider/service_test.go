@@ -17,11 +17,12 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
 // header begins a manifest whose project has these work items.
-const header = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandbox.ProjectWeb + "\n    identifier: WEB\n    work_items:\n"
+const header = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandboxtest.ProjectWeb + "\n    identifier: WEB\n    work_items:\n"
 
 const oneItem = header + "      - {key: a, name: Item A}\n"
 
@@ -43,12 +44,12 @@ func (a applied) itemA(t *testing.T) executor.StepResult {
 }
 
 // always gives the requests that the write is a fault.
-func always(w write, f sandbox.Fault) func(*http.Request, run) sandbox.Fault {
-	return func(req *http.Request, _ run) sandbox.Fault {
+func always(w write, f sandboxtest.Fault) func(*http.Request, run) sandboxtest.Fault {
+	return func(req *http.Request, _ run) sandboxtest.Fault {
 		if w.is(req) {
 			return f
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}
 }
 
@@ -60,10 +61,10 @@ func TestACreateWhoseAnswerIsLostIsSettledInTheSameRunWhereItCanBeLookedFor(t *t
 		settled bool
 		sent    int
 	}{
-		"it was done":                          {trouble{fault: sandbox.Fault{After: sandbox.Break{Cut: true}}}, true, 1},
-		"it was done, and refused":             {trouble{fault: sandbox.Fault{After: sandbox.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
-		"it was done, and the answer is empty": {trouble{fault: sandbox.Fault{After: sandbox.Break{Status: 201, Body: `{}`}}}, true, 1},
-		"it was not done":                      {trouble{fault: sandbox.Fault{Before: sandbox.Break{Cut: true}}}, false, 2},
+		"it was done":                          {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}, true, 1},
+		"it was done, and refused":             {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
+		"it was done, and the answer is empty": {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 201, Body: `{}`}}}, true, 1},
+		"it was not done":                      {trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}}, false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +84,7 @@ func TestACreateWhoseAnswerIsLostIsSettledInTheSameRunWhereItCanBeLookedFor(t *t
 func TestACreateThatIsRefusedFailsAndIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
-	refused := sandbox.Fault{Before: sandbox.Break{Status: 400, Body: `{"name":["No such names today."]}`}}
+	refused := sandboxtest.Fault{Before: sandboxtest.Break{Status: 400, Body: `{"name":["No such names today."]}`}}
 	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], refused)})
 	if got := r.itemA(t); got.Status != executor.Failed || r.writes != 1 || !strings.Contains(got.Err.Error(), "No such names today.") {
 		t.Errorf("%+v, %d writes", got, r.writes)
@@ -93,7 +94,7 @@ func TestACreateThatIsRefusedFailsAndIsNotSentAgain(t *testing.T) {
 func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
-	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], sandbox.Fault{Before: sandbox.Break{Cut: true}})})
+	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}})})
 	if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 3 {
 		t.Errorf("%+v, %d writes", got, r.writes)
 	}
@@ -104,10 +105,10 @@ func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
 
 func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 	t.Parallel()
-	for name, looking := range map[string]sandbox.Break{
+	for name, looking := range map[string]sandboxtest.Break{
 		"connection lost":       {Cut: true},
 		"server error":          {Status: 500, Body: `{"error":"Something went wrong"}`},
-		"something else":        {Status: 200, Body: `{"id":"` + sandbox.WorkItemWeb1 + `"}`},
+		"something else":        {Status: 200, Body: `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`},
 		"a web page":            {Status: 404, Body: `<html>gone</html>`},
 		"a credential that was": {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
 	} {
@@ -116,15 +117,15 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 			s := newService(t, resource.Full)
 			created := writes()["create work item"]
 			var lost atomic.Bool
-			r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandbox.Fault {
+			r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				switch {
 				case created.is(req):
 					lost.Store(true)
-					return sandbox.Fault{After: sandbox.Break{Cut: true}}
+					return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 				case lost.Load():
-					return sandbox.Fault{Before: looking}
+					return sandboxtest.Fault{Before: looking}
 				}
-				return sandbox.Fault{}
+				return sandboxtest.Fault{}
 			}})
 			if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 1 {
 				t.Errorf("%+v, %d writes", got, r.writes)
@@ -141,9 +142,9 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 
 func TestAnItemThatNothingCanTellOfIsNeverSentAgain(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]sandbox.Fault{
-		"done":     {After: sandbox.Break{Cut: true}},
-		"not done": {Before: sandbox.Break{Cut: true}},
+	for name, fault := range map[string]sandboxtest.Fault{
+		"done":     {After: sandboxtest.Break{Cut: true}},
+		"not done": {Before: sandboxtest.Break{Cut: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,7 +176,7 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 	s := newService(t, resource.Full)
 	created := writes()["create work item"]
 	var hit atomic.Bool
-	r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandbox.Fault {
+	r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 		if created.is(req) && !hit.Swap(true) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
@@ -184,14 +185,14 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 			s.replay(req, body)
 			req.Body = io.NopCloser(bytes.NewReader(body))
 		}
-		return sandbox.Fault{}
+		return sandboxtest.Fault{}
 	}})
 	got := r.itemA(t)
 	rows := s.Rows("work_item")
 	if got.Status != executor.Done || !got.Outcome.Settled || got.Outcome.ID != rows[len(rows)-1]["id"] || s.named("work_item", "Item A") != 1 {
 		t.Errorf("%+v %v", got, rows)
 	}
-	looks := slices.DeleteFunc(s.Log(), func(e sandbox.Entry) bool { return !strings.Contains(e.Query, "external_id=") })
+	looks := slices.DeleteFunc(s.Log(), func(e sandboxtest.Entry) bool { return !strings.Contains(e.Query, "external_id=") })
 	if len(looks) != 1 {
 		t.Errorf("it was looked for %d times to be compared", len(looks))
 	}
@@ -209,7 +210,7 @@ func TestWhatIsRepeatableIsRepeatedAtOnce(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.Full)
-			lost := trouble{fault: sandbox.Fault{After: sandbox.Break{Cut: true}}}
+			lost := trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}
 			if r := s.apply(t, applying{manifest: wholeOf(s.api), retries: 1, fault: lost.on(w)}); len(r.failed()) > 0 {
 				t.Errorf("%q", r.failed())
 			}
@@ -224,9 +225,9 @@ func TestAnAnswerThatLeavesSomebodyOutIsReported(t *testing.T) {
 		api   resource.API
 		items string
 	}{
-		"of an item that is created":                   {resource.Full, "      - {key: a, name: Item A, assignees: [" + sandbox.UserEve + ", " + sandbox.UserBob + "]}\n"},
-		"of an item that is created, to what is known": {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandbox.UserEve + ", " + sandbox.UserBob + "]}\n"},
-		"of an item that is changed":                   {resource.Full, "      - {key: a, id: " + sandbox.WorkItemWeb1 + ", assignees: [" + sandbox.UserEve + "]}\n"},
+		"of an item that is created":                   {resource.Full, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
+		"of an item that is created, to what is known": {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
+		"of an item that is changed":                   {resource.Full, "      - {key: a, id: " + sandboxtest.WorkItemWeb1 + ", assignees: [" + sandboxtest.UserEve + "]}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +252,7 @@ func TestAnAnswerThatLeavesSomebodyOutIsReported(t *testing.T) {
 
 func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
 	t.Parallel()
-	for name, refusal := range map[string]sandbox.Break{
+	for name, refusal := range map[string]sandboxtest.Break{
 		"401":               {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
 		"403 for a bad key": {Status: 403, Body: `{"detail":"Given API token is not valid"}`},
 	} {
@@ -265,11 +266,11 @@ func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
 			}
 			manifest := text.String()
 			var n atomic.Int32
-			r := s.apply(t, applying{manifest: manifest, workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
+			r := s.apply(t, applying{manifest: manifest, workers: 1, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if req.Method != http.MethodPost || n.Add(1) < 3 {
-					return sandbox.Fault{}
+					return sandboxtest.Fault{}
 				}
-				return sandbox.Fault{Before: refusal}
+				return sandboxtest.Fault{Before: refusal}
 			}})
 			if !errors.Is(r.Stopped, executor.ErrStop) || r.writes != 3 {
 				t.Errorf("%v, %d writes", r.Stopped, r.writes)
@@ -284,7 +285,7 @@ func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
 func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
-	lacking := sandbox.Fault{Before: sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
+	lacking := sandboxtest.Fault{Before: sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
 	r := s.apply(t, applying{manifest: wholeOf(s.api), fault: always(writes()["create page"], lacking)})
 	if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "has too low a role") || r.Stopped != nil {
 		t.Errorf("%q %v", failed, r.Stopped)
@@ -294,7 +295,7 @@ func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
 func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
 	t.Parallel()
 	// Initech has no requests yet, so nothing shows before which names the service uses.
-	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandbox.CustomerInitech +
+	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandboxtest.CustomerInitech +
 		"\n    requests:\n      - {key: a, title: A, description: First.}\n      - {key: b, title: B}\n"
 	for name, tt := range map[string]struct {
 		answers sandbox.Answers
@@ -308,7 +309,7 @@ func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServiceOf(t, tt.api, sandbox.Options{Answers: tt.answers})
+			s := newServiceOf(t, tt.api, sandboxtest.Options{Answers: tt.answers})
 			r := s.apply(t, applying{manifest: manifest, workers: 1})
 			if len(r.failed()) > 0 || r.writes != tt.writes || s.named("customer_request", "A") != 1 || s.named("customer_request", "B") != 1 {
 				t.Errorf("%q, %d writes, %v", r.failed(), r.writes, s.Rows("customer_request"))
@@ -326,22 +327,22 @@ func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
 func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		answer sandbox.Break
+		answer sandboxtest.Break
 		want   resource.API
 		fails  bool
 	}{
-		"the projects are listed":          {sandbox.Break{}, resource.Full, false},
-		"the route is not there":           {sandbox.Break{Status: 404, Body: `{"error":"Page not found."}`}, resource.Documented, false},
-		"there is no such workspace":       {sandbox.Break{Status: 404, Body: `{"error":"The requested resource does not exist."}`}, resource.Documented, false},
-		"the credential may not list them": {sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, true},
-		"the credential is not valid":      {sandbox.Break{Status: 403, Body: `{"detail":"Given API token is not valid"}`}, resource.Documented, true},
-		"the service is broken":            {sandbox.Break{Status: 503}, resource.Documented, true},
-		"a web page is there instead":      {sandbox.Break{Status: 404, Body: "<html></html>"}, resource.Documented, true},
+		"the projects are listed":          {sandboxtest.Break{}, resource.Full, false},
+		"the route is not there":           {sandboxtest.Break{Status: 404, Body: `{"error":"Page not found."}`}, resource.Documented, false},
+		"there is no such workspace":       {sandboxtest.Break{Status: 404, Body: `{"error":"The requested resource does not exist."}`}, resource.Documented, false},
+		"the credential may not list them": {sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, true},
+		"the credential is not valid":      {sandboxtest.Break{Status: 403, Body: `{"detail":"Given API token is not valid"}`}, resource.Documented, true},
+		"the service is broken":            {sandboxtest.Break{Status: 503}, resource.Documented, true},
+		"a web page is there instead":      {sandboxtest.Break{Status: 404, Body: "<html></html>"}, resource.Documented, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.Full)
-			s.fault = func(*http.Request) sandbox.Fault { return sandbox.Fault{Before: tt.answer} }
+			s.fault = func(*http.Request) sandboxtest.Fault { return sandboxtest.Fault{Before: tt.answer} }
 			client, done := s.client(t, apiclient.Config{Retries: -1})
 			defer done()
 			observed := planner.Observed{}
@@ -358,7 +359,7 @@ func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
 
 func TestWhatAnEditionLacksIsNotPossibleAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
-	s := newServiceOf(t, resource.Full, sandbox.Options{Edition: sandbox.Community})
+	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
 	r := s.apply(t, applying{manifest: wholeOf(s.api)})
 	if failed := r.failed(); len(failed) > 0 {
 		t.Errorf("%q", failed)
@@ -416,12 +417,12 @@ projects:
     work_items:
       - {key: a, name: Item A, type: Story, cycle: Q1}
       - {key: b, name: Item B, type: Bug, cycle: Q1}
-`, fault: func(req *http.Request, _ run) sandbox.Fault {
+`, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 		if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/work-item-types/") {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		tries++
-		return sandbox.Fault{Before: sandbox.Break{Status: 404, Body: `{"error":"Page not found."}`}}
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: 404, Body: `{"error":"Page not found."}`}}
 	}})
 	if tries == 0 || s.named("work_item", "Item A") != 1 || s.named("work_item", "Item B") != 1 || len(s.Rows("cycle_issue")) < 2 {
 		t.Errorf("%d tries; %q; %s", tries, r.failed(), s.picture())
@@ -439,12 +440,12 @@ func TestAProbeThatIsForbiddenTellsNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	probes := 0
-	s.fault = func(req *http.Request) sandbox.Fault {
+	s.fault = func(req *http.Request) sandboxtest.Fault {
 		if req.URL.Query().Get("per_page") != "1" {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		probes++
-		return sandbox.Fault{Before: sandbox.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
 	}
 	r := s.apply(t, applying{manifest: `{projects: [{identifier: NEW, name: New, labels: [{name: x}]}]}`})
 	if len(r.failed()) > 0 || probes != 1 || s.named("label", "x") != 1 {

@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -96,17 +97,17 @@ func misfortunes() map[string]misfortune {
 	for name, tr := range troubles() {
 		all[name] = misfortune{trouble: tr}
 	}
-	for name, b := range map[string]sandbox.Break{
+	for name, b := range map[string]sandboxtest.Break{
 		"502":              {Status: 502, Body: "<html>Bad Gateway</html>"},
 		"504":              {Status: 504, Body: "<html>Gateway Timeout</html>"},
 		"400":              {Status: 400, Body: `{"error":"Please provide valid detail"}`},
 		"another's answer": {Status: 200, Body: "<html>Please sign in</html>"},
 		"half an answer":   {Body: `{"half":`},
 	} {
-		all["not done, "+name] = misfortune{trouble: trouble{fault: sandbox.Fault{Before: b}}}
-		all["done, "+name] = misfortune{trouble: trouble{fault: sandbox.Fault{After: b}}}
+		all["not done, "+name] = misfortune{trouble: trouble{fault: sandboxtest.Fault{Before: b}}}
+		all["done, "+name] = misfortune{trouble: trouble{fault: sandboxtest.Fault{After: b}}}
 	}
-	all["turned away by the rate limit, without a word when to come"] = misfortune{trouble: trouble{fault: sandbox.Fault{Before: sandbox.Break{Status: 429}}}}
+	all["turned away by the rate limit, without a word when to come"] = misfortune{trouble: trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 429}}}}
 	for _, delay := range []time.Duration{5 * time.Millisecond, 20 * time.Second, provider.DefaultGrace - time.Second} {
 		for how, tr := range lateness() {
 			tr.fault.Late = delay
@@ -117,16 +118,16 @@ func misfortunes() map[string]misfortune {
 }
 
 // at gives the fault of the n-th write of a run, and counts them.
-func (m misfortune) at(n int, count *int) func(*http.Request, run) sandbox.Fault {
+func (m misfortune) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
 	var mu sync.Mutex
-	return func(req *http.Request, now run) sandbox.Fault {
+	return func(req *http.Request, now run) sandboxtest.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		if req.Method == http.MethodGet {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		if *count++; *count != n || m.moment != never {
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}
 		if m.killed {
 			defer now.kill()
@@ -220,7 +221,7 @@ type stage struct {
 }
 
 // open gives a service as it is before the scene.
-func (st *stage) open(t *testing.T, unique sandbox.Uniqueness) *service {
+func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 	t.Helper()
 	dir := t.TempDir()
 	if st.folder != "" {
@@ -228,7 +229,7 @@ func (st *stage) open(t *testing.T, unique sandbox.Uniqueness) *service {
 			t.Fatal(err)
 		}
 	}
-	o := sandbox.Options{Path: filepath.Join(dir, "db"), Unique: unique}
+	o := sandboxtest.Options{Path: filepath.Join(dir, "db"), Unique: unique}
 	if st.documented {
 		o.Answers = sandbox.Contract
 	}
@@ -252,7 +253,7 @@ func (sc scene) prepare(t *testing.T) *stage {
 	t.Helper()
 	st, folder := &stage{scene: sc}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		s := st.open(t, sandbox.UniqueAlways)
+		s := st.open(t, sandboxtest.UniqueAlways)
 		l := &life{T: t, s: s}
 		for _, text := range sc.setup {
 			l.done("what is before", s.apply(t, applying{manifest: text, prune: true}))
@@ -268,12 +269,12 @@ func (sc scene) prepare(t *testing.T) *stage {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := st.open(t, sandbox.UniqueAlways)
-		a := st.apply(t, s, applying{workers: 1, fault: func(req *http.Request, _ run) sandbox.Fault {
+		s := st.open(t, sandboxtest.UniqueAlways)
+		a := st.apply(t, s, applying{workers: 1, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 			if req.Method != http.MethodGet {
 				st.writes = append(st.writes, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme"))
 			}
-			return sandbox.Fault{}
+			return sandboxtest.Fault{}
 		}})
 		l := &life{T: t, s: s}
 		l.done("the scene", a)
@@ -317,9 +318,9 @@ func TestWhateverHappensToAWrite(t *testing.T) {
 // are, what the service refuses, and whether the second run suffers too.
 func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
 	t.Helper()
-	unique, retries := sandbox.UniqueAlways, 0
+	unique, retries := sandboxtest.UniqueAlways, 0
 	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears a mark
-		unique = sandbox.UniqueNever
+		unique = sandboxtest.UniqueNever
 	}
 	if variant/2%2 == 1 {
 		retries = 3

@@ -23,6 +23,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
 
@@ -50,7 +51,7 @@ type spy struct {
 	sent  []map[string]any // bodies of writes
 }
 
-func (p *spy) look(req *http.Request, _ run) sandbox.Fault {
+func (p *spy) look(req *http.Request, _ run) sandboxtest.Fault {
 	body, _ := io.ReadAll(req.Body)
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	p.mu.Lock()
@@ -61,7 +62,7 @@ func (p *spy) look(req *http.Request, _ run) sandbox.Fault {
 		_ = json.Unmarshal(body, &sent)
 		p.sent = append(p.sent, sent)
 	}
-	return sandbox.Fault{}
+	return sandboxtest.Fault{}
 }
 
 // keys are the names that all bodies use.
@@ -103,7 +104,7 @@ func hint(err error) string {
 	return h.Hint()
 }
 
-const cycleIssues = "projects/" + sandbox.ProjectWeb + "/cycles/%s/cycle-issues/"
+const cycleIssues = "projects/" + sandboxtest.ProjectWeb + "/cycles/%s/cycle-issues/"
 
 // attempt is one test of the table.
 type attempt struct {
@@ -119,7 +120,7 @@ func TestTraps(t *testing.T) {
 		try func(t attempt)
 	}{
 		"an item of another project is dropped from a module without a word": {resource.Full, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
+			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			text := header + "      - {key: x, id: " + other + ", module: Checkout}\n"
 			if findings := fmt.Sprint(t.s.findings(t.T, text)); !strings.Contains(findings, "no work item with the ID "+other) {
 				t.Error(findings)
@@ -131,7 +132,7 @@ func TestTraps(t *testing.T) {
 			}
 		}},
 		"a cycle takes an item of another project and never shows it": {resource.Full, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
+			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			for _, what := range []string{"cycle: Sprint 14", "links: [{url: \"https://example.com/a\"}]"} {
 				text := header + "      - {key: x, id: " + other + ", " + what + "}\n"
 				if findings := fmt.Sprint(t.s.findings(t.T, text)); !strings.Contains(findings, "no work item with the ID "+other) {
@@ -140,8 +141,8 @@ func TestTraps(t *testing.T) {
 			}
 		}},
 		"a change that is answered with success is not made, and the state does not say that it was": {resource.Documented, func(t attempt) {
-			text := "version: 1\nworkspace: acme\nteamspaces:\n  - {key: p, id: " + sandbox.TeamspacePlatform + ", lead: " + sandbox.UserBob + "}\n"
-			unchanged := sandbox.Fault{Before: sandbox.Break{Status: 200, Body: `{"id":"` + sandbox.TeamspacePlatform + `","lead":"` + sandbox.UserAda + `"}`}}
+			text := "version: 1\nworkspace: acme\nteamspaces:\n  - {key: p, id: " + sandboxtest.TeamspacePlatform + ", lead: " + sandboxtest.UserBob + "}\n"
+			unchanged := sandboxtest.Fault{Before: sandboxtest.Break{Status: 200, Body: `{"id":"` + sandboxtest.TeamspacePlatform + `","lead":"` + sandboxtest.UserAda + `"}`}}
 			r := t.s.apply(t.T, applying{manifest: text, fault: always(writes()["change teamspace"], unchanged)})
 			at(t.T, r.warnings(), "not-taken", "teamspace/p", 4, "lead")
 			if r := t.s.apply(t.T, applying{manifest: text}); r.writes != 1 {
@@ -150,15 +151,15 @@ func TestTraps(t *testing.T) {
 			t.s.settled(t.T, text)
 		}},
 		"a module in the body of an item is dropped without a word, which is said once": {resource.Documented, func(t attempt) {
-			item := "      - {key: %s, name: Item %s, module: " + sandbox.ModuleCheckout + "}\n"
+			item := "      - {key: %s, name: Item %s, module: " + sandboxtest.ModuleCheckout + "}\n"
 			text := header + fmt.Sprintf(item, "a", "A") + fmt.Sprintf(item, "b", "B")
 			r := t.s.apply(t.T, applying{manifest: text, workers: 1})
 			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "have no module")
 		}},
 		"an item that got into two cycles cannot be moved any more": {resource.Full, func(t attempt) {
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint14), `{"issues":["`+sandbox.WorkItemWeb1+`"]}`)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint15), `{"issues":["`+strings.ToUpper(sandbox.WorkItemWeb1)+`"]}`)
-			third := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/cycles/", `{"name":"Sprint 16","project_id":"`+sandbox.ProjectWeb+`"}`)["id"].(string)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
+			third := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/cycles/", `{"name":"Sprint 16","project_id":"`+sandboxtest.ProjectWeb+`"}`)["id"].(string)
 			if n := len(t.s.Rows("cycle_issue")); n != 2 {
 				t.Fatalf("the item is in %d cycles", n)
 			}
@@ -166,7 +167,7 @@ func TestTraps(t *testing.T) {
 			for i := range items {
 				items[i] = fmt.Sprintf("      - {key: i%d, name: Item %d, cycle: %s}\n", i, i, third)
 			}
-			text := header + strings.Join(items, "") + "      - {key: old, id: " + sandbox.WorkItemWeb1 + ", cycle: " + third + "}\n" +
+			text := header + strings.Join(items, "") + "      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", cycle: " + third + "}\n" +
 				"      - {key: b, name: B, cycle: Sprint 14}\n      - {key: c, name: C, cycle: Sprint 15}\n"
 			for range 2 {
 				r := t.s.apply(t.T, applying{manifest: text})
@@ -185,10 +186,10 @@ func TestTraps(t *testing.T) {
 			}
 		}},
 		"an item that got into two cycles is named by the plan that reads both": {resource.Full, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint14), `{"issues":["`+sandbox.WorkItemWeb1+`"]}`)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandbox.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandbox.WorkItemWeb1)+`"]}`)
-			text := header + "      - {key: other, id: " + other + ", cycle: Sprint 15}\n      - {key: old, id: " + sandbox.WorkItemWeb1 + ", cycle: Sprint 14}\n"
+			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
+			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
+			text := header + "      - {key: other, id: " + other + ", cycle: Sprint 15}\n      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", cycle: Sprint 14}\n"
 			r := t.s.apply(t.T, applying{manifest: text})
 			at(t.T, r.plan.Notices, "in-two", "work_item/web/old", 9, "cycle/web/Sprint 15 and cycle/web/Sprint 14")
 			if r.writes != 0 || len(r.failed()) > 0 {
@@ -207,8 +208,8 @@ func TestTraps(t *testing.T) {
 		}},
 		"a refusal in general terms may come after the item was created": {resource.Documented, func(t attempt) {
 			text := oneItem
-			r := t.s.apply(t.T, applying{manifest: text, fault: always(writes()["create work item"], sandbox.Fault{
-				After: sandbox.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`},
+			r := t.s.apply(t.T, applying{manifest: text, fault: always(writes()["create work item"], sandboxtest.Fault{
+				After: sandboxtest.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`},
 			})})
 			if got := r.itemA(t.T); got.Status != executor.Unknown || !strings.Contains(got.Err.Error(), "it is not known whether") {
 				t.Errorf("%+v", got)
@@ -219,12 +220,12 @@ func TestTraps(t *testing.T) {
 		}},
 		"a link to an item that is gone is refused in general terms": {resource.Full, func(t attempt) {
 			var hit atomic.Bool
-			text := header + "      - {key: old, id: " + sandbox.WorkItemWeb1 + ", links: [{url: \"https://example.com/a\"}]}\n"
-			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandbox.Fault {
+			text := header + "      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", links: [{url: \"https://example.com/a\"}]}\n"
+			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if req.Method == http.MethodPost && !hit.Swap(true) {
-					t.s.somebody(t.T, "DELETE", "projects/"+sandbox.ProjectWeb+"/work-items/"+sandbox.WorkItemWeb1+"/", ``)
+					t.s.somebody(t.T, "DELETE", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", ``)
 				}
-				return sandbox.Fault{}
+				return sandboxtest.Fault{}
 			}})
 			if len(r.failed()) != 1 || !strings.Contains(hint(r.Steps[0].Err), "what it lives in") {
 				t.Errorf("%q", r.failed())
@@ -233,15 +234,15 @@ func TestTraps(t *testing.T) {
 		"what an archived project takes is never shown": {resource.Full, func(t attempt) {
 			text := header + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text})
-			t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/archive/", ``)
+			t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/archive/", ``)
 			if findings := t.s.findings(t.T, text); !strings.Contains(fmt.Sprint(findings), "project/web (WEB) is archived on the service") {
 				t.Errorf("%v", findings)
 			}
 		}},
 		"an archived item that carries the mark stands in the way and is shown nowhere": {resource.Full, func(t attempt) {
 			const hidden = "00000000-0000-4000-8000-000000000001"
-			r := t.s.apply(t.T, applying{manifest: oneItem, fault: always(writes()["create work item"], sandbox.Fault{
-				Before: sandbox.Break{Status: 409, Body: `{"error":"Issue with the same external id and external source already exists","id":"` + hidden + `"}`},
+			r := t.s.apply(t.T, applying{manifest: oneItem, fault: always(writes()["create work item"], sandboxtest.Fault{
+				Before: sandboxtest.Break{Status: 409, Body: `{"error":"Issue with the same external id and external source already exists","id":"` + hidden + `"}`},
 			})})
 			got := r.itemA(t.T)
 			if got.Status != executor.Failed || !strings.Contains(got.Err.Error(), hidden) || !strings.Contains(hint(got.Err), "archived") {
@@ -265,8 +266,8 @@ func TestTraps(t *testing.T) {
 		}},
 		"IDs in upper case are not the same to the service": {resource.Full, func(t attempt) {
 			point := t.s.Rows("estimate_point")[0]["id"].(string)
-			text := strings.Replace(wholeOf(t.s.api), "name: Item A,", "name: Item A, estimate_point: "+point+", assignees: ["+sandbox.UserBob+"], labels: ["+sandbox.LabelBug+
-				"], state: "+sandbox.StateTodo+", type: "+sandbox.TypeTask+", parent: "+sandbox.WorkItemWeb1+", module: "+sandbox.ModuleCheckout+",", 1)
+			text := strings.Replace(wholeOf(t.s.api), "name: Item A,", "name: Item A, estimate_point: "+point+", assignees: ["+sandboxtest.UserBob+"], labels: ["+sandboxtest.LabelBug+
+				"], state: "+sandboxtest.StateTodo+", type: "+sandboxtest.TypeTask+", parent: "+sandboxtest.WorkItemWeb1+", module: "+sandboxtest.ModuleCheckout+",", 1)
 			p := &spy{}
 			uuid := regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 			upper := uuid.ReplaceAllStringFunc(text, strings.ToUpper)
@@ -283,14 +284,14 @@ func TestTraps(t *testing.T) {
 			t.s.settled(t.T, upper)
 		}},
 		"an item can be made its own ancestor": {resource.Full, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
 			text := header + "      - {key: a, identifier: WEB-1, parent: WEB-2, labels: [bug]}\n" +
 				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
 			at(t.T, t.s.findings(t.T, text), "circle", "work_item/web/a", 8, "by way of work_item/web/b")
 		}},
 		"labels of another project are not sent, and guests are dropped and named": {resource.Full, func(t attempt) {
-			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandbox.LabelInfra + "]}\n"})
-			if r.plan.Summary.Create != 1 || len(r.failed()) > 0 || len(r.plan.Steps) != 2 || !strings.Contains(r.plan.Steps[1].Reason, "no label with the ID "+sandbox.LabelInfra) {
+			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandboxtest.LabelInfra + "]}\n"})
+			if r.plan.Summary.Create != 1 || len(r.failed()) > 0 || len(r.plan.Steps) != 2 || !strings.Contains(r.plan.Steps[1].Reason, "no label with the ID "+sandboxtest.LabelInfra) {
 				t.Errorf("%+v", r.plan.Steps)
 			}
 			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
@@ -300,7 +301,7 @@ func TestTraps(t *testing.T) {
 			}
 		}},
 		"one date of two is not held against the other, which is there": {resource.Full, func(t attempt) {
-			t.s.somebody(t.T, "PATCH", "projects/"+sandbox.ProjectWeb+"/work-items/"+sandbox.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
+			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, identifier: WEB-1, start_date: 2026-12-10}\n"})
 			at(t.T, r.plan.Notices, "dates", "work_item/web/a", 8, "start_date 2026-12-10, after its target_date 2026-12-05")
 		}},
@@ -344,7 +345,7 @@ func TestTraps(t *testing.T) {
 			t.s.settled(t.T, text)
 			for _, row := range t.s.Rows("work_item") { // somebody changes it: that is told, and overwritten
 				if row["name"] == "A" {
-					t.s.somebody(t.T, http.MethodPatch, "projects/"+sandbox.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
+					t.s.somebody(t.T, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
 				}
 			}
 			again := t.s.apply(t.T, applying{manifest: text})
@@ -361,11 +362,11 @@ func TestTraps(t *testing.T) {
 			text := header + "      - {key: a, name: Item A, links: [{url: \"https://example.com/a\"}]}\n"
 			link := writes()["create link"]
 			var hit atomic.Bool
-			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandbox.Fault {
+			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if link.is(req) && !hit.Swap(true) {
 					t.s.somebody(t.T, "POST", strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme/"), `{"url":"https://example.com/a"}`)
 				}
-				return sandbox.Fault{}
+				return sandboxtest.Fault{}
 			}})
 			if len(r.failed()) > 0 || len(t.s.Rows("link")) != 2 {
 				t.Errorf("%q %v", r.failed(), t.s.Rows("link"))
@@ -375,11 +376,11 @@ func TestTraps(t *testing.T) {
 		"a label that somebody else created meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
 			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
 			var hit atomic.Bool
-			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandbox.Fault {
+			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if req.Method == http.MethodPost && !hit.Swap(true) {
 					t.s.somebody(t.T, "POST", "initiatives/labels/", `{"name":"Autumn","color":"#000000"}`)
 				}
-				return sandbox.Fault{}
+				return sandboxtest.Fault{}
 			}})
 			if len(r.failed()) > 0 || t.s.named("initiative_label", "Autumn") != 1 {
 				t.Errorf("%q %v", r.failed(), t.s.Rows("initiative_label"))
@@ -418,8 +419,8 @@ func TestTraps(t *testing.T) {
 		"two things that carry one mark cannot be looked up": {resource.Full, func(t attempt) {
 			t.s.apply(t.T, applying{manifest: oneItem, killed: true})
 			mark := t.s.Rows("work_item")[1]["external_id"].(string)
-			double := t.s.somebody(t.T, "POST", "projects/"+sandbox.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+mark+`"}`)["id"].(string)
-			t.s.somebody(t.T, "PATCH", "projects/"+sandbox.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
+			double := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+mark+`"}`)["id"].(string)
+			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
 			t.s.dir = t.TempDir() // the state is lost
 			findings := fmt.Sprint(t.s.findings(t.T, oneItem))
 			if !strings.Contains(findings, "the service has 2 things that could be work_item/web/a") || !strings.Contains(findings, double) {
@@ -432,7 +433,7 @@ func TestTraps(t *testing.T) {
 			t.s.apply(t.T, applying{manifest: first}) // so that a number is known
 			t.s.now = func() time.Time { return time.Unix(-1, 0) }
 			text := first + "      - {key: a, name: Item A}\n"
-			t.s.apply(t.T, applying{manifest: text, killed: true, fault: always(writes()["create work item"], sandbox.Fault{After: sandbox.Break{Cut: true}})})
+			t.s.apply(t.T, applying{manifest: text, killed: true, fault: always(writes()["create work item"], sandboxtest.Fault{After: sandboxtest.Break{Cut: true}})})
 			r := t.s.apply(t.T, applying{manifest: text})
 			if r.writes != 0 || len(r.failed()) > 0 || t.s.named("work_item", "Item A") != 1 {
 				t.Errorf("%d writes, %q", r.writes, r.failed())
@@ -451,7 +452,7 @@ func TestTraps(t *testing.T) {
 	} {
 		t.Run(trap, func(t *testing.T) {
 			t.Parallel()
-			test.try(attempt{t, newServiceOf(t, test.api, sandbox.Options{})})
+			test.try(attempt{t, newServiceOf(t, test.api, sandboxtest.Options{})})
 		})
 	}
 }
@@ -471,13 +472,13 @@ func TestMembersAreThereWhenTheServiceShowsThem(t *testing.T) {
 	}{
 		"an empty list, though they are in":                         {resource.Full, done, 200, `[]`, true, true},
 		"an empty list, and they are not in":                        {resource.Full, notDone, 200, `[]`, false, false},
-		"a list of others, and they are not in":                     {resource.Full, notDone, 200, `[{"id":"` + sandbox.WorkItemWeb1 + `"}]`, false, false},
-		"an object that tells nothing, and they are in":             {resource.Full, done, 201, `{"id":"` + sandbox.WorkItemWeb1 + `"}`, true, true},
-		"an object that tells nothing, and they are not in":         {resource.Full, notDone, 201, `{"id":"` + sandbox.WorkItemWeb1 + `"}`, false, false},
+		"a list of others, and they are not in":                     {resource.Full, notDone, 200, `[{"id":"` + sandboxtest.WorkItemWeb1 + `"}]`, false, false},
+		"an object that tells nothing, and they are in":             {resource.Full, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
+		"an object that tells nothing, and they are not in":         {resource.Full, notDone, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, false, false},
 		"nothing, and they are in":                                  {resource.Full, done, 204, ``, true, true},
 		"nothing, and they are not in":                              {resource.Full, notDone, 204, ``, false, false},
 		"an empty list where no read can tell is taken at its word": {resource.Documented, notDone, 200, `[]`, false, false},
-		"an object where no read can tell is believed":              {resource.Documented, done, 201, `{"id":"` + sandbox.WorkItemWeb1 + `"}`, true, true},
+		"an object where no read can tell is believed":              {resource.Documented, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
 	} {
 		for what, w := range writes() {
 			if !strings.HasPrefix(what, "add ") || tt.api == resource.Documented && what != "add work items to a cycle" {
@@ -485,11 +486,11 @@ func TestMembersAreThereWhenTheServiceShowsThem(t *testing.T) {
 			}
 			t.Run(name+"/"+what, func(t *testing.T) {
 				t.Parallel()
-				s := newServiceOf(t, tt.api, sandbox.Options{})
-				answer := sandbox.Break{Status: tt.status, Body: tt.answer}
-				fault := sandbox.Fault{Before: answer}
+				s := newServiceOf(t, tt.api, sandboxtest.Options{})
+				answer := sandboxtest.Break{Status: tt.status, Body: tt.answer}
+				fault := sandboxtest.Fault{Before: answer}
 				if tt.done {
-					fault = sandbox.Fault{After: answer}
+					fault = sandboxtest.Fault{After: answer}
 				}
 				r := s.apply(t, applying{manifest: wholeOf(s.api), fault: always(w, fault)})
 				members := 1

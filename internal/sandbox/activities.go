@@ -52,7 +52,7 @@ func listActivities(res *resource) handler {
 		if order := c.query.Get("order_by"); order != "" && order != "created_at" {
 			less, ok := c.ordering(t, res.kind, order)
 			if !ok {
-				return broken()
+				return serverError()
 			}
 			slices.SortStableFunc(all, less)
 		}

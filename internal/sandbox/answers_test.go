@@ -10,7 +10,7 @@ import (
 func TestTheDocumentedOperationsAnswerAsDocumented(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Answers: Contract})
-	web, item := "projects/"+ProjectWeb, "projects/"+ProjectWeb+"/work-items/"+WorkItemWeb1
+	web, item := "projects/"+projectWeb, "projects/"+projectWeb+"/work-items/"+workItemWeb1
 	for _, op := range []struct {
 		n            int
 		method, path string
@@ -18,28 +18,28 @@ func TestTheDocumentedOperationsAnswerAsDocumented(t *testing.T) {
 		status       int
 		has          []string
 	}{
-		{1, "POST", web + "/work-items/", `{"name": "a", "estimate_point": "3", "module": "` + ModuleCheckout + `", "type": "` + TypeStory + `"}`, 201, []string{"id", "created_at", "name", "state", "priority"}},
+		{1, "POST", web + "/work-items/", `{"name": "a", "estimate_point": "3", "module": "` + moduleCheckout + `", "type": "` + typeStory + `"}`, 201, []string{"id", "created_at", "name", "state", "priority"}},
 		{2, "PATCH", web, `{"description": "new"}`, 200, []string{"id", "created_at", "name", "identifier", "description"}},
 		{3, "POST", item + "/links/", `{"url": "https://example.com/x"}`, 201, []string{"id", "created_at", "url"}},
-		{4, "POST", web + "/cycles/" + CycleSprint14 + "/cycle-issues/", `{"issues": ["` + WorkItemWeb1 + `"]}`, 201, nil},
-		{5, "PATCH", "teamspaces/" + TeamspacePlatform + "/", `{"lead": "` + UserBob + `", "description_json": {"a": 1}}`, 200, []string{"id", "created_at", "lead"}},
-		{6, "POST", "teamspaces/" + TeamspacePlatform + "/projects/", `{"project_ids": ["` + ProjectWeb + `"]}`, 201, nil},
-		{7, "PATCH", "initiatives/labels/" + InitiativeLabelGrowth + "/", `{"color": "#000000", "sort_order": 1.5}`, 200, []string{"id", "created_at", "color"}},
-		{8, "POST", "initiatives/" + InitiativeNorth + "/projects/", `{"project_ids": ["` + ProjectWeb + `", "` + ProjectOps + `"]}`, 201, nil},
-		{9, "POST", "initiatives/" + InitiativeNorth + "/labels/", `{"label_ids": ["` + InitiativeLabelRisk + `"]}`, 201, nil},
-		{10, "POST", "customers/" + CustomerInitech + "/requests/", `{"title": "Export", "description": "as CSV"}`, 201, []string{"id", "created_at", "title", "description"}},
-		{11, "PATCH", "customers/" + CustomerGlobex + "/requests/" + RequestDarkMode + "/", `{"description": "at night"}`, 200, []string{"id", "created_at", "title", "description"}},
+		{4, "POST", web + "/cycles/" + cycleSprint14 + "/cycle-issues/", `{"issues": ["` + workItemWeb1 + `"]}`, 201, nil},
+		{5, "PATCH", "teamspaces/" + teamspacePlatform + "/", `{"lead": "` + userBob + `", "description_json": {"a": 1}}`, 200, []string{"id", "created_at", "lead"}},
+		{6, "POST", "teamspaces/" + teamspacePlatform + "/projects/", `{"project_ids": ["` + projectWeb + `"]}`, 201, nil},
+		{7, "PATCH", "initiatives/labels/" + initiativeLabelGrowth + "/", `{"color": "#000000", "sort_order": 1.5}`, 200, []string{"id", "created_at", "color"}},
+		{8, "POST", "initiatives/" + initiativeNorth + "/projects/", `{"project_ids": ["` + projectWeb + `", "` + projectOps + `"]}`, 201, nil},
+		{9, "POST", "initiatives/" + initiativeNorth + "/labels/", `{"label_ids": ["` + initiativeLabelRisk + `"]}`, 201, nil},
+		{10, "POST", "customers/" + customerInitech + "/requests/", `{"title": "Export", "description": "as CSV"}`, 201, []string{"id", "created_at", "title", "description"}},
+		{11, "PATCH", "customers/" + customerGlobex + "/requests/" + requestDarkMode + "/", `{"description": "at night"}`, 200, []string{"id", "created_at", "title", "description"}},
 		{12, "POST", "pages/", `{}`, 201, []string{"id", "created_at", "name"}},
 		{13, "GET", "work-items/WEB-2/?expand=type,module,state,project,labels,assignees", "", 200, []string{"id", "created_at", "module", "type"}},
 		{14, "GET", item + "/links/", "", 200, []string{"results", "count"}},
 		{15, "GET", item + "/activities/", "", 200, []string{"results", "count"}},
-		{16, "GET", item + "/comments/" + CommentWeb1 + "/", "", 200, []string{"id", "created_at"}},
-		{17, "GET", "initiatives/" + InitiativeNorth + "/projects/?limit=1&offset=1", "", 200, []string{"results", "count"}},
+		{16, "GET", item + "/comments/" + commentWeb1 + "/", "", 200, []string{"id", "created_at"}},
+		{17, "GET", "initiatives/" + initiativeNorth + "/projects/?limit=1&offset=1", "", 200, []string{"results", "count"}},
 		{18, "GET", "initiatives/labels/?limit=1", "", 200, []string{"results", "count"}},
-		{19, "GET", "customers/" + CustomerGlobex + "/requests/?workspace=" + WorkspaceID, "", 200, []string{"results", "count"}},
+		{19, "GET", "customers/" + customerGlobex + "/requests/?workspace=" + workspaceID, "", 200, []string{"results", "count"}},
 		{20, "GET", "customer-properties/?limit=1&offset=1", "", 200, []string{"results", "count"}},
 	} {
-		got := ask(t, s, op.method, op.path, op.body, "X-Api-Key", "", "Authorization", "Bearer "+Token)
+		got := ask(t, s, op.method, op.path, op.body, "X-Api-Key", "", "Authorization", "Bearer "+bearerToken)
 		if got.status != op.status {
 			t.Errorf("operation %d: status %d, want %d: %s", op.n, got.status, op.status, got.body)
 			continue
@@ -54,11 +54,11 @@ func TestTheDocumentedOperationsAnswerAsDocumented(t *testing.T) {
 	if item2["module"].(map[string]any)["name"] != "Checkout" || item2["type"].(map[string]any)["name"] != "Story" || item2["estimate_point"] != "3" {
 		t.Errorf("documented fields of a work item: %v", item2)
 	}
-	page := ask(t, s, "GET", "initiatives/"+InitiativeNorth+"/projects/?limit=1&offset=1", "").object(t)
+	page := ask(t, s, "GET", "initiatives/"+initiativeNorth+"/projects/?limit=1&offset=1", "").object(t)
 	if page["count"] != 2.0 || len(page["results"].([]any)) != 1 {
 		t.Errorf("second page: %v", page)
 	}
-	if got := ask(t, s, "PATCH", "teamspaces/"+TeamspacePlatform, "{}"); got.status != http.StatusMovedPermanently {
+	if got := ask(t, s, "PATCH", "teamspaces/"+teamspacePlatform, "{}"); got.status != http.StatusMovedPermanently {
 		t.Errorf("a slashed route without slash: %d", got.status)
 	}
 }
@@ -66,7 +66,7 @@ func TestTheDocumentedOperationsAnswerAsDocumented(t *testing.T) {
 func TestTheDocumentedPagesHaveLimits(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Answers: Contract})
-	links := "projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/links/"
+	links := "projects/" + projectWeb + "/work-items/" + workItemWeb1 + "/links/"
 	for i := range 120 {
 		want(t, ask(t, s, "POST", "initiatives/labels/", fmt.Sprintf(`{"name": "l%d"}`, i)), http.StatusCreated)
 		want(t, ask(t, s, "POST", links, fmt.Sprintf(`{"url": "https://example.com/%d"}`, i)), http.StatusCreated)
@@ -85,7 +85,7 @@ func TestTheDocumentedPagesHaveLimits(t *testing.T) {
 func TestWhatIsMadeInOneDialectIsReadInTheOther(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/sandbox.db"
-	requests := "customers/" + CustomerGlobex + "/requests/"
+	requests := "customers/" + customerGlobex + "/requests/"
 	s, err := Open(Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -117,8 +117,8 @@ func TestTheCommunityEditionLacksRoutes(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{Edition: Community})
 	for _, path := range []string{
-		"initiatives/", "initiatives/labels/", "teamspaces/", "customers/", "customer-properties/", "pages/", "customers/" + CustomerGlobex + "/requests/",
-		"projects/" + ProjectWeb + "/work-item-types/", "projects/" + ProjectWeb + "/estimates/", "projects/" + ProjectWeb + "/features/",
+		"initiatives/", "initiatives/labels/", "teamspaces/", "customers/", "customer-properties/", "pages/", "customers/" + customerGlobex + "/requests/",
+		"projects/" + projectWeb + "/work-item-types/", "projects/" + projectWeb + "/estimates/", "projects/" + projectWeb + "/features/",
 	} {
 		for _, key := range []string{Key, ""} {
 			got := want(t, ask(t, s, "GET", path, "", "X-Api-Key", key), http.StatusNotFound)
@@ -127,7 +127,7 @@ func TestTheCommunityEditionLacksRoutes(t *testing.T) {
 			}
 		}
 	}
-	got := want(t, ask(t, s, "GET", "projects/", "", "X-Api-Key", "", "Authorization", "Bearer "+Token), http.StatusUnauthorized)
+	got := want(t, ask(t, s, "GET", "projects/", "", "X-Api-Key", "", "Authorization", "Bearer "+bearerToken), http.StatusUnauthorized)
 	if got.header.Get("Www-Authenticate") != "" {
 		t.Error("WWW-Authenticate on a 401")
 	}
@@ -141,7 +141,7 @@ func TestACredentialIsCheckedFirst(t *testing.T) {
 		key, bearer string
 		status      int
 	}{
-		{Key, "", 200}, {"", Token, 200}, {Key, "bogus", 200}, {"bogus", Token, 403}, {"", "bogus", 403}, {"", "", 401}, {"bogus", "", 403},
+		{Key, "", 200}, {"", bearerToken, 200}, {Key, "bogus", 200}, {"bogus", bearerToken, 403}, {"", "bogus", 403}, {"", "", 401}, {"bogus", "", 403},
 	} {
 		header := []string{"X-Api-Key", tt.key}
 		if tt.bearer != "" {
@@ -157,10 +157,10 @@ func TestAddingWhatIsThereIsHarmlessAndWhatIsNotKnownIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, list := range []struct{ path, field, a, b, kind string }{
-		{"initiatives/" + InitiativeNorth + "/projects/", "project_ids", ProjectWeb, ProjectOps, "initiative_project"},
-		{"initiatives/" + InitiativeNorth + "/labels/", "label_ids", InitiativeLabelGrowth, InitiativeLabelRisk, "initiative_label_link"},
-		{"teamspaces/" + TeamspacePlatform + "/projects/", "project_ids", ProjectWeb, ProjectOps, "teamspace_project"},
-		{"teamspaces/" + TeamspacePlatform + "/members/", "member_ids", UserAda, UserBob, "teamspace_member"},
+		{"initiatives/" + initiativeNorth + "/projects/", "project_ids", projectWeb, projectOps, "initiative_project"},
+		{"initiatives/" + initiativeNorth + "/labels/", "label_ids", initiativeLabelGrowth, initiativeLabelRisk, "initiative_label_link"},
+		{"teamspaces/" + teamspacePlatform + "/projects/", "project_ids", projectWeb, projectOps, "teamspace_project"},
+		{"teamspaces/" + teamspacePlatform + "/members/", "member_ids", userAda, userBob, "teamspace_member"},
 	} {
 		body := func(ids ...string) string { return fmt.Sprintf(`{%q: ["%s"]}`, list.field, strings.Join(ids, `", "`)) }
 		count := func(n int) {

@@ -31,7 +31,7 @@ func createAttachment(c *call, t *tx) reply {
 		return wrong("Invalid file type.")
 	}
 	id := newID()
-	asset := WorkspaceID + "/" + strings.ReplaceAll(newID(), "-", "") + "-" + name
+	asset := workspaceID + "/" + strings.ReplaceAll(newID(), "-", "") + "-" + name
 	r := row{
 		"attributes": row{"name": name, "type": media, "size": c.in["size"]}, "asset": asset, "entity_type": "ISSUE_ATTACHMENT",
 		"is_deleted": false, "is_archived": false, "size": size, "is_uploaded": false, "storage_metadata": row{}, "issue": c.vars["item"],

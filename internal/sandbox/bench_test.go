@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const itemsPath = "/api/v1/workspaces/acme/projects/" + ProjectWeb + "/work-items/"
+const itemsPath = "/api/v1/workspaces/acme/projects/" + projectWeb + "/work-items/"
 
 func BenchmarkPostWorkItemHandler(b *testing.B) {
 	s := openTest(b, Options{Path: filepath.Join(b.TempDir(), "sandbox.db")})

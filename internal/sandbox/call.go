@@ -32,16 +32,16 @@ type plainText string
 // call is one request on its way through a handler.
 type call struct {
 	*Server
-	req   *http.Request
-	route *route
-	vars  map[string]string // what the pattern's parameters matched
-	query url.Values
-	body  any // the decoded body
-	in    row // the body if it is an object
-	user  string
-	now   time.Time
-	// arrived is what was there when the request came.
-	arrived arrival
+	req     *http.Request
+	route   *route
+	vars    map[string]string // what the pattern's parameters matched
+	query   url.Values
+	raw     []byte
+	body    any // the decoded body
+	in      row // the body if it is an object
+	user    string
+	now     time.Time
+	noticed horizon
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
 }
@@ -66,16 +66,16 @@ func refuse(status int, name, message string) reply {
 	return reply{status, object(name, message)}
 }
 
-func notFound() reply   { return refuse(http.StatusNotFound, "error", textNoObject) }
-func forbidden() reply  { return refuse(http.StatusForbidden, "detail", textForbidden) }
-func badPayload() reply { return refuse(http.StatusBadRequest, "error", textBadPayload) }
-func broken() reply     { return refuse(http.StatusInternalServerError, "error", textBroken) }
+func notFound() reply    { return refuse(http.StatusNotFound, "error", textNoObject) }
+func forbidden() reply   { return refuse(http.StatusForbidden, "detail", textForbidden) }
+func badPayload() reply  { return refuse(http.StatusBadRequest, "error", textBadPayload) }
+func serverError() reply { return refuse(http.StatusInternalServerError, "error", textBroken) }
 
 // invalid is the answer to a body whose fields are wrong.
 func invalid(complaints row) reply { return reply{http.StatusBadRequest, complaints} }
 
 // senseless is the answer to a body whose fields contradict each other.
-func senseless(message string) reply {
+func badRequest(message string) reply {
 	return reply{http.StatusBadRequest, object("non_field_errors", []string{message})}
 }
 
@@ -102,11 +102,27 @@ func (c *call) community() bool { return c.opts.Edition == Community && !c.contr
 // and must write only after it can no longer refuse.
 type handler func(c *call, t *tx) reply
 
-// handle runs the checks and the handler of a route.
-func (c *call) handle() (r reply, headers http.Header) {
-	headers = http.Header{"Allow": {c.route.allow}}
+// answer reads the body and sends what the route makes of the request.
+func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, vars map[string]string) {
+	raw, fits, err := readBody(req)
+	switch {
+	case err != nil:
+		send(w, req, refuse(http.StatusBadRequest, "detail", "Invalid request body."), nil)
+		return
+	case !fits:
+		send(w, req, reply{http.StatusRequestEntityTooLarge, object("error", "REQUEST_BODY_TOO_LARGE",
+			"detail", "The size of the request body exceeds the maximum allowed size.")}, nil)
+		return
+	}
+	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), noticed: horizonOf(req)}
+	headers := http.Header{"Allow": {rt.allow()}}
+	send(w, req, c.handle(headers), headers)
+}
+
+// handle runs the checks and the handler of a route, in the service's order.
+func (c *call) handle(headers http.Header) (r reply) {
 	if !acceptsJSON(c.req) {
-		return refuse(http.StatusNotAcceptable, "detail", "Could not satisfy the request Accept header."), headers
+		return refuse(http.StatusNotAcceptable, "detail", "Could not satisfy the request Accept header.")
 	}
 	var refused *reply
 	key := c.key()
@@ -119,20 +135,20 @@ func (c *call) handle() (r reply, headers http.Header) {
 	})
 	switch {
 	case err != nil:
-		return c.failed(err), headers
+		return c.failed(err)
 	case refused != nil:
-		return *refused, headers
+		return *refused
 	}
 	if wait, ok := c.limiter.take(key, c.now, headers); !ok {
 		headers.Set("Retry-After", strconv.Itoa(wait))
-		return reply{http.StatusTooManyRequests, object("error_code", 5900, "error_message", "RATE_LIMIT_EXCEEDED")}, headers
+		return reply{http.StatusTooManyRequests, object("error_code", 5900, "error_message", "RATE_LIMIT_EXCEEDED")}
 	}
-	ep := c.route.endpoint(c.req.Method)
+	ep := c.route.on[c.req.Method]
 	if ep == nil {
-		return refuse(http.StatusMethodNotAllowed, "detail", fmt.Sprintf("Method %q not allowed.", c.req.Method)), headers
+		return refuse(http.StatusMethodNotAllowed, "detail", fmt.Sprintf("Method %q not allowed.", c.req.Method))
 	}
 	if wrong := c.parse(); wrong != nil {
-		return *wrong, headers
+		return *wrong
 	}
 	run := c.store.update
 	if c.req.Method == http.MethodGet {
@@ -143,18 +159,12 @@ func (c *call) handle() (r reply, headers http.Header) {
 		return nil
 	})
 	if err != nil {
-		return c.failed(err), headers
+		return c.failed(err)
 	}
 	if c.contract() && ep.contract != 0 && r.status < 300 {
 		r.status = ep.contract
 	}
-	return r, headers
-}
-
-// failed is the answer when the store or a handler broke.
-func (c *call) failed(err error) reply {
-	c.report(err)
-	return broken()
+	return r
 }
 
 func acceptsJSON(req *http.Request) bool {
@@ -195,10 +205,7 @@ func readBody(req *http.Request) (body []byte, ok bool, err error) {
 // parse decodes the body. It comes after all that needs no body, as in the
 // service.
 func (c *call) parse() *reply {
-	raw, err := io.ReadAll(c.req.Body)
-	if err != nil {
-		return new(refuse(http.StatusBadRequest, "detail", "Invalid request body."))
-	}
+	raw := c.raw
 	c.in = row{}
 	c.body = c.in
 	if c.req.Method == http.MethodGet || len(raw) == 0 {

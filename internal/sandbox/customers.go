@@ -111,7 +111,7 @@ func listRequests(res *resource) handler {
 }
 
 func (c *call) thisWorkspace(id string) bool {
-	return id == "" || id == WorkspaceID || id == c.opts.Workspace
+	return id == "" || id == workspaceID || id == c.opts.Workspace
 }
 
 func (s *Server) properties() *resource {
@@ -120,10 +120,10 @@ func (s *Server) properties() *resource {
 		kind: k, param: "property", within: inWorkspace,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
-			return c.taken(t, k, WorkspaceID, old, r, "Customer property")
+			return c.taken(t, k, workspaceID, old, r, "Customer property")
 		},
-		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, WorkspaceID, old, r) },
-		removed: func(_ *call, t *tx, r row) { setExternal(t, k, WorkspaceID, r, nil) },
+		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, workspaceID, old, r) },
+		removed: func(_ *call, t *tx, r row) { setExternal(t, k, workspaceID, r, nil) },
 	}
 }
 

@@ -136,7 +136,7 @@ func cycleIssues(c *call, t *tx) reply {
 }
 
 func (c *call) itemsOf(t *tx, members *kind, of string) reply {
-	if c.archivedAway(t) {
+	if c.inArchivedProject(t) {
 		return pageOf(c, []shown{})
 	}
 	var found []stored

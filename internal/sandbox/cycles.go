@@ -75,14 +75,14 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 		// that is written to is the one in the path.
 		checked, ok := asString(c.in["project_id"])
 		if !ok || checked == "" {
-			return new(senseless("Project ID is required"))
+			return new(badRequest("Project ID is required"))
 		}
 		if p, ok := t.get(c.kinds.project, checked); !ok || !flag(p.row, "cycle_view") {
-			return new(senseless("Cycles are not enabled for this project"))
+			return new(badRequest("Cycles are not enabled for this project"))
 		}
 	}
 	if start > end {
-		return new(senseless("Start date cannot exceed end date"))
+		return new(badRequest("Start date cannot exceed end date"))
 	}
 	if refused := c.taken(t, c.kinds.cycle, project, old, r, "Cycle"); refused != nil {
 		return refused
@@ -193,7 +193,7 @@ func archive(res *resource, away bool) handler {
 		s.row["archived_at"] = nil
 		if away {
 			if res.kind == c.kinds.cycle && s.row["end_date"] == nil {
-				return broken() // the service compares the date without looking whether there is one
+				return serverError() // the service compares the date without looking whether there is one
 			}
 			if res.kind == c.kinds.cycle && !completed(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")

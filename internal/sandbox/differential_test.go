@@ -104,7 +104,7 @@ func sandboxContender(t *testing.T) *contender {
 	}
 	return &contender{
 		workspace: apiRoot + "workspaces/" + Workspace + "/",
-		keys:      map[person]string{admin: Key, member: KeyBob, guest: KeyEve, outsider: strangerKey, impostor: "no-such-key"},
+		keys:      map[person]string{admin: Key, member: keyBob, guest: keyEve, outsider: strangerKey, impostor: "no-such-key"},
 		do: func(req *http.Request) (int, []byte, error) {
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, req)

@@ -98,6 +98,20 @@ func (m memberList) methods() methods {
 	}
 }
 
+// initiativeMembers serves the projects and the labels of an initiative, which its path names.
+func initiativeMembers(projects, labels methods) methods {
+	out := methods{}
+	for method, of := range projects {
+		out[method] = &endpoint{contract: of.contract, do: func(c *call, t *tx) reply {
+			if c.vars["members"] == "labels" {
+				return labels[method].do(c, t)
+			}
+			return of.do(c, t)
+		}}
+	}
+	return out
+}
+
 // named is the ids of the body, all of which must be there.
 func (m memberList) named(c *call, t *tx) ([]string, *reply) {
 	v, given := c.in[m.ids]

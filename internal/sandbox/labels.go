@@ -51,7 +51,7 @@ func (s *Server) labels() *resource {
 // unlessArchived finds nothing in a project that is archived.
 func unlessArchived(h handler) handler {
 	return func(c *call, t *tx) reply {
-		if c.archivedAway(t) {
+		if c.inArchivedProject(t) {
 			return notFound()
 		}
 		return h(c, t)

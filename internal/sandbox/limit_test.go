@@ -34,7 +34,7 @@ func TestTheLimiterAnswersAsRecorded(t *testing.T) {
 	var now clock
 	now.set(start)
 	s := openTest(t, Options{Rate: 60, Now: now.Now})
-	items := "projects/" + ProjectWeb + "/work-items/"
+	items := "projects/" + projectWeb + "/work-items/"
 	send := func(about string) answer {
 		switch about {
 		case "probe:bad-permission 403":
@@ -137,7 +137,7 @@ func TestTheLimitIsThatOfAKey(t *testing.T) {
 	if got.header.Get("Retry-After") == "" || got.header.Get("X-RateLimit-Remaining") != "" {
 		t.Errorf("headers of a 429: %v", got.header)
 	}
-	want(t, ask(t, s, http.MethodGet, "/api/v1/users/me/", "", "X-Api-Key", KeyBob), http.StatusOK)
+	want(t, ask(t, s, http.MethodGet, "/api/v1/users/me/", "", "X-Api-Key", keyBob), http.StatusOK)
 	// What is refused before the limiter is not counted, and says nothing of it.
 	got = want(t, ask(t, s, http.MethodGet, "/api/v1/users/me/", "", "X-Api-Key", ""), http.StatusUnauthorized)
 	if got.header.Get("X-RateLimit-Remaining") != "" {

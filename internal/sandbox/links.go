@@ -56,7 +56,7 @@ func (s *Server) links() *resource {
 			if !c.everExisted(t, issue) {
 				return new(badPayload())
 			}
-			if c.opts.Unique != UniqueNever && len(t.under(1, "link-url", issue, text(r, "url"))) > 0 {
+			if !c.noticed.unaware() && len(t.under(1, "link-url", issue, text(r, "url"))) > 0 {
 				return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
 			}
 			r["issue"] = issue

@@ -26,7 +26,7 @@ func emptyPage(perPage int) handler {
 
 func workspaceMembers(c *call, t *tx) reply {
 	out := []shown{}
-	for _, m := range t.all(c.kinds.member, scope(WorkspaceID)) {
+	for _, m := range t.all(c.kinds.member, scope(workspaceID)) {
 		out = append(out, shown{c.kinds.member.order, m.row})
 	}
 	slices.Reverse(out)

@@ -19,13 +19,13 @@ func (s *Server) modules() *resource {
 				return new(refuse(http.StatusBadRequest, "error", "Archived module cannot be edited"))
 			}
 			if p, ok := t.get(c.kinds.project, project); (old == nil || c.community()) && (!ok || !flag(p.row, "module_view")) {
-				return new(senseless("Modules are not enabled for this project"))
+				return new(badRequest("Modules are not enabled for this project"))
 			}
 			_, starts := c.in["start_date"]
 			_, ends := c.in["target_date"]
 			// A change of one date is not held against the other, which is stored.
 			if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
-				return new(senseless("Start date cannot exceed target date"))
+				return new(badRequest("Start date cannot exceed target date"))
 			}
 			if refused := c.taken(t, k, project, old, r, "Module"); refused != nil {
 				return refused
@@ -117,7 +117,7 @@ func listModules(res *resource) handler {
 
 func addModuleIssues(c *call, t *tx) reply {
 	if v, given := c.in["issues"]; given && v == nil {
-		return broken() // the service asks null for its length
+		return serverError() // the service asks null for its length
 	}
 	ids, _, refused := c.issueList()
 	if refused != nil && refused.body == nil {

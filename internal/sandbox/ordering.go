@@ -77,7 +77,7 @@ func search(c *call, t *tx) reply {
 		limit = atoi(n)
 	}
 	var items []stored
-	for _, p := range t.all(c.kinds.project, scope(WorkspaceID)) {
+	for _, p := range t.all(c.kinds.project, scope(workspaceID)) {
 		id := text(p.row, "id")
 		only := c.query.Get("project_id")
 		if projectRole(t, id, c.user) == 0 || only != "" && c.query.Get("workspace_search") != "true" && only != id {

@@ -86,7 +86,7 @@ func (c *call) cursorWindow(perPage int) (window, *reply) {
 		return w, new(refuse(http.StatusBadRequest, "detail", "Error in parsing"))
 	}
 	if w.size < 1 {
-		return w, new(broken())
+		return w, new(serverError())
 	}
 	w.skip = w.page * w.size
 	return w, nil

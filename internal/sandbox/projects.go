@@ -72,7 +72,7 @@ func (s *Server) projects() *resource {
 }
 
 // inWorkspace is the scope of what belongs to the workspace.
-func inWorkspace(*call) []byte { return scope(WorkspaceID) }
+func inWorkspace(*call) []byte { return scope(workspaceID) }
 
 // inProject is the scope of what belongs to the project of the route.
 func inProject(c *call) []byte { return scope(c.vars["project"]) }
@@ -108,13 +108,13 @@ func checkProject(t *tx, old, r row) *reply {
 	identifier := text(r, "identifier")
 	switch {
 	case strings.ContainsAny(identifier, specials):
-		return new(senseless("Project identifier cannot contain special characters."))
+		return new(badRequest("Project identifier cannot contain special characters."))
 	case strings.ContainsAny(text(r, "name"), specials):
-		return new(senseless("Project name cannot contain special characters."))
+		return new(badRequest("Project name cannot contain special characters."))
 	case text(r, "project_lead") != "" && workspaceRole(t, text(r, "project_lead")) == 0:
 		return new(invalid(row{"project_lead": says("The provided user is not a member of this workspace.")}))
 	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
-		return new(senseless("Default assignee should be a user in the workspace"))
+		return new(badRequest("Default assignee should be a user in the workspace"))
 	}
 	for _, name := range []string{"identifier", "name"} {
 		other := t.index(projectIndex(name), text(r, name))
@@ -145,7 +145,7 @@ func setProjectIndexes(t *tx, old, r row) {
 
 func createProject(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
-		return broken()
+		return serverError()
 	}
 	r, complaints := c.kinds.project.read(t, c.in, false)
 	if len(complaints) > 0 {
@@ -163,7 +163,7 @@ func createProject(c *call, t *tx) reply {
 // addProject stores a project with its first members and its states.
 func (c *call) addProject(t *tx, r row) {
 	id := text(r, "id")
-	t.insert(c.kinds.project, scope(WorkspaceID), r)
+	t.insert(c.kinds.project, scope(workspaceID), r)
 	setProjectIndexes(t, nil, r)
 	c.join(t, id, c.user, roleAdmin, newID())
 	if lead := text(r, "project_lead"); lead != "" && lead != c.user {
@@ -191,7 +191,7 @@ func (c *call) addProject(t *tx, r row) {
 
 func changeProject(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
-		return broken()
+		return serverError()
 	}
 	s, ok := t.get(c.kinds.project, c.vars["project"])
 	if !ok {

@@ -90,10 +90,10 @@ func TestRecordedRequestsAreAnsweredAsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &replay{s: s, uuids: regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`), ids: map[string]string{
-		"1c54be97-81c5-4037-bbf5-7f3039be5786": UserAda,
-		"b95eb8c5-5c3e-4f65-9972-c4765372a7b6": UserBob,
-		carol:                                  UserEve,
-		"71c92b86-6172-49a5-866d-a0abd92b5b85": WorkspaceID,
+		"1c54be97-81c5-4037-bbf5-7f3039be5786": userAda,
+		"b95eb8c5-5c3e-4f65-9972-c4765372a7b6": userBob,
+		carol:                                  userEve,
+		"71c92b86-6172-49a5-866d-a0abd92b5b85": workspaceID,
 	}}
 	files, err := filepath.Glob("testdata/recordings/*.jsonl")
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *replay) play(t *testing.T, rec recorded) []string {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if key, ok := map[string]string{"alice": Key, "bob": KeyBob, "carol": KeyEve, "dave": "dave", "erin": "erin", "bad": "bad", "empty": ""}[rec.Request.As]; ok {
+	if key, ok := map[string]string{"alice": Key, "bob": keyBob, "carol": keyEve, "dave": "dave", "erin": "erin", "bad": "bad", "empty": ""}[rec.Request.As]; ok {
 		req.Header.Set("X-Api-Key", key)
 	}
 	for name, value := range rec.Request.Headers {

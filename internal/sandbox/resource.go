@@ -60,9 +60,9 @@ func (res *resource) dress(c *call, t *tx, r row) shown {
 	return s.only(names)
 }
 
-// archivedAway says whether the project of the route is archived: but for cycles
+// inArchivedProject says whether the project of the route is archived: but for cycles
 // and modules it shows nothing then, while it still takes what is written to it.
-func (c *call) archivedAway(t *tx) bool {
+func (c *call) inArchivedProject(t *tx) bool {
 	id := c.vars["project"]
 	if id == "" {
 		return false
@@ -72,7 +72,7 @@ func (c *call) archivedAway(t *tx) bool {
 }
 
 func (res *resource) list(c *call, t *tx) reply {
-	if c.archivedAway(t) {
+	if c.inArchivedProject(t) {
 		return pageOf(c, []shown{})
 	}
 	in := res.within(c)
@@ -129,7 +129,7 @@ func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
 
 func (res *resource) create(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
-		return broken()
+		return serverError()
 	}
 	r, complaints := res.kind.read(t, c.in, false)
 	if len(complaints) > 0 {
@@ -154,7 +154,7 @@ func (res *resource) create(c *call, t *tx) reply {
 
 func (res *resource) read(c *call, t *tx) reply {
 	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
-	if !ok || c.archivedAway(t) && !res.outlasts {
+	if !ok || c.inArchivedProject(t) && !res.outlasts {
 		return notFound()
 	}
 	return reply{http.StatusOK, res.dress(c, t, s.row)}
@@ -162,7 +162,7 @@ func (res *resource) read(c *call, t *tx) reply {
 
 func (res *resource) change(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
-		return broken()
+		return serverError()
 	}
 	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
 	if !ok {
@@ -216,7 +216,7 @@ func (c *call) fresh(k *kind, r row) {
 	r["id"] = c.newID()
 	r["created_at"] = c.stamp()
 	r["updated_at"] = c.stamp()
-	r["workspace"] = WorkspaceID
+	r["workspace"] = workspaceID
 	if r["created_by"] == nil {
 		r["created_by"] = c.user
 	}

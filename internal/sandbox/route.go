@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
 
-// route is one path with what may be done there.
+// route is one path with what may be done there. A parameter of its pattern is "{name}"; its name says what it takes.
 type route struct {
 	pattern string
 	who     permission
@@ -14,8 +15,17 @@ type route struct {
 	full    bool   // not in the community edition
 	whole   bool   // documented as a list without paging
 	bare    string // method that is documented without trailing slash
+}
 
-	allow string // the Allow header
+// allow is the Allow header of the route.
+func (r *route) allow() string {
+	var names []string
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if r.on[m] != nil {
+			names = append(names, m)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // methods is the endpoints of a route.
@@ -26,8 +36,6 @@ type endpoint struct {
 	do       handler
 	contract int
 }
-
-func (r *route) endpoint(method string) *endpoint { return r.on[method] }
 
 func do(h handler) *endpoint { return &endpoint{do: h} }
 
@@ -44,73 +52,52 @@ func element(res *resource) methods {
 	return methods{http.MethodGet: do(res.read), http.MethodPatch: do(res.change), http.MethodDelete: do(res.remove)}
 }
 
-// node is a place in the tree of paths.
-type node struct {
-	literal map[string]*node
-	param   *node
-	name    string // of the parameter that leads here
-	route   *route
-}
-
-// newRoutes builds the tree. A parameter is "{name}"; its name says what it
-// takes.
-func newRoutes(table []route, edition Edition) *node {
-	root := &node{literal: map[string]*node{}}
-	for i := range table {
-		r := &table[i]
-		if r.full && edition == Community {
-			continue
-		}
-		var allow []string
-		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-			if r.on[m] != nil {
-				allow = append(allow, m)
-			}
-		}
-		r.allow = strings.Join(allow, ", ")
-		n := root
-		for segment := range strings.SplitSeq(r.pattern, "/") {
-			n = n.step(segment)
-		}
-		n.route = r
-	}
-	return root
-}
-
-func (n *node) step(segment string) *node {
-	if name, ok := strings.CutPrefix(segment, "{"); ok {
-		if n.param == nil {
-			n.param = &node{literal: map[string]*node{}, name: strings.TrimSuffix(name, "}")}
-		}
-		return n.param
-	}
-	next := n.literal[segment]
-	if next == nil {
-		next = &node{literal: map[string]*node{}}
-		n.literal[segment] = next
-	}
-	return next
-}
-
 const apiRoot = "/api/v1/"
 
-// match finds the route of a path, which ends in a slash, and its parameters.
-func (n *node) match(path string) (*route, map[string]string) {
-	rest, ok := strings.CutPrefix(path, apiRoot)
-	if !ok || rest == "" {
-		return nil, nil
-	}
-	vars := make(map[string]string, 4)
-	for segment := range strings.SplitSeq(rest, "/") {
-		if next := n.literal[segment]; next != nil {
-			n = next
+// mux serves the routes of the edition. Methods are looked at behind the credentials, as the service does, so the
+// patterns have none.
+func (s *Server) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", noRoute)
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, req *http.Request) {
+		send(w, req, reply{http.StatusOK, object("status", "OK")}, nil)
+	})
+	mux.HandleFunc("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
+		send(w, req, reply{http.StatusOK, object("is_activated", false, "is_setup_done", false)}, nil)
+	})
+	for _, r := range s.table() {
+		if r.full && s.opts.Edition == Community {
 			continue
 		}
-		if n = n.param; n == nil || !takes(n.name, segment, vars) {
-			return nil, nil
-		}
+		pattern := apiRoot + r.pattern
+		mux.HandleFunc(pattern+"{$}", r.with(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+			s.answer(w, req, &r, vars)
+		}))
+		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), r.with(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+			if s.opts.Answers == Contract && r.bare == req.Method {
+				s.answer(w, req, &r, vars)
+				return
+			}
+			to := url.URL{Path: s.opts.Prefix + req.URL.Path + "/", RawQuery: req.URL.RawQuery}
+			send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
+		}))
 	}
-	return n.route, vars
+	return mux
+}
+
+// with gives do the parameters of a request, if they are what the route takes.
+func (r *route) with(do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		vars := make(map[string]string, 4)
+		for segment := range strings.SplitSeq(r.pattern, "/") {
+			name, ok := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
+			if ok && !takes(name, req.PathValue(name), vars) {
+				noRoute(w, req)
+				return
+			}
+		}
+		do(w, req, vars)
+	}
 }
 
 // takes checks a segment against what its parameter stands for, and keeps it.
@@ -119,6 +106,9 @@ func takes(name, segment string, vars map[string]string) bool {
 	case "workspace":
 		vars[name] = segment
 		return segment != ""
+	case "members": // of an initiative
+		vars[name] = segment
+		return segment == "projects" || segment == "labels"
 	case "identifier":
 		// The last hyphen that has something behind it divides.
 		i := strings.LastIndexByte(strings.TrimSuffix(segment, "-"), '-')
@@ -247,8 +237,8 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: initiative, on: element(initiatives)},
 		{pattern: ws + "initiatives/labels/", on: collection(initiativeLabels)},
 		{pattern: ws + "initiatives/labels/{initiative_label}/", on: element(initiativeLabels)},
-		{pattern: initiative + "projects/", on: s.initiativeProjects().methods()},
-		{pattern: initiative + "labels/", on: s.initiativeLabelLinks().methods()},
+		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{initiative_label}/".
+		{pattern: initiative + "{members}/", on: initiativeMembers(s.initiativeProjects().methods(), s.initiativeLabelLinks().methods())},
 		{pattern: ws + "teamspaces/", on: collection(teamspaces)},
 		{pattern: teamspace, on: element(teamspaces)},
 		{pattern: teamspace + "projects/", on: s.teamspaceProjects().methods()},

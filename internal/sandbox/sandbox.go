@@ -10,6 +10,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,18 +43,19 @@ const (
 // Options is what a server is opened with. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
-	Path      string                    // database file, made if it is not there; "" is a temporary one, removed by Close
-	Prefix    string                    // base path in front of /api/v1, e.g. "/plane"
-	Workspace string                    // slug, default [Workspace]; another one holds nothing but its members
-	Answers   Answers                   // default Observed
-	Edition   Edition                   // default Full
-	PerPage   int                       // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
-	Unique    Uniqueness                // default UniqueAlways
-	Rate      int                       // requests per Window and key, sliding; 0 is no limit
-	Window    time.Duration             // default 60 s
-	Now       func() time.Time          // default time.Now
-	Fault     func(*http.Request) Fault // asked once for each request; may be nil
-	Empty     bool                      // a new database has only the workspace and its members
+	Path      string           // database file, made if it is not there; "" is a temporary one, removed by Close
+	Prefix    string           // base path in front of /api/v1, e.g. "/plane"
+	Workspace string           // slug, default [Workspace]; another one holds nothing but its members
+	Answers   Answers          // default Observed
+	Edition   Edition          // default Full
+	PerPage   int              // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
+	Rate      int              // requests per Window and key, sliding; 0 is no limit
+	Window    time.Duration    // default 60 s
+	Now       func() time.Time // default time.Now
+	Empty     bool             // a new database has only the workspace and its members
+
+	// Around is a middleware around the whole service, for tests; may be nil.
+	Around func(http.Handler) http.Handler
 }
 
 // Server is an open sandbox.
@@ -60,17 +63,13 @@ type Server struct {
 	opts    Options
 	store   *store
 	kinds   *kinds
-	routes  *node
+	handler http.Handler
 	limiter *limiter
-	log     journal
-
-	closing chan struct{}
-	closed  sync.Once
 
 	mu      sync.Mutex
+	closed  bool
 	servers []*http.Server
 	serving sync.WaitGroup
-	late    sync.WaitGroup // requests that are handled although the client has gone
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -102,32 +101,32 @@ func Open(opts Options) (*Server, error) {
 		store:   st,
 		kinds:   newKinds(opts.Answers),
 		limiter: newLimiter(opts.Rate, opts.Window),
-		closing: make(chan struct{}),
 	}
-	s.routes = newRoutes(s.table(), opts.Edition)
+	s.handler = s.front(s.mux())
+	if opts.Around != nil {
+		s.handler = opts.Around(s.handler)
+	}
 	if err := st.update(func(t *tx) error { return s.seed(t) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the sandbox: %w", err), st.close())
 	}
 	return s, nil
 }
 
-// Close stops serving, ends stalled requests, forgets those that were to be
-// handled late, and closes the database.
+// Close stops serving and closes the database.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	was, servers := s.closed, s.servers
+	s.closed = true // from here on no request begins
+	s.mu.Unlock()
+	if was {
+		return nil
+	}
 	var err error
-	s.closed.Do(func() {
-		s.mu.Lock()
-		close(s.closing) // from here on no request begins
-		servers := slices.Clone(s.servers)
-		s.mu.Unlock()
-		for _, srv := range servers {
-			err = errors.Join(err, srv.Close())
-		}
-		s.serving.Wait()
-		s.late.Wait()
-		err = errors.Join(err, s.store.close())
-	})
-	return err
+	for _, srv := range servers {
+		err = errors.Join(err, srv.Close())
+	}
+	s.serving.Wait()
+	return errors.Join(err, s.store.close())
 }
 
 // Start listens on a loopback address, "" being any free port of 127.0.0.1, and
@@ -190,120 +189,51 @@ func (s *Server) serveLoopback(w http.ResponseWriter, req *http.Request) {
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-s.closing:
-		return false
-	default:
+	if !s.closed {
 		s.serving.Add(1)
-		return true
 	}
+	return !s.closed
 }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if !s.begin() {
-		cut(w)
-		return
+		panic(http.ErrAbortHandler) // cuts the connection
 	}
 	defer s.serving.Done()
-	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
-	var body []byte
-	status := 0
-	defer func() { s.log.finish(entry, status, body) }()
-
-	arrived := s.arrive()
-	var fault Fault
-	if s.opts.Fault != nil {
-		fault = s.opts.Fault(req)
-	}
-	if fault.hasty() {
-		hold(req)
-	}
-	if !s.wait(req, fault.Delay) {
-		cut(w)
-		return
-	}
-	if fault.Late > 0 {
-		s.later(req, fault.Late)
-		fault.Before.Cut = fault.Before.Cut || fault.Before.none()
-	}
-	if !fault.Before.none() {
-		status = s.play(fault.Before, w, req)
-		return
-	}
-	var r reply
-	var headers http.Header
-	r, headers, body = s.answer(req, arrived)
-	if !fault.After.none() {
-		status = s.play(fault.After, w, req)
-		return
-	}
-	status = r.status
-	send(w, req, r, headers)
+	s.handler.ServeHTTP(w, req)
 }
 
-// answer is the checks that come before a credential is looked at, in the
-// service's order, and then the route.
-func (s *Server) answer(req *http.Request, arrived arrival) (r reply, headers http.Header, body []byte) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.report(fmt.Errorf("panic: %v", p))
-			r = broken()
+// front is what comes before the routes: it takes the prefix off the path.
+func (s *Server) front(routes http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				send(w, req, s.failed(fmt.Errorf("panic: %v", p)), nil)
+			}
+		}()
+		below, ok := strings.CutPrefix(req.URL.Path, s.opts.Prefix)
+		switch {
+		case len(req.RequestURI) > maxURL:
+			send(w, req, reply{http.StatusBadRequest, plainText("Invalid HTTP request received.")}, nil)
+		case !ok:
+			send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
+		case req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "":
+			send(w, req, reply{status: http.StatusOK}, http.Header{"Content-Type": {htmlText}})
+		case below != path.Join(below, "/") && below != path.Join(below, "/")+"/":
+			noRoute(w, req) // a ServeMux would redirect to a path without the double slash or the dots
+		default:
+			inner := *req
+			inner.URL = &url.URL{Path: below, RawQuery: req.URL.RawQuery}
+			routes.ServeHTTP(w, &inner)
 		}
-	}()
-	if len(req.RequestURI) > maxURL {
-		return reply{http.StatusBadRequest, plainText("Invalid HTTP request received.")}, nil, nil
-	}
-	path, ok := strings.CutPrefix(req.URL.Path, s.opts.Prefix)
-	if !ok {
-		return refuse(http.StatusNotFound, "error", textNoPage), nil, nil
-	}
-	if req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "" {
-		return reply{status: http.StatusOK}, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, nil
-	}
-	rt, vars := s.routes.match(path)
-	switch {
-	case rt == nil && !strings.HasSuffix(path, "/"):
-		rt, vars = s.routes.match(path + "/")
-		if rt == nil {
-			return page404(path), nil, nil
-		}
-		// The one documented route without trailing slash.
-		if s.opts.Answers != Contract || rt.bare != req.Method {
-			return reply{status: http.StatusMovedPermanently}, http.Header{"Location": {req.URL.EscapedPath() + "/" + queryOf(req)}, "Content-Type": {"text/html; charset=utf-8"}}, nil
-		}
-	case rt == nil:
-		return page404(path), nil, nil
-	}
-	body, fits, err := readBody(req)
-	if err != nil {
-		return refuse(http.StatusBadRequest, "detail", "Invalid request body."), nil, nil
-	}
-	if !fits {
-		return reply{http.StatusRequestEntityTooLarge, object("error", "REQUEST_BODY_TOO_LARGE",
-			"detail", "The size of the request body exceeds the maximum allowed size.")}, nil, nil
-	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), now: s.opts.Now(), arrived: arrived}
-	r, headers = c.handle()
-	return r, headers, body
+	})
 }
 
-func queryOf(req *http.Request) string {
-	if req.URL.RawQuery == "" {
-		return ""
-	}
-	return "?" + req.URL.RawQuery
-}
+const htmlText = "text/html; charset=utf-8"
 
-func page404(path string) reply {
-	switch path {
-	case "/":
-		return reply{http.StatusOK, object("status", "OK")}
-	case "/api/instances/":
-		return reply{http.StatusOK, object("is_activated", false, "is_setup_done", false)}
-	}
-	return refuse(http.StatusNotFound, "error", textNoPage)
+func noRoute(w http.ResponseWriter, req *http.Request) {
+	send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
 }
 
 func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header) {
@@ -328,44 +258,30 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 	}
 }
 
-// report says on the log of the process what broke; the client is told 500.
-func (s *Server) report(err error) {
+// failed says on the log of the process what broke, and is what the client is told.
+func (s *Server) failed(err error) reply {
 	slog.Error("sandbox", "error", err)
+	return serverError()
 }
 
-// Rows is every row of a kind, in order of creation, with the fields that the
-// API shows: "project", "state", "label", "cycle", "module", "member",
-// "project_member", "work_item", "link", "comment", "activity", "cycle_issue",
-// "module_issue", "relation", "work_item_type", "estimate", "estimate_point",
-// "initiative", "initiative_label", "initiative_project",
-// "initiative_label_link", "teamspace", "teamspace_project",
-// "teamspace_member", "customer", "customer_request", "customer_property",
-// "page". A kind that there is not has no rows.
-func (s *Server) Rows(name string) []map[string]any {
+// Rows is every row of a kind, in order of creation, as it is stored: what tests look at behind the API.
+func (s *Server) Rows(kind string) []map[string]any {
 	out := []map[string]any{}
-	i := slices.IndexFunc(s.kinds.every(), func(k *kind) bool { return k.name == name })
-	if i < 0 {
-		return out
-	}
-	k := s.kinds.every()[i]
 	err := s.store.view(func(t *tx) error {
-		found := t.all(k, nil)
-		slices.SortFunc(found, func(a, b stored) int {
-			return strings.Compare(string(a.key[len(a.key)-8:]), string(b.key[len(b.key)-8:]))
-		})
-		for _, f := range found {
-			out = append(out, f.row)
-		}
-		if k == s.kinds.activity {
-			for _, item := range t.all(s.kinds.workItem, nil) {
-				out = append(out, s.kinds.birth(item.row))
+		for _, k := range s.kinds.every() {
+			if k.name != kind {
+				continue
 			}
-			slices.SortStableFunc(out, func(a, b row) int { return strings.Compare(text(a, "created_at"), text(b, "created_at")) })
+			found := t.all(k, nil)
+			slices.SortFunc(found, func(a, b stored) int {
+				return bytes.Compare(a.key[len(a.key)-8:], b.key[len(b.key)-8:])
+			})
+			for _, f := range found {
+				out = append(out, f.row)
+			}
 		}
 		return nil
 	})
-	if err != nil {
-		s.report(err)
-	}
+	must(err)
 	return out
 }

@@ -72,15 +72,15 @@ func TestTheSeededWorkspaceIsWhatItsConstantsSay(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, Options{})
 	for _, path := range []string{
-		"/api/v1/users/me/", "projects/", "members/", "projects/" + ProjectWeb + "/", "projects/" + ProjectWeb + "/states/" + StateTodo + "/",
-		"projects/" + ProjectWeb + "/cycles/" + CycleSprint14 + "/", "projects/" + ProjectWeb + "/labels/" + LabelBug + "/",
-		"projects/" + ProjectWeb + "/modules/" + ModuleCheckout + "/", "projects/" + ProjectWeb + "/work-item-types/" + TypeStory + "/",
-		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/links/" + LinkWeb1 + "/", "work-items/WEB-1/",
-		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/comments/" + CommentWeb1 + "/",
-		"projects/" + ProjectWeb + "/work-items/" + WorkItemWeb1 + "/activities/",
-		"projects/" + ProjectOps + "/cycles/" + CycleQ1 + "/", "projects/" + ProjectOps + "/states/" + OpsStateTodo + "/",
-		"initiatives/" + InitiativeNorth + "/", "initiatives/labels/" + InitiativeLabelRisk + "/", "teamspaces/" + TeamspacePlatform + "/",
-		"customers/" + CustomerGlobex + "/requests/" + RequestDarkMode + "/", "customer-properties/" + PropertyTier + "/", "pages/" + PageWelcome + "/",
+		"/api/v1/users/me/", "projects/", "members/", "projects/" + projectWeb + "/", "projects/" + projectWeb + "/states/" + stateTodo + "/",
+		"projects/" + projectWeb + "/cycles/" + cycleSprint14 + "/", "projects/" + projectWeb + "/labels/" + labelBug + "/",
+		"projects/" + projectWeb + "/modules/" + moduleCheckout + "/", "projects/" + projectWeb + "/work-item-types/" + typeStory + "/",
+		"projects/" + projectWeb + "/work-items/" + workItemWeb1 + "/links/" + linkWeb1 + "/", "work-items/WEB-1/",
+		"projects/" + projectWeb + "/work-items/" + workItemWeb1 + "/comments/" + commentWeb1 + "/",
+		"projects/" + projectWeb + "/work-items/" + workItemWeb1 + "/activities/",
+		"projects/" + projectOps + "/cycles/" + cycleQ1 + "/", "projects/" + projectOps + "/states/" + opsStateTodo + "/",
+		"initiatives/" + initiativeNorth + "/", "initiatives/labels/" + initiativeLabelRisk + "/", "teamspaces/" + teamspacePlatform + "/",
+		"customers/" + customerGlobex + "/requests/" + requestDarkMode + "/", "customer-properties/" + propertyTier + "/", "pages/" + pageWelcome + "/",
 	} {
 		want(t, ask(t, s, http.MethodGet, path, ""), http.StatusOK)
 	}
@@ -90,6 +90,16 @@ func TestTheSeededWorkspaceIsWhatItsConstantsSay(t *testing.T) {
 	} {
 		if got := len(s.Rows(kind)); got != n {
 			t.Errorf("%d rows of %s, want %d", got, kind, n)
+		}
+	}
+}
+
+func TestStartRefusesOtherAddresses(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{})
+	for _, listen := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.com:0", "nonsense"} {
+		if base, err := s.Start(t.Context(), listen); err == nil {
+			t.Errorf("listens on %s as %s", listen, base)
 		}
 	}
 }

@@ -6,117 +6,76 @@ import (
 	"strconv"
 )
 
-// The seeded workspace and the credentials of its members.
+// The workspace and its admin's API key.
 const (
-	Workspace = "acme"              // slug of the workspace
-	Key       = "plane_api_sandbox" // Ada's API key
-	Token     = "sandbox_token"
-	KeyBob    = "plane_api_sandbox_bob" // Bob's API key
-	KeyEve    = "plane_api_sandbox_eve" // Eve's API key
+	Workspace = "acme"
+	Key       = "plane_api_sandbox"
 )
 
-// The ids of what is seeded. They never change, so that manifests may name
-// them.
+// The other credentials, and the IDs of what is seeded. They never change, so that manifests may name them.
 const (
-	// WorkspaceID is the workspace acme.
-	WorkspaceID = "a0916eec-6e13-415e-82b6-4647c1881ef1"
-	// UserAda is Ada, ada@example.com, an admin; Key and Token are hers.
-	UserAda = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4"
-	// UserBob is Bob, bob@example.com, a member.
-	UserBob = "641a71bb-a191-42e7-a33d-e936ee973713"
-	// UserEve is Eve, eve@example.com, a guest of the workspace, in no project.
-	UserEve = "33dc76ce-bfb9-450c-b813-b1e5836de318"
-	// ProjectWeb is the project WEB, "Website".
-	ProjectWeb = "556020b2-a2c9-4577-9eee-1fdf3a448fe1"
-	// ProjectOps is the project OPS, "Operations".
-	ProjectOps = "f537b6d0-3cc3-473e-8b23-0d902fd0044b"
-	// StateBacklog is WEB's state Backlog, its default.
-	StateBacklog = "c6695c62-d6b7-4ac9-949a-3627938a6501"
-	// StateTodo is WEB's state Todo.
-	StateTodo = "8089ebd4-bcaf-40c7-85ff-2f7df3444b1c"
-	// StateInProgress is WEB's state In Progress.
-	StateInProgress = "84936c40-8544-425b-b09a-519919e55dcf"
-	// StateDone is WEB's state Done.
-	StateDone = "f4eb0d40-7d03-4856-a179-f67e09be81ab"
-	// StateCancelled is WEB's state Cancelled.
-	StateCancelled = "d745c9ab-7f30-4b24-8b9f-a0284dc65667"
-	// OpsStateBacklog is OPS's state Backlog, its default.
-	OpsStateBacklog = "0cde6c0b-9a53-429c-92ba-4caed787b7cb"
-	// OpsStateTodo is OPS's state Todo.
-	OpsStateTodo = "4904b3b5-452b-4b22-bdf7-4ada53c4ef32"
-	// OpsStateInProgress is OPS's state In Progress.
-	OpsStateInProgress = "3c8feec7-ca1f-4b1c-b1e6-e16e0061c591"
-	// OpsStateDone is OPS's state Done.
-	OpsStateDone = "2742551a-5f10-4c36-ad3e-d8adbe096edf"
-	// OpsStateCancelled is OPS's state Cancelled.
-	OpsStateCancelled = "42aa5ef5-69dd-4d09-8442-ddaa08ece256"
-	// LabelBackend is WEB's label backend.
-	LabelBackend = "77e50dc9-100e-472f-b0d7-602a0fd910d5"
-	// LabelFrontend is WEB's label frontend.
-	LabelFrontend = "2c08e614-fcc3-4cbc-b96f-9ce70d31d854"
-	// LabelBug is WEB's label bug.
-	LabelBug = "6ae3db85-0c18-4090-bb3a-5fdb3dc2ebe4"
-	// LabelInfra is OPS's label infra.
-	LabelInfra = "1c99690f-ea10-4138-93ca-c7cc08f9aa32"
-	// CycleSprint14 is WEB's cycle "Sprint 14".
-	CycleSprint14 = "9be53832-c9d7-4815-9139-20dbbe244f49"
-	// CycleSprint15 is WEB's cycle "Sprint 15".
-	CycleSprint15 = "d5e85d1f-ed29-44b5-b7b6-b94d96c2a602"
-	// CycleQ1 is OPS's cycle "Q1".
-	CycleQ1 = "dd55dc26-edd8-4950-95ab-a90509bb4458"
-	// ModuleCheckout is WEB's module "Checkout".
-	ModuleCheckout = "53081048-fa80-4ee8-8807-c023fdc2d15b"
-	// TypeStory is WEB's work item type Story, its default.
-	TypeStory = "62ef588b-cee9-465b-a832-bdf1a3698031"
-	// TypeTask is WEB's work item type Task.
-	TypeTask = "e9e031e6-9682-4a1f-ac81-c9be6b0fd408"
-	// EstimateWeb is WEB's estimate, "Points".
-	EstimateWeb = "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a10"
-	// WorkItemWeb1 is WEB-1, "Publish the old price list".
-	WorkItemWeb1 = "5bb762a8-b0d0-4962-9a27-5e9203cb8756"
-	// LinkWeb1 is the link of WEB-1.
-	LinkWeb1 = "8130f42f-2098-4efe-a9ee-1ea1a86d6def"
-	// CommentWeb1 is the comment on WEB-1.
-	CommentWeb1 = "f91ffc49-42e0-43f3-8195-97b7dc95ef17"
-	// InitiativeNorth is the initiative "Grow in the north".
-	InitiativeNorth = "089ed4fd-87f5-45e8-9c03-b24d590ab340"
-	// InitiativeLabelGrowth is the initiative label growth.
-	InitiativeLabelGrowth = "99c451c1-7ed3-4e12-a6ac-90df4adf2e51"
-	// InitiativeLabelRisk is the initiative label risk.
-	InitiativeLabelRisk = "8630365e-779b-4096-9934-9e1f1afc5f52"
-	// TeamspacePlatform is the teamspace "Platform".
-	TeamspacePlatform = "9a8e6f8f-159a-4c67-8280-1e5c2024ef17"
-	// CustomerGlobex is the customer "Globex".
-	CustomerGlobex = "caedfcea-1d7d-4f5c-9623-b8e6eb04b11d"
-	// CustomerInitech is the customer "Initech".
-	CustomerInitech = "aa184c6d-2f87-43e2-923f-0d78cf03c0df"
-	// RequestDarkMode is Globex's request "Dark mode".
-	RequestDarkMode = "f9f9766c-b6e2-4cb2-9708-9dc8d31b83b4"
-	// PropertyTier is the customer property "Tier".
-	PropertyTier = "61649891-3d0c-465a-8354-168fabd5b5df"
-	// PropertyRenewal is the customer property "Renewal".
-	PropertyRenewal = "87b02205-6366-48be-ba2c-646de8e90437"
-	// PageWelcome is the wiki page "Welcome".
-	PageWelcome = "9d8689a7-15b0-4244-a430-21cd52e6f022"
+	bearerToken           = "sandbox_token"
+	keyBob                = "plane_api_sandbox_bob"
+	keyEve                = "plane_api_sandbox_eve"
+	workspaceID           = "a0916eec-6e13-415e-82b6-4647c1881ef1"
+	userAda               = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4"
+	userBob               = "641a71bb-a191-42e7-a33d-e936ee973713"
+	userEve               = "33dc76ce-bfb9-450c-b813-b1e5836de318"
+	projectWeb            = "556020b2-a2c9-4577-9eee-1fdf3a448fe1"
+	projectOps            = "f537b6d0-3cc3-473e-8b23-0d902fd0044b"
+	stateBacklog          = "c6695c62-d6b7-4ac9-949a-3627938a6501"
+	stateTodo             = "8089ebd4-bcaf-40c7-85ff-2f7df3444b1c"
+	stateInProgress       = "84936c40-8544-425b-b09a-519919e55dcf"
+	stateDone             = "f4eb0d40-7d03-4856-a179-f67e09be81ab"
+	stateCancelled        = "d745c9ab-7f30-4b24-8b9f-a0284dc65667"
+	opsStateBacklog       = "0cde6c0b-9a53-429c-92ba-4caed787b7cb"
+	opsStateTodo          = "4904b3b5-452b-4b22-bdf7-4ada53c4ef32"
+	opsStateInProgress    = "3c8feec7-ca1f-4b1c-b1e6-e16e0061c591"
+	opsStateDone          = "2742551a-5f10-4c36-ad3e-d8adbe096edf"
+	opsStateCancelled     = "42aa5ef5-69dd-4d09-8442-ddaa08ece256"
+	labelBackend          = "77e50dc9-100e-472f-b0d7-602a0fd910d5"
+	labelFrontend         = "2c08e614-fcc3-4cbc-b96f-9ce70d31d854"
+	labelBug              = "6ae3db85-0c18-4090-bb3a-5fdb3dc2ebe4"
+	labelInfra            = "1c99690f-ea10-4138-93ca-c7cc08f9aa32"
+	cycleSprint14         = "9be53832-c9d7-4815-9139-20dbbe244f49"
+	cycleSprint15         = "d5e85d1f-ed29-44b5-b7b6-b94d96c2a602"
+	cycleQ1               = "dd55dc26-edd8-4950-95ab-a90509bb4458"
+	moduleCheckout        = "53081048-fa80-4ee8-8807-c023fdc2d15b"
+	typeStory             = "62ef588b-cee9-465b-a832-bdf1a3698031"
+	typeTask              = "e9e031e6-9682-4a1f-ac81-c9be6b0fd408"
+	estimateWeb           = "6a6b5f0c-3d0b-4b43-9d52-0c1f0b6f7a10"
+	workItemWeb1          = "5bb762a8-b0d0-4962-9a27-5e9203cb8756"
+	linkWeb1              = "8130f42f-2098-4efe-a9ee-1ea1a86d6def"
+	commentWeb1           = "f91ffc49-42e0-43f3-8195-97b7dc95ef17"
+	initiativeNorth       = "089ed4fd-87f5-45e8-9c03-b24d590ab340"
+	initiativeLabelGrowth = "99c451c1-7ed3-4e12-a6ac-90df4adf2e51"
+	initiativeLabelRisk   = "8630365e-779b-4096-9934-9e1f1afc5f52"
+	teamspacePlatform     = "9a8e6f8f-159a-4c67-8280-1e5c2024ef17"
+	customerGlobex        = "caedfcea-1d7d-4f5c-9623-b8e6eb04b11d"
+	customerInitech       = "aa184c6d-2f87-43e2-923f-0d78cf03c0df"
+	requestDarkMode       = "f9f9766c-b6e2-4cb2-9708-9dc8d31b83b4"
+	propertyTier          = "61649891-3d0c-465a-8354-168fabd5b5df"
+	propertyRenewal       = "87b02205-6366-48be-ba2c-646de8e90437"
+	pageWelcome           = "9d8689a7-15b0-4244-a430-21cd52e6f022"
 )
 
 // seedState is the fixed id of a state that comes with a seeded project, or "".
 func seedState(project, name string) string {
 	switch project {
-	case ProjectWeb:
+	case projectWeb:
 		return map[string]string{
-			"Backlog": StateBacklog, "Todo": StateTodo, "In Progress": StateInProgress, "Done": StateDone, "Cancelled": StateCancelled,
+			"Backlog": stateBacklog, "Todo": stateTodo, "In Progress": stateInProgress, "Done": stateDone, "Cancelled": stateCancelled,
 		}[name]
-	case ProjectOps:
+	case projectOps:
 		return map[string]string{
-			"Backlog": OpsStateBacklog, "Todo": OpsStateTodo, "In Progress": OpsStateInProgress, "Done": OpsStateDone, "Cancelled": OpsStateCancelled,
+			"Backlog": opsStateBacklog, "Todo": opsStateTodo, "In Progress": opsStateInProgress, "Done": opsStateDone, "Cancelled": opsStateCancelled,
 		}[name]
 	}
 	return ""
 }
 
 // seedPoint is the fixed id of a value of WEB's estimate.
-func seedPoint(value string) string { return EstimateWeb[:len(EstimateWeb)-1] + value }
+func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + value }
 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
@@ -125,11 +84,11 @@ func (s *Server) seed(t *tx) error {
 		return nil
 	}
 	t.setIndex("1", "seeded")
-	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": WorkspaceID})
-	s.addUser(t, UserAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
-	s.addUser(t, UserBob, "Bob", "Member", "bob@example.com", KeyBob, roleMember)
-	s.addUser(t, UserEve, "Eve", "Guest", "eve@example.com", KeyEve, roleGuest)
-	t.setIndex(UserAda, "token", Token)
+	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID})
+	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
+	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)
+	s.addUser(t, userEve, "Eve", "Guest", "eve@example.com", keyEve, roleGuest)
+	t.setIndex(userAda, "token", bearerToken)
 	if s.opts.Empty || s.opts.Workspace != Workspace {
 		return nil
 	}
@@ -152,7 +111,7 @@ func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
 	}
 	member := clone(profile)
 	member["role"] = integer(role)
-	t.insert(s.kinds.member, scope(WorkspaceID), member)
+	t.insert(s.kinds.member, scope(workspaceID), member)
 	t.setIndex(strconv.Itoa(role), "role", id)
 }
 
@@ -169,7 +128,7 @@ func (g *gardener) plant(what handler, id string, vars map[string]string, body r
 		return
 	}
 	vars["workspace"] = g.s.opts.Workspace
-	c := &call{Server: g.s, vars: vars, in: body, body: body, user: UserAda, now: g.s.opts.Now(), nextID: id}
+	c := &call{Server: g.s, vars: vars, in: body, body: body, user: userAda, now: g.s.opts.Now(), nextID: id}
 	if r := what(c, g.t); r.status >= http.StatusMultipleChoices {
 		g.err = fmt.Errorf("seed %s: %d %s", id, r.status, appendJSON(nil, r.body))
 	}
@@ -177,41 +136,41 @@ func (g *gardener) plant(what handler, id string, vars map[string]string, body r
 
 func (g *gardener) projects() {
 	s := g.s
-	web, ops := func() map[string]string { return map[string]string{"project": ProjectWeb} }, func() map[string]string { return map[string]string{"project": ProjectOps} }
+	web, ops := func() map[string]string { return map[string]string{"project": projectWeb} }, func() map[string]string { return map[string]string{"project": projectOps} }
 	none := func() map[string]string { return map[string]string{} }
-	g.plant(createProject, ProjectWeb, none(), row{
+	g.plant(createProject, projectWeb, none(), row{
 		"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true,
 	})
-	g.plant(createProject, ProjectOps, none(), row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
-	g.plant(addMember, "", web(), row{"member": UserBob, "role": integer(roleMember)})
+	g.plant(createProject, projectOps, none(), row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
+	g.plant(addMember, "", web(), row{"member": userBob, "role": integer(roleMember)})
 
 	labels := s.labels()
-	g.plant(labels.create, LabelBackend, web(), row{"name": "backend", "color": "#3b82f6"})
-	g.plant(labels.create, LabelFrontend, web(), row{"name": "frontend", "color": "#a855f7"})
-	g.plant(labels.create, LabelBug, web(), row{"name": "bug", "color": "#ef4444"})
-	g.plant(labels.create, LabelInfra, ops(), row{"name": "infra", "color": "#64748b"})
+	g.plant(labels.create, labelBackend, web(), row{"name": "backend", "color": "#3b82f6"})
+	g.plant(labels.create, labelFrontend, web(), row{"name": "frontend", "color": "#a855f7"})
+	g.plant(labels.create, labelBug, web(), row{"name": "bug", "color": "#ef4444"})
+	g.plant(labels.create, labelInfra, ops(), row{"name": "infra", "color": "#64748b"})
 
 	cycle := createCycle(s.cycles())
-	g.plant(cycle, CycleSprint14, web(), row{"name": "Sprint 14", "project_id": ProjectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
-	g.plant(cycle, CycleSprint15, web(), row{"name": "Sprint 15", "project_id": ProjectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
-	g.plant(cycle, CycleQ1, ops(), row{"name": "Q1", "project_id": ProjectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
-	g.plant(s.modules().create, ModuleCheckout, web(), row{"name": "Checkout", "description": "Basket, payment, receipt"})
-	g.plant(s.itemTypes().create, TypeStory, web(), row{"name": "Story"})
-	g.plant(s.itemTypes().create, TypeTask, web(), row{"name": "Task"})
+	g.plant(cycle, cycleSprint14, web(), row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
+	g.plant(cycle, cycleSprint15, web(), row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
+	g.plant(cycle, cycleQ1, ops(), row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
+	g.plant(s.modules().create, moduleCheckout, web(), row{"name": "Checkout", "description": "Basket, payment, receipt"})
+	g.plant(s.itemTypes().create, typeStory, web(), row{"name": "Story"})
+	g.plant(s.itemTypes().create, typeTask, web(), row{"name": "Task"})
 
-	g.plant(s.estimates().create, EstimateWeb, web(), row{"name": "Points", "type": "points"})
+	g.plant(s.estimates().create, estimateWeb, web(), row{"name": "Points", "type": "points"})
 	for i, value := range []string{"1", "2", "3", "5", "8"} {
 		in := web()
-		in["estimate"] = EstimateWeb
+		in["estimate"] = estimateWeb
 		g.plant(createPoints(s.estimatePoints()), seedPoint(value), in, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
 	}
 
-	item := func() map[string]string { return map[string]string{"project": ProjectWeb, "item": WorkItemWeb1} }
-	g.plant(createWorkItem, WorkItemWeb1, web(), row{
+	item := func() map[string]string { return map[string]string{"project": projectWeb, "item": workItemWeb1} }
+	g.plant(createWorkItem, workItemWeb1, web(), row{
 		"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>",
 	})
-	g.plant(s.links().create, LinkWeb1, item(), row{"url": "https://example.com/prices.pdf", "title": "Price list"})
-	g.plant(s.comments().create, CommentWeb1, item(), row{"comment_html": "<p>The PDF is ready.</p>"})
+	g.plant(s.links().create, linkWeb1, item(), row{"url": "https://example.com/prices.pdf", "title": "Price list"})
+	g.plant(s.comments().create, commentWeb1, item(), row{"comment_html": "<p>The PDF is ready.</p>"})
 }
 
 // rest is what the community edition has no routes for. It is there all the
@@ -219,19 +178,19 @@ func (g *gardener) projects() {
 func (g *gardener) rest() {
 	s := g.s
 	none := func() map[string]string { return map[string]string{} }
-	g.plant(s.initiatives().create, InitiativeNorth, none(), row{"name": "Grow in the north", "state": "ACTIVE"})
+	g.plant(s.initiatives().create, initiativeNorth, none(), row{"name": "Grow in the north", "state": "ACTIVE"})
 	labels := s.initiativeLabels()
-	g.plant(labels.create, InitiativeLabelGrowth, none(), row{"name": "growth", "color": "#22c55e"})
-	g.plant(labels.create, InitiativeLabelRisk, none(), row{"name": "risk", "color": "#f97316"})
-	g.plant(s.teamspaces().create, TeamspacePlatform, none(), row{"name": "Platform", "lead": UserAda})
-	g.plant(s.customers().create, CustomerGlobex, none(), row{"name": "Globex", "email": "hello@globex.example"})
-	g.plant(s.customers().create, CustomerInitech, none(), row{"name": "Initech"})
+	g.plant(labels.create, initiativeLabelGrowth, none(), row{"name": "growth", "color": "#22c55e"})
+	g.plant(labels.create, initiativeLabelRisk, none(), row{"name": "risk", "color": "#f97316"})
+	g.plant(s.teamspaces().create, teamspacePlatform, none(), row{"name": "Platform", "lead": userAda})
+	g.plant(s.customers().create, customerGlobex, none(), row{"name": "Globex", "email": "hello@globex.example"})
+	g.plant(s.customers().create, customerInitech, none(), row{"name": "Initech"})
 	request := row{"name": "Dark mode", "description_html": "<p>For night shifts.</p>"}
 	if s.opts.Answers == Contract {
 		request = row{"title": "Dark mode", "description": "<p>For night shifts.</p>"}
 	}
-	g.plant(s.requests().create, RequestDarkMode, map[string]string{"customer": CustomerGlobex}, request)
-	g.plant(s.properties().create, PropertyTier, none(), row{"display_name": "Tier", "property_type": "TEXT"})
-	g.plant(s.properties().create, PropertyRenewal, none(), row{"display_name": "Renewal", "property_type": "DATETIME"})
-	g.plant(s.pages().create, PageWelcome, none(), row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
+	g.plant(s.requests().create, requestDarkMode, map[string]string{"customer": customerGlobex}, request)
+	g.plant(s.properties().create, propertyTier, none(), row{"display_name": "Tier", "property_type": "TEXT"})
+	g.plant(s.properties().create, propertyRenewal, none(), row{"display_name": "Renewal", "property_type": "DATETIME"})
+	g.plant(s.pages().create, pageWelcome, none(), row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
 }

@@ -60,10 +60,10 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 		if old != nil {
 			return new(badPayload())
 		}
-		return new(broken())
+		return new(serverError())
 	}
 	if text(r, "group") == "triage" {
-		return new(senseless("Cannot create triage state"))
+		return new(badRequest("Cannot create triage state"))
 	}
 	if other := t.index("state-name", project, text(r, "name")); other != "" && other != text(r, "id") {
 		if old != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,19 +34,6 @@ const lockWait = 2 * time.Second
 type store struct {
 	db   *bolt.DB
 	temp string // folder to remove on close, or ""
-
-	mu      sync.Mutex
-	waiting []*job
-	busy    bool
-}
-
-// job is one write that waits for a transaction.
-type job struct {
-	do   func(*tx) error
-	err  error
-	done chan struct{}
-	// lead tells the waiter that it is to commit the next batch itself.
-	lead chan struct{}
 }
 
 func openStore(path string) (*store, error) {
@@ -129,72 +115,10 @@ func (s *store) view(do func(*tx) error) error {
 	return s.db.View(func(btx *bolt.Tx) error { return do(&tx{btx: btx}) })
 }
 
-// update runs do in a write transaction and returns when it is committed.
-//
-// Writers that arrive while one commits share the next transaction: a commit
-// costs far more than what one request writes. do must return an error before
-// it has written anything, or not at all; if it does, or if the shared
-// transaction fails, each of the batch is run again in one of its own, so do
-// must leave no trace outside the store.
+// update runs do in a write transaction and returns when it is committed. It does without [bolt.DB.Batch]: a writer
+// that is alone, as most are, would wait for others.
 func (s *store) update(do func(*tx) error) error {
-	j := &job{do: do, done: make(chan struct{}), lead: make(chan struct{})}
-	s.mu.Lock()
-	s.waiting = append(s.waiting, j)
-	if s.busy {
-		s.mu.Unlock()
-		select {
-		case <-j.done:
-			return j.err
-		case <-j.lead:
-		}
-		s.mu.Lock()
-	}
-	s.busy = true
-	batch := s.waiting
-	s.waiting = nil
-	s.mu.Unlock()
-
-	s.commit(batch)
-
-	s.mu.Lock()
-	if len(s.waiting) > 0 {
-		close(s.waiting[0].lead)
-	} else {
-		s.busy = false
-	}
-	s.mu.Unlock()
-	return j.err
-}
-
-func (s *store) commit(batch []*job) {
-	failed := s.db.Update(func(btx *bolt.Tx) error {
-		t := &tx{btx: btx}
-		for _, j := range batch {
-			if err := j.run(t); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if failed != nil {
-		for _, j := range batch {
-			j.err = s.db.Update(func(btx *bolt.Tx) error { return j.run(&tx{btx: btx}) })
-		}
-	}
-	for _, j := range batch {
-		close(j.done)
-	}
-}
-
-// run turns a panic of one writer into its error, so that it does not take the
-// others of its batch with it.
-func (j *job) run(t *tx) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v", p)
-		}
-	}()
-	return j.do(t)
+	return s.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx: btx}) })
 }
 
 // tx is a transaction in terms of rows. Its methods panic on an error of the

@@ -112,6 +112,11 @@ func TestABrokenWriterHarmsNobody(t *testing.T) {
 	var failed [20]error
 	for i := range failed {
 		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					failed[i] = fmt.Errorf("panic: %v", p)
+				}
+			}()
 			failed[i] = s.store.update(func(tx *tx) error {
 				tx.add("test", 1)
 				if i%2 == 0 {

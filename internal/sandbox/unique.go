@@ -1,20 +1,8 @@
 package sandbox
 
-import "net/http"
-
-// Uniqueness says when something is refused because there is already a record
-// with its external id, or a link with its URL.
-type Uniqueness int
-
-const (
-	// UniqueAlways refuses whatever is there already.
-	UniqueAlways Uniqueness = iota
-	// UniqueInTurn does not notice an external id that was stored after the
-	// request had arrived. The running server is like that: of simultaneous
-	// requests several succeed.
-	UniqueInTurn
-	// UniqueNever refuses nothing.
-	UniqueNever
+import (
+	"context"
+	"net/http"
 )
 
 // taken answers 409 if another record of the list has the external id. A new
@@ -40,37 +28,43 @@ func (c *call) taken(t *tx, k *kind, in string, old, r row, what string) *reply 
 	return nil
 }
 
-// arrival is how many records of each kind there had been when a request came;
-// nil if it does not matter.
-type arrival map[*kind]uint64
+// horizon is how many records of each kind a request knows of: later ones it does not notice where something must be
+// unique. Nil is all there are; an empty one is none.
+type horizon map[*kind]uint64
 
-func (s *Server) arrive() arrival {
-	if s.opts.Unique != UniqueInTurn {
-		return nil
-	}
-	a := arrival{}
-	err := s.store.view(func(t *tx) error {
+type horizonKey struct{}
+
+func horizonOf(req *http.Request) horizon {
+	h, _ := req.Context().Value(horizonKey{}).(horizon)
+	return h
+}
+
+func (h horizon) on(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), horizonKey{}, h))
+}
+
+// Arrived is the request as one that came now: it does not notice an external ID that is stored from here on, as
+// requests at the running server that come together. It is for tests.
+func (s *Server) Arrived(req *http.Request) *http.Request {
+	h := horizon{}
+	must(s.store.view(func(t *tx) error {
 		for _, k := range s.kinds.every() {
-			a[k] = t.made(k)
+			h[k] = t.made(k)
 		}
 		return nil
-	})
-	if err != nil {
-		s.report(err)
-	}
-	return a
+	}))
+	return h.on(req)
 }
+
+// Unaware is the request as one that notices nothing that must be unique. It is for tests.
+func Unaware(req *http.Request) *http.Request { return horizon{}.on(req) }
+
+// unaware says whether the request notices nothing.
+func (h horizon) unaware() bool { return h != nil && len(h) == 0 }
 
 // notices says whether a record that is there counts for what must be unique.
 func (c *call) notices(t *tx, k *kind, id string) bool {
-	switch c.opts.Unique {
-	case UniqueInTurn:
-		return t.number(k, id) <= c.arrived[k]
-	case UniqueNever:
-		return false
-	case UniqueAlways:
-	}
-	return true
+	return c.noticed == nil || !c.noticed.unaware() && t.number(k, id) <= c.noticed[k]
 }
 
 // setExternal keeps the index of external ids up to date; either row may be

@@ -104,23 +104,23 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	_, ends := c.in["target_date"]
 	// A change of one date is not held against the other, which is stored.
 	if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
-		return new(senseless("Start date cannot exceed target date"))
+		return new(badRequest("Start date cannot exceed target date"))
 	}
 	if _, given := c.in["description_html"]; given {
 		html, ok := sanitise(text(r, "description_html"))
 		if !ok {
-			return new(senseless("Invalid HTML passed"))
+			return new(badRequest("Invalid HTML passed"))
 		}
 		r["description_html"] = html
 	}
 	r["assignees"] = kept(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
 	r["labels"] = kept(r, "labels", func(id string) bool { return t.index("label-project", id) == project })
 	if state := text(r, "state"); state != "" && t.index("state-project", state) != project {
-		return new(senseless("State is not valid please pass a valid state_id"))
+		return new(badRequest("State is not valid please pass a valid state_id"))
 	}
 	if parent := text(r, "parent"); parent != "" {
 		if _, ok := t.in(c.kinds.workItem, scope(project), parent); !ok {
-			return new(senseless("Parent is not valid issue_id please pass a valid issue_id"))
+			return new(badRequest("Parent is not valid issue_id please pass a valid issue_id"))
 		}
 	}
 	// "type" and "type_id" are two names of one thing.
@@ -193,9 +193,9 @@ func kept(r row, name string, keep func(string) bool) []any {
 func createWorkItem(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		if c.body == nil {
-			return senseless("No data provided")
+			return badRequest("No data provided")
 		}
-		return senseless(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body)))
+		return badRequest(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body)))
 	}
 	k := c.kinds.workItem
 	r, complaints := k.read(t, c.in, false)
@@ -210,7 +210,7 @@ func createWorkItem(c *call, t *tx) reply {
 	}
 	sequence := t.add("sequence:"+project, 1)
 	if c.in["deleted_at"] != nil {
-		return broken() // and the number is spent
+		return serverError() // and the number is spent
 	}
 	r["sequence_id"] = integer(sequence)
 	if r["state"] == nil {
@@ -397,7 +397,7 @@ func byIdentifier(c *call, t *tx) reply {
 	number := c.vars["number"]
 	for _, digit := range []byte(number) {
 		if digit < '0' || digit > '9' {
-			return broken()
+			return serverError()
 		}
 	}
 	n, err := strconv.Atoi(number)
@@ -406,7 +406,7 @@ func byIdentifier(c *call, t *tx) reply {
 	}
 	project := t.index("identifier", c.vars["identifier"])
 	c.vars["project"] = project
-	if c.archivedAway(t) {
+	if c.inArchivedProject(t) {
 		return notFound()
 	}
 	found := t.under(2, "sequence", project, paddedNumber(strconv.Itoa(n)))
@@ -420,7 +420,7 @@ func byIdentifier(c *call, t *tx) reply {
 		}
 		return reply{http.StatusOK, c.Server.workItems().dress(c, t, s.row)}
 	}
-	return broken()
+	return serverError()
 }
 
 func listWorkItems(c *call, t *tx) reply {
@@ -439,7 +439,7 @@ func listWorkItems(c *call, t *tx) reply {
 			}
 			return reply{http.StatusOK, res.dress(c, t, s.row)}
 		}
-		return broken()
+		return serverError()
 	}
 	if t.index("out-of-order", project) != "" {
 		sorted := *res
@@ -449,7 +449,7 @@ func listWorkItems(c *call, t *tx) reply {
 	if order := c.query.Get("order_by"); order != "" && order != "-created_at" {
 		less, ok := c.ordering(t, res.kind, order)
 		if !ok {
-			return broken()
+			return serverError()
 		}
 		sorted := *res
 		sorted.sort = less

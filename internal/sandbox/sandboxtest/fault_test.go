@@ -1,4 +1,4 @@
-package sandbox
+package sandboxtest_test
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // over sends a request to a started server.
@@ -20,7 +23,7 @@ func over(t *testing.T, ctx context.Context, base, method, path, body string) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("X-Api-Key", Key)
+	req.Header.Set("X-Api-Key", sandbox.Key)
 	req.Header.Set("Content-Type", "application/json")
 	transport := &http.Transport{DisableKeepAlives: true}
 	resp, err := transport.RoundTrip(req)
@@ -34,31 +37,31 @@ func over(t *testing.T, ctx context.Context, base, method, path, body string) (*
 
 func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 	t.Parallel()
-	half := Break{Status: http.StatusCreated, Body: `{"half":`}
-	gateway := Break{Status: http.StatusBadGateway, Header: http.Header{"Retry-After": {"3"}}, Body: "<html>bad gateway</html>"}
+	half := sandboxtest.Break{Status: http.StatusCreated, Body: `{"half":`}
+	gateway := sandboxtest.Break{Status: http.StatusBadGateway, Header: http.Header{"Retry-After": {"3"}}, Body: "<html>bad gateway</html>"}
 	for _, tt := range []struct {
 		name   string
-		fault  Fault
+		fault  sandboxtest.Fault
 		status int // 0: no answer
 		body   string
 		made   int
 	}{
-		{"none", Fault{}, http.StatusCreated, "", 1},
-		{"cut before", Fault{Before: Break{Cut: true}}, 0, "", 0},
-		{"cut after", Fault{After: Break{Cut: true}}, 0, "", 1},
-		{"status before", Fault{Before: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 0},
-		{"status after", Fault{After: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 1},
-		{"half a body", Fault{After: half}, http.StatusCreated, `{"half":`, 1},
-		{"delay", Fault{Delay: time.Millisecond}, http.StatusCreated, "", 1},
-		{"endless", Fault{Before: Break{Endless: true}}, http.StatusOK, "", 0},
+		{"none", sandboxtest.Fault{}, http.StatusCreated, "", 1},
+		{"cut before", sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}, 0, "", 0},
+		{"cut after", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, 0, "", 1},
+		{"status before", sandboxtest.Fault{Before: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 0},
+		{"status after", sandboxtest.Fault{After: gateway}, http.StatusBadGateway, "<html>bad gateway</html>", 1},
+		{"half a body", sandboxtest.Fault{After: half}, http.StatusCreated, `{"half":`, 1},
+		{"delay", sandboxtest.Fault{Delay: time.Millisecond}, http.StatusCreated, "", 1},
+		{"endless", sandboxtest.Fault{Before: sandboxtest.Break{Endless: true}}, http.StatusOK, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := openTest(t, Options{Prefix: "/plane", Fault: func(req *http.Request) Fault {
+			s := openTest(t, sandboxtest.Options{Prefix: "/plane", Fault: func(req *http.Request) sandboxtest.Fault {
 				if req.Method == http.MethodPost {
 					return tt.fault
 				}
-				return Fault{}
+				return sandboxtest.Fault{}
 			}})
 			base, err := s.Start(t.Context(), "")
 			if err != nil {
@@ -78,8 +81,8 @@ func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 			if got := len(s.Rows("work_item")) - 1; got != tt.made {
 				t.Errorf("%d items made, want %d", got, tt.made)
 			}
-			if got := s.Count(http.MethodPost, "/api/v1/workspaces/*/projects/*/work-items/"); got != 1 {
-				t.Errorf("%d requests counted", got)
+			if got := len(s.Log()); got != 1 {
+				t.Errorf("%d requests logged", got)
 			}
 		})
 	}
@@ -88,24 +91,24 @@ func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 func TestWhatIsHandledLateIsHandledAlthoughTheClientHasGone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		fault  Fault
+		fault  sandboxtest.Fault
 		closed bool
 		status int // that the client sees; 0 = none
 		made   int // in the end
 	}{
-		"a cut connection":   {fault: Fault{Late: time.Hour}, made: 1},
-		"a gateway gives up": {fault: Fault{Late: time.Hour, Before: Break{Status: http.StatusGatewayTimeout}}, status: http.StatusGatewayTimeout, made: 1},
-		"after a delay":      {fault: Fault{Late: time.Hour, Delay: time.Minute}, made: 1},
-		"the server closes":  {fault: Fault{Late: time.Hour}, closed: true},
+		"a cut connection":   {fault: sandboxtest.Fault{Late: time.Hour}, made: 1},
+		"a gateway gives up": {fault: sandboxtest.Fault{Late: time.Hour, Before: sandboxtest.Break{Status: http.StatusGatewayTimeout}}, status: http.StatusGatewayTimeout, made: 1},
+		"after a delay":      {fault: sandboxtest.Fault{Late: time.Hour, Delay: time.Minute}, made: 1},
+		"the server closes":  {fault: sandboxtest.Fault{Late: time.Hour}, closed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "sandbox.db")
-				s := openTest(t, Options{Path: path, Fault: func(*http.Request) Fault { return tt.fault }})
+				s := openTest(t, sandboxtest.Options{Path: path, Fault: func(*http.Request) sandboxtest.Fault { return tt.fault }})
 				ctx, gone := context.WithCancel(t.Context())
 				req := httptest.NewRequestWithContext(ctx, http.MethodPost, itemsPath, strings.NewReader(`{"name": "x"}`))
-				req.Header.Set("X-Api-Key", Key)
+				req.Header.Set("X-Api-Key", sandbox.Key)
 				req.Header.Set("Content-Type", "application/json")
 				w := httptest.NewRecorder()
 				func() {
@@ -129,7 +132,7 @@ func TestWhatIsHandledLateIsHandledAlthoughTheClientHasGone(t *testing.T) {
 					if err := s.Close(); err != nil {
 						t.Error(err)
 					}
-					s = openTest(t, Options{Path: path})
+					s = openTest(t, sandboxtest.Options{Path: path})
 				}
 				s.Drain()
 				if n := len(s.Rows("work_item")) - 1; n != tt.made {
@@ -143,9 +146,9 @@ func TestWhatIsHandledLateIsHandledAlthoughTheClientHasGone(t *testing.T) {
 func TestAStalledRequestEndsWithTheClientOrTheServer(t *testing.T) {
 	t.Parallel()
 	arrived, ended := make(chan struct{}, 2), make(chan struct{}, 2)
-	s := openTest(t, Options{Fault: func(*http.Request) Fault {
+	s := openTest(t, sandboxtest.Options{Fault: func(*http.Request) sandboxtest.Fault {
 		arrived <- struct{}{}
-		return Fault{Before: Break{Stall: true}}
+		return sandboxtest.Fault{Before: sandboxtest.Break{Stall: true}}
 	}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() { ended <- struct{}{} }()
@@ -175,15 +178,5 @@ func TestAStalledRequestEndsWithTheClientOrTheServer(t *testing.T) {
 	}
 	if err := <-done; err == nil {
 		t.Error("a stalled request was answered")
-	}
-}
-
-func TestStartRefusesOtherAddresses(t *testing.T) {
-	t.Parallel()
-	s := openTest(t, Options{})
-	for _, listen := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.com:0", "nonsense"} {
-		if base, err := s.Start(t.Context(), listen); err == nil {
-			t.Errorf("listens on %s as %s", listen, base)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package sandbox
+package sandboxtest_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 func TestWhatIsToBeUniqueIsRefusedOrNotAsAskedFor(t *testing.T) {
@@ -16,32 +18,32 @@ func TestWhatIsToBeUniqueIsRefusedOrNotAsAskedFor(t *testing.T) {
 		linked = `{"url": "https://example.com/x"}`
 	)
 	for name, tt := range map[string]struct {
-		unique       Uniqueness
+		unique       sandboxtest.Uniqueness
 		simultaneous []int // statuses, sorted
 		next         int   // status of one that comes later
 		found        int   // status of the look-up by external id
 		link         int   // status of a second link with the same URL
 	}{
-		"always":  {UniqueAlways, []int{201, 409}, 409, 200, 400},
-		"in turn": {UniqueInTurn, []int{201, 201}, 409, 500, 400},
-		"never":   {UniqueNever, []int{201, 201}, 201, 500, 201},
+		"always":  {sandboxtest.UniqueAlways, []int{201, 409}, 409, 200, 400},
+		"in turn": {sandboxtest.UniqueInTurn, []int{201, 201}, 409, 500, 400},
+		"never":   {sandboxtest.UniqueNever, []int{201, 201}, 201, 500, 201},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var together sync.WaitGroup
-			s := openTest(t, Options{Unique: tt.unique, Fault: func(req *http.Request) Fault {
+			s := openTest(t, sandboxtest.Options{Unique: tt.unique, Fault: func(req *http.Request) sandboxtest.Fault {
 				if req.Header.Get("X-Together") != "" {
 					together.Done()
 					together.Wait()
 				}
-				return Fault{}
+				return sandboxtest.Fault{}
 			}})
 			together.Add(2)
 			statuses := make([]int, 2)
 			var posts sync.WaitGroup
 			for i := range statuses {
 				posts.Go(func() {
-					statuses[i] = ask(t, s, http.MethodPost, itemsPath, marked, "X-Together", "yes").status
+					statuses[i] = ask(t, s, http.MethodPost, itemsPath, marked, "X-Together", "yes")
 				})
 			}
 			posts.Wait()
@@ -50,18 +52,18 @@ func TestWhatIsToBeUniqueIsRefusedOrNotAsAskedFor(t *testing.T) {
 				t.Errorf("simultaneous requests: %v, want %v", statuses, tt.simultaneous)
 			}
 			for range 2 {
-				if got := ask(t, s, http.MethodGet, lookup, "").status; got != tt.found {
+				if got := ask(t, s, http.MethodGet, lookup, ""); got != tt.found {
 					t.Errorf("look-up: %d, want %d", got, tt.found)
 				}
 			}
-			if got := ask(t, s, http.MethodPost, itemsPath, marked).status; got != tt.next {
+			if got := ask(t, s, http.MethodPost, itemsPath, marked); got != tt.next {
 				t.Errorf("one that comes later: %d, want %d", got, tt.next)
 			}
-			links := fmt.Sprintf("%s%s/links/", itemsPath, WorkItemWeb1)
-			if got := ask(t, s, http.MethodPost, links, linked).status; got != http.StatusCreated {
+			links := fmt.Sprintf("%s%s/links/", itemsPath, sandboxtest.WorkItemWeb1)
+			if got := ask(t, s, http.MethodPost, links, linked); got != http.StatusCreated {
 				t.Errorf("a link: %d", got)
 			}
-			if got := ask(t, s, http.MethodPost, links, linked).status; got != tt.link {
+			if got := ask(t, s, http.MethodPost, links, linked); got != tt.link {
 				t.Errorf("the same link: %d, want %d", got, tt.link)
 			}
 		})

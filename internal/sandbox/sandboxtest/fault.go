@@ -1,4 +1,4 @@
-package sandbox
+package sandboxtest
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 )
@@ -22,8 +23,8 @@ type Fault struct {
 	Late time.Duration
 }
 
-// hasty reports whether the client may be gone before the request is handled.
-func (f *Fault) hasty() bool { return f.Delay > 0 || f.Late > 0 || !f.Before.none() }
+// mayOutliveClient reports whether the client may be gone before the request is handled.
+func (f *Fault) mayOutliveClient() bool { return f.Delay > 0 || f.Late > 0 || !f.Before.none() }
 
 // Break is one way to go wrong. The zero value is none.
 type Break struct {
@@ -39,25 +40,94 @@ func (b Break) none() bool {
 	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless
 }
 
-// hold reads the body ahead: only where it has seen its end does net/http notice
+// serve is a request on its way to the sandbox and back.
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
+	status := 0
+	seen := &recorder{}
+	defer func() { s.log.finish(entry, status, seen.bytes) }()
+
+	arrived := s.arrive(req)
+	var fault Fault
+	if s.options.Fault != nil {
+		fault = s.options.Fault(req)
+	}
+	if fault.mayOutliveClient() {
+		bufferBody(req)
+		arrived.Body = req.Body
+	}
+	if !s.wait(req, fault.Delay) {
+		cut(w)
+		return
+	}
+	if fault.Late > 0 {
+		s.later(req, fault.Late)
+		fault.Before.Cut = fault.Before.Cut || fault.Before.none()
+	}
+	if !fault.Before.none() {
+		status = s.inject(fault.Before, w, req)
+		return
+	}
+	if arrived == req {
+		arrived = req.WithContext(req.Context())
+	}
+	seen.ReadCloser, arrived.Body = req.Body, seen
+	if !fault.After.none() {
+		s.next.ServeHTTP(httptest.NewRecorder(), arrived)
+		status = s.inject(fault.After, w, req)
+		return
+	}
+	answer := &statusWriter{ResponseWriter: w}
+	s.next.ServeHTTP(answer, arrived)
+	status = answer.status
+}
+
+// recorder keeps what is read of a body.
+type recorder struct {
+	io.ReadCloser
+
+	bytes []byte
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if len(r.bytes) <= logBody {
+		r.bytes = append(r.bytes, p[:n]...)
+	}
+	return n, err
+}
+
+// statusWriter keeps the status that is answered.
+type statusWriter struct {
+	http.ResponseWriter
+
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// bufferBody reads the body ahead: only where it has seen its end does net/http notice
 // that the client goes, and only then can it be read after the client has gone.
-func hold(req *http.Request) {
+func bufferBody(req *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // an error comes again after what could be read
 	req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), req.Body))
 }
+
+// maxBody is more than the sandbox takes.
+const maxBody = 8 << 20
 
 // later handles a request on its own.
 func (s *Server) later(req *http.Request, after time.Duration) {
 	req = req.Clone(context.WithoutCancel(req.Context()))
 	s.late.Go(func() {
 		if s.wait(req, after) {
-			s.answer(req, s.arrive())
+			s.next.ServeHTTP(httptest.NewRecorder(), s.arrive(req))
 		}
 	})
 }
-
-// Drain returns when every request that is handled late has been.
-func (s *Server) Drain() { s.late.Wait() }
 
 // wait sleeps for d; it reports false if the client or the server went first.
 func (s *Server) wait(req *http.Request, d time.Duration) bool {
@@ -75,8 +145,8 @@ func (s *Server) wait(req *http.Request, d time.Duration) bool {
 	return false
 }
 
-// play acts a break out and returns the status that was sent, 0 if none was.
-func (s *Server) play(b Break, w http.ResponseWriter, req *http.Request) int {
+// inject acts a break out and returns the status that was sent, 0 if none was.
+func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 	switch {
 	case b.Cut:
 		cut(w)

@@ -1,0 +1,52 @@
+package sandboxtest
+
+import "sync"
+
+// logBody is the longest body that is kept.
+const logBody = 4 << 10
+
+// Entry is one request that the server has seen.
+type Entry struct {
+	Method string
+	Path   string // as sent, with the prefix
+	Query  string
+	Status int // 0 while it is under way, and if there was no answer
+	// RequestBody is the body of the request, nil if there was none, if it
+	// was not read, or if it has more than 4 KiB.
+	RequestBody []byte
+}
+
+// journal is the log of requests.
+type journal struct {
+	mu      sync.Mutex
+	entries []*Entry
+}
+
+// begin enters a request; the entry is to be changed through finish only.
+func (j *journal) begin(method, path, query string) *Entry {
+	e := &Entry{Method: method, Path: path, Query: query}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, e)
+	return e
+}
+
+func (j *journal) finish(e *Entry, status int, body []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.Status = status
+	if len(body) > 0 && len(body) <= logBody {
+		e.RequestBody = body
+	}
+}
+
+// Log is the requests seen since Open, in the order in which they arrived.
+func (s *Server) Log() []Entry {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	out := make([]Entry, 0, len(s.log.entries))
+	for _, e := range s.log.entries {
+		out = append(out, *e)
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+// Package sandboxtest is the sandbox with what only tests want of it: requests that go wrong as asked for, a log of
+// the requests, and records that are unique or not.
+//
+// It stands around the sandbox as a middleware and knows none of its inside.
+package sandboxtest
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/planform/planform/internal/sandbox"
+)
+
+// Options is what a server is opened with: those of the sandbox, and what is to go wrong.
+type Options struct {
+	Path      string
+	Prefix    string
+	Workspace string
+	Answers   sandbox.Answers
+	Edition   sandbox.Edition
+	PerPage   int
+	Rate      int
+	Window    time.Duration
+	Now       func() time.Time
+	Empty     bool
+
+	Unique Uniqueness                // default UniqueAlways
+	Fault  func(*http.Request) Fault // asked once for each request; may be nil
+}
+
+// Uniqueness says when something is refused because there is already a record with its external ID, or a link with
+// its URL.
+type Uniqueness int
+
+const (
+	// UniqueAlways refuses whatever is there already.
+	UniqueAlways Uniqueness = iota
+	// UniqueInTurn does not notice an external ID that was stored after the request had arrived. The running server is
+	// like that: of simultaneous requests several succeed.
+	UniqueInTurn
+	// UniqueNever refuses nothing.
+	UniqueNever
+)
+
+// Server is an open sandbox.
+type Server struct {
+	*sandbox.Server
+
+	options Options
+	log     journal
+	next    http.Handler // the sandbox without what goes wrong
+
+	close   sync.Once
+	closing chan struct{}
+	late    sync.WaitGroup // requests that are handled although the client has gone
+}
+
+// Open opens a sandbox.
+func Open(o Options) (*Server, error) {
+	s := &Server{options: o, closing: make(chan struct{})}
+	inner, err := sandbox.Open(sandbox.Options{
+		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
+		Rate: o.Rate, Window: o.Window, Now: o.Now, Empty: o.Empty,
+		Around: func(next http.Handler) http.Handler {
+			s.next = next
+			return http.HandlerFunc(s.serve)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Server = inner
+	return s, nil
+}
+
+// Close ends stalled requests, forgets those that were to be handled late, and closes the sandbox.
+func (s *Server) Close() error {
+	s.close.Do(func() { close(s.closing) })
+	s.late.Wait()
+	return s.Server.Close()
+}
+
+// Drain returns when every request that is handled late has been.
+func (s *Server) Drain() { s.late.Wait() }
+
+// arrive is the request as the uniqueness that was asked for has it.
+func (s *Server) arrive(req *http.Request) *http.Request {
+	switch s.options.Unique {
+	case UniqueInTurn:
+		return s.Arrived(req)
+	case UniqueNever:
+		return sandbox.Unaware(req)
+	case UniqueAlways:
+	}
+	return req
+}

@@ -264,6 +264,7 @@ func TestAFileThatIsNoManifestIsNotQuoted(t *testing.T) {
 	for _, text := range []string{
 		secret, secret + "\n", "'" + secret + "'", "!" + secret, "!" + secret + " x", "- " + secret, "# c\n" + secret, "---\n" + secret + "\n---\n" + secret,
 		"machine example.com\nlogin me\npassword " + secret, "A=" + secret, "-----BEGIN KEY-----\n" + secret + "\n-----END KEY-----", "&" + secret + " x", "|\n  " + secret,
+		"*" + secret, "- &" + secret + "1 x\n- *" + secret + "2",
 	} {
 		_, found := load(t, text, manifest.Limits{})
 		if len(found) == 0 || strings.Contains(fmt.Sprint(found), secret) {

@@ -261,21 +261,13 @@ func (x *syntax) columns() []int {
 
 // unknownAnchor finds where an anchor is missed.
 func (x *syntax) unknownAnchor(name string) cause {
-	c := cause{what: "nothing is marked with &" + clip(name) + " before this", hint: "an alias comes after its anchor, in the same document"}
+	c := cause{what: "nothing before this alias is marked with its name", hint: "an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
-	anchor := regexp.MustCompile(`(?:^|[\s\[{,])&([^\s\[\]{},]+)`)
-	var anchors []string
 	for i, line := range x.lines {
 		if at := alias.FindStringIndex(line); at != nil {
 			c.line, c.column = i+1, at[0]+strings.IndexByte(line[at[0]:], '*')+1
 			break
 		}
-		for _, m := range anchor.FindAllStringSubmatch(line, -1) {
-			anchors = append(anchors, m[1])
-		}
-	}
-	if near := diag.DidYouMean(name, anchors); near != "" {
-		c.hint = near
 	}
 	return c
 }

@@ -39,6 +39,8 @@ type Config struct {
 	// MaxElapsed bounds the time between a request's first failure and its last
 	// attempt, and each pause that the service may ask for; 0 = 5 min.
 	MaxElapsed time.Duration
+	// MaxListBytes bounds the answers that make one list, together; 0 = 256 MiB.
+	MaxListBytes int64
 
 	// Transport replaces the client's own; nil = a tuned http.Transport.
 	Transport http.RoundTripper
@@ -52,6 +54,8 @@ const (
 	defaultTimeout    = 60 * time.Second
 	defaultRetries    = 5
 	defaultMaxElapsed = 5 * time.Minute
+
+	defaultMaxListBytes = 256 << 20
 )
 
 // Client makes requests to one workspace of one service.
@@ -63,8 +67,11 @@ type Client struct {
 	timeout    time.Duration
 	retries    int
 	maxElapsed time.Duration
-	log        *slog.Logger
-	notify     func(Event)
+
+	maxListBytes int64
+
+	log    *slog.Logger
+	notify func(Event)
 
 	transport http.RoundTripper
 	traced    bool // the transport calls httptrace's hooks
@@ -107,8 +114,8 @@ func New(cfg Config) (*Client, error) {
 	c := &Client{
 		base: *base, workspace: cfg.Workspace, credential: cfg.Credential,
 		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
-		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed),
-		log:        cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
+		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed), maxListBytes: orDefault(cfg.MaxListBytes, defaultMaxListBytes),
+		log: cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
 		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}, slow: map[*resource.Operation]int{}, refused: map[string]int{}},
 	}
 	if c.log == nil {
@@ -226,13 +233,15 @@ func loopback(host string) bool {
 // one host, with limits on everything that can hang, and with connections that
 // count what is written to them.
 func newTransport() *http.Transport {
+	// Over HTTP/2, net/http repeats for ever what a server declines with GOAWAY. A few requests at once gain nothing by it.
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            countWrites(dialer.DialContext),
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 15 * time.Second},
+		Protocols:              protocols,
 		TLSHandshakeTimeout:    15 * time.Second,
 		MaxIdleConns:           128,
 		MaxIdleConnsPerHost:    128,

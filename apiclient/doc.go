@@ -28,9 +28,9 @@
 // kept-alive connection broke, in two cases: nothing at all was written and the
 // body can be rewound (GetBody), or the request is "replayable", which means GET,
 // HEAD, OPTIONS, TRACE or a request with an Idempotency-Key header. Over HTTP/2 it
-// also repeats any rewindable request that the peer refused with REFUSED_STREAM,
-// GOAWAY or PROTOCOL_ERROR; the last of these does not prove that nothing was done.
-// The package therefore sends no Idempotency-Key (the service ignores it) and
+// would also repeat, without end, what the peer declines with REFUSED_STREAM, GOAWAY
+// or PROTOCOL_ERROR; the last of these does not prove that nothing was done. The
+// package therefore speaks HTTP/1.1 only. It sends no Idempotency-Key (the service ignores it) and
 // gives no request a GetBody, so that a body which has been touched is never sent
 // again by the transport; a write without a body is one that may be repeated.
 // Reads may be repeated, which is harmless.

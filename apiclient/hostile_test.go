@@ -168,15 +168,15 @@ func TestABodyThatDoesNotHearOfTheTimeLimitIsClosed(t *testing.T) {
 // TestAListThatWouldFillTheMemory: each of its pages is small enough.
 func TestAListThatWouldFillTheMemory(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("x", 60<<20)
+	filler := strings.Repeat("x", 240<<10)
 	pages := 0
 	c := offline(t, func(*http.Request) (*http.Response, error) {
 		pages++
 		n := strconv.Itoa(pages)
 		return reply(200, `{"next_page_results":true,"next_cursor":"1:`+n+`:0","results":[{"id":"`+n+`","name":"`+filler+`"}]}`), nil
-	})
+	}, func(cfg *apiclient.Config) { cfg.MaxListBytes = 1 << 20 })
 	for _, err := range c.All(t.Context(), request(wider(t, "/labels/"))) {
-		if err != nil && !strings.Contains(err.Error(), "the list has more than 256 MiB") {
+		if err != nil && !strings.Contains(err.Error(), "the list has more than 1 MiB") {
 			t.Error(err)
 		}
 	}

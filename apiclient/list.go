@@ -18,7 +18,6 @@ import (
 const (
 	maxPages      = 10_000
 	maxRows       = 1_000_000
-	maxListBytes  = 256 << 20
 	maxEmptyPages = 3 // pages in a row that bring nothing new
 	smallestPage  = 10
 )
@@ -210,8 +209,8 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 		if l.pages == 0 && len(l.sizes) > 1 {
 			l.c.learned.setPageSize(l.call.op, l.size)
 		}
-		if l.bytes += a.size; l.bytes > maxListBytes {
-			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, maxListBytes>>20))
+		if l.bytes += a.size; l.bytes > l.c.maxListBytes {
+			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, l.c.maxListBytes>>20))
 		}
 		p, err := readPage(a.value)
 		if err != nil {

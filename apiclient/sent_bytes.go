@@ -2,7 +2,6 @@ package apiclient
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http/httptrace"
 	"sync"
@@ -47,16 +46,9 @@ func counting(conn net.Conn) *countingConn {
 	}
 }
 
-func shared(conn net.Conn) bool {
-	t, ok := conn.(*tls.Conn)
-	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
-}
-
 // sending follows one attempt to tell whether any of it can have reached the
 // service. A connection that is at hand counts as "it can", unless the
-// connection itself knows that not a byte went out. (The hooks WroteHeaders and
-// WroteRequest are too late for this: over HTTP/2 an attempt can end between the
-// writing and the call.)
+// connection itself knows that not a byte went out.
 type sending struct {
 	mu    sync.Mutex
 	conn  *countingConn
@@ -70,8 +62,7 @@ func (s *sending) trace() *httptrace.ClientTrace {
 		defer s.mu.Unlock()
 		s.maybe = s.bytesSentLocked()
 		s.conn = counting(info.Conn)
-		// Requests share an HTTP/2 connection, and its writer can outlive the attempt.
-		if s.conn == nil || shared(info.Conn) {
+		if s.conn == nil {
 			s.maybe = true
 			return
 		}
@@ -80,7 +71,7 @@ func (s *sending) trace() *httptrace.ClientTrace {
 }
 
 // bytesSent reports whether the attempt can have reached the service. It is asked
-// after the transport has given up, and then an HTTP/1 connection's writer has ended.
+// after the transport has given up, and then the connection's writer has ended.
 func (s *sending) bytesSent() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,10 +43,10 @@ func independent(n int) *planner.Plan { return planOf(make([]step, n)...) }
 type instant struct{}
 
 func (instant) Do(context.Context, *planner.Step, executor.IDs) (executor.Outcome, error) {
-	return executor.Outcome{ID: "id"}, nil
+	return executor.Outcome{Record: planner.Record{ID: "id"}}, nil
 }
-func (instant) Intend(context.Context, []*planner.Step) error       { return nil }
-func (instant) Settle(*planner.Step, executor.Outcome, error) error { return nil }
+func (instant) Begin(context.Context, []*planner.Step) error          { return nil }
+func (instant) Complete(*planner.Step, executor.Outcome, error) error { return nil }
 
 // slow takes its time.
 type slow struct {
@@ -60,7 +60,7 @@ func (s *slow) Do(ctx context.Context, p *planner.Step, ids executor.IDs) (execu
 	return s.instant.Do(ctx, p, ids)
 }
 
-func (s *slow) Intend(context.Context, []*planner.Step) error {
+func (s *slow) Begin(context.Context, []*planner.Step) error {
 	s.flushes++ // one at a time
 	pause(s.flush)
 	return nil

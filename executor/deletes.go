@@ -12,7 +12,7 @@ import (
 // noteIncomplete notes what a step that did not succeed leaves incomplete: what it is
 // about and all that lives in, such as a work item and its project for a link; of a
 // membership the members as well.
-func (r *run) noteIncomplete(res *StepResult) {
+func (r *scheduler) noteIncomplete(res *StepResult) {
 	step, why := res.Step, cmp.Or(res.BlockedBy, res.Step)
 	if step.Action == planner.RemoveMembers {
 		return
@@ -38,6 +38,6 @@ func (r *run) noteIncomplete(res *StepResult) {
 // keptBy is the step that keeps a thing from being deleted: one that was to create
 // something, or to complete something of the thing's kind. It does not matter whether
 // this run created that: in the next run, which goes on, it exists already.
-func (r *run) keptBy(step *planner.Step) *planner.Step {
+func (r *scheduler) keptBy(step *planner.Step) *planner.Step {
 	return cmp.Or(r.failedCreate, r.incomplete[step.Address.Kind()])
 }

@@ -11,11 +11,11 @@
 // flush to disk serves many requests and nobody waits for it. How far ahead
 // follows from how many steps end while a flush lasts: a few where the service
 // sets the pace, and never more than 64 for each worker. Only steps that can
-// start are announced, so a chain of steps costs a flush for each.
+// start are logged, so a chain of steps costs a flush for each.
 //
 // The steps of one sequence begin in the order of the plan, each when the former
 // has ended, however: a service that numbers what it creates then numbers it in that
-// order. Everything else runs beside. A few of a sequence are announced ahead.
+// order. Everything else runs beside. A few of a sequence are logged ahead.
 //
 // What is to be deleted goes last, and only if what may replace it is complete: it may
 // be the same thing, moved to another place. So nothing is deleted if a create did not
@@ -33,7 +33,7 @@
 // A step whose outcome is not known yet ([Pending]) is set aside without a worker,
 // and taken up again when the service is to be asked again. What hangs on it, and
 // what follows it in a sequence, waits; everything else goes on. The run ends when
-// all of them are settled.
+// all of them have ended.
 //
 // Twenty steps of one operation in one project that the service denies in a row, for one
 // reason and without a success before, speak for all: the others are blocked by the
@@ -42,7 +42,7 @@
 // A kind that the service turns out not to have blocks what lives in an object of
 // it; what only refers to one goes on without.
 //
-// When the run is to end early, steps under way finish, announced ones are taken
+// When the run is to end early, steps under way finish, logged ones are taken
 // back, pending ones are unknown, and the rest is not started.
 //
 // The package knows neither HTTP nor files: it is handed a [Service] and a

@@ -17,8 +17,8 @@ type Service interface {
 	// everything that is there by now. Do must return soon after ctx is cancelled.
 	// Its errors say:
 	//   - [*Pending]: look again later; Do is then called again with the same step.
-	//   - wrapping [ErrUnknown]: the request may have been carried out, no answer says so.
-	//   - wrapping [ErrStop]: no further request makes sense.
+	//   - wrapping [ErrOutcomeUnknown]: the request may have been carried out, no answer says so.
+	//   - wrapping [ErrAbortRun]: no further request makes sense.
 	//   - wrapping [ErrNotSent] or the context's error: nothing was sent, the run is to end.
 	//   - wrapping [ErrUnsupported]: the service has nothing of the kind.
 	//   - any other: the service refused the step, it was not done. A [Refusal]
@@ -33,21 +33,21 @@ type IDs func(resource.Address) (id string, ok bool)
 // dies can be followed by one that knows. Its methods are called at the same
 // time, and an error of either ends the run.
 type Journal interface {
-	// Intend returns when the steps' intents would survive a crash of the machine.
-	// After an error none of them is begun, nor settled: the journal itself takes
+	// Begin returns when the steps' intents would survive a crash of the machine.
+	// After an error none of them is begun, nor completed: the journal itself takes
 	// back what it wrote of them. It is not called for steps that send nothing.
-	Intend(ctx context.Context, steps []*planner.Step) error
-	// Settle records what became of a step: an outcome, or that it certainly did
-	// not happen; of a membership step that failed the outcome is who got in. An error that wraps [ErrUnknown] leaves the intent open, as does
-	// a step that is never settled, because it panicked.
-	Settle(step *planner.Step, outcome Outcome, err error) error
+	Begin(ctx context.Context, steps []*planner.Step) error
+	// Complete records what became of a step: an outcome, or that it certainly did
+	// not happen; of a membership step that failed the outcome is who got in. An error that wraps [ErrOutcomeUnknown] leaves the intent open, as does
+	// a step that is never completed, because it panicked.
+	Complete(step *planner.Step, outcome Outcome, err error) error
 }
 
 var (
-	// ErrUnknown marks a request whose fate is not known.
-	ErrUnknown = errors.New("it is not known whether the service did it")
-	// ErrStop marks a failure after which no further request makes sense, such as a refused credential or a full disk.
-	ErrStop = errors.New("the run was stopped")
+	// ErrOutcomeUnknown marks a request whose fate is not known.
+	ErrOutcomeUnknown = errors.New("it is not known whether the service did it")
+	// ErrAbortRun marks a failure after which no further request makes sense, such as a refused credential or a full disk.
+	ErrAbortRun = errors.New("the run was stopped")
 	// ErrUnsupported marks a create that failed since the service has no such
 	// operation. What only refers to the object does without it.
 	ErrUnsupported = errors.New("this edition of the service has none of them")
@@ -59,7 +59,7 @@ var (
 // others go on, and it is taken up again.
 type Pending struct {
 	After time.Duration // when to look again
-	Err   error         // why; wraps [ErrUnknown] if this run sent the request
+	Err   error         // why; wraps [ErrOutcomeUnknown] if this run sent the request
 }
 
 // Error gives the reason.
@@ -79,13 +79,12 @@ type Refusal interface {
 
 // Outcome is what came of a step that succeeded.
 type Outcome struct {
-	ID         string
-	Identifier string            // readable identifier, where the answer gives one
-	Made       bool              // planform itself made the thing, as far as is certain
-	Values     map[string]string // by field: digest of the canonical value that was applied; for the journal, a Result does without
-	Members    []string          // of a membership step: IDs that were added, or removed; also if it failed then
-	Warnings   diag.List         // where the answer contradicts the request
-	Settled    bool              // the answer got lost, and looking showed that it was done
+	// Record is what the step found out: ID, Identifier, CreatedByUs, Values; of a membership
+	// step Members, those that were added or removed, also if it failed then. Values are
+	// for the journal, a Result does without.
+	planner.Record
+	Warnings          diag.List // where the answer contradicts the request
+	RecoveredByLookup bool      // the answer got lost, and looking showed that it was done
 }
 
 // Status is how a step ended.
@@ -117,14 +116,14 @@ type StepResult struct {
 
 // Found reports whether a create found that another run had created the thing.
 func (r *StepResult) Found() bool {
-	return r.Status == Done && r.Step.Action == planner.Create && r.Outcome.Settled && !r.Outcome.Made
+	return r.Status == Done && r.Step.Action == planner.Create && r.Outcome.RecoveredByLookup && !r.Outcome.CreatedByUs
 }
 
 // Result is how a run ended.
 type Result struct {
 	Steps       []StepResult // one for each step of the plan, in its order
 	Interrupted bool         // the caller closed Stop or cancelled the context before all was done
-	Stopped     error        // the first error that ended the run early, wrapping ErrStop; nil = none did
+	Stopped     error        // the first error that ended the run early, wrapping ErrAbortRun; nil = none did
 }
 
 // EventType says what an event tells.
@@ -160,4 +159,4 @@ func (e *PanicError) Error() string {
 }
 
 // Unwrap says that the step's request may have been sent.
-func (e *PanicError) Unwrap() error { return ErrUnknown }
+func (e *PanicError) Unwrap() error { return ErrOutcomeUnknown }

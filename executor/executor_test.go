@@ -21,8 +21,8 @@ const sec = time.Second
 
 var (
 	errRefused = errors.New("400 Bad Request")
-	errLost    = errors.Join(errors.New("connection reset"), executor.ErrUnknown)
-	errStop    = errors.Join(errors.New("401 Unauthorized"), executor.ErrStop)
+	errLost    = errors.Join(errors.New("connection reset"), executor.ErrOutcomeUnknown)
+	errStop    = errors.Join(errors.New("401 Unauthorized"), executor.ErrAbortRun)
 	errDisk    = errors.New("no space left on device")
 )
 
@@ -286,7 +286,7 @@ func TestEnd(t *testing.T) {
 		},
 		"a disk that fails while the context is cancelled is told": {
 			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
-			intend:  func(context.Context, int) error { return errors.Join(executor.ErrStop, errDisk) },
+			intend:  func(context.Context, int) error { return errors.Join(executor.ErrAbortRun, errDisk) },
 			stopped: errDisk,
 		},
 		"a stopping error ends the run and withdraws announced steps": {
@@ -437,7 +437,7 @@ func TestIDsKnowWhatThePlanKnowsAndWhatTheRunMade(t *testing.T) {
 				got[a] = id
 			}
 		}
-		return executor.Outcome{ID: "made"}, nil
+		return executor.Outcome{Record: planner.Record{ID: "made"}}, nil
 	})
 	executor.Run(t.Context(), plan, probe, instant{}, executor.Options{})
 	want := map[resource.Address]string{"project/web": "known", addressOf(0): "made"}

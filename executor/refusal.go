@@ -46,7 +46,7 @@ type refusals struct {
 }
 
 // note counts how a step ended towards the refusals of its operation.
-func (r *run) note(res *StepResult) {
+func (r *scheduler) note(res *StepResult) {
 	if res.Step.Operation == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (r *run) note(res *StepResult) {
 }
 
 // refused is the step whose refusal speaks for every step of an operation, or nil.
-func (r *run) refused(step *planner.Step) *planner.Step {
+func (r *scheduler) refused(step *planner.Step) *planner.Step {
 	of := r.refusals[operationOf(step)]
 	switch {
 	case of == nil:
@@ -92,7 +92,7 @@ func (r *run) refused(step *planner.Step) *planner.Step {
 
 // doesWithout reports whether a step goes on though one that it needs was not done:
 // what that was to make is unsupported, and the step's object neither lives in it nor is it.
-func (r *run) doesWithout(step *planner.Step, needed int) bool {
+func (r *scheduler) doesWithout(step *planner.Step, needed int) bool {
 	if !r.unsupported[needed] {
 		return false
 	}

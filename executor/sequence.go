@@ -1,14 +1,10 @@
 package executor
 
-import (
-	"container/heap"
+import "github.com/planform/planform/planner"
 
-	"github.com/planform/planform/planner"
-)
-
-// aheadInSequence is how many steps of a sequence are in the journal at once, the
+// prefetchInSequence is how many steps of a sequence are in the journal at once, the
 // one under way among them: the next must not wait for a flush.
-const aheadInSequence = 4
+const prefetchInSequence = 4
 
 // sequence is the steps of one [planner.Step.Sequence].
 type sequence struct {
@@ -21,15 +17,15 @@ type sequence struct {
 type phase int8
 
 const (
-	waiting   phase = iota // for other steps
-	free                   // for nothing but its turn
-	offered                // ready to be announced, or under way
-	announced              // in the journal, before its turn
+	waiting phase = iota // for other steps
+	free                 // for nothing but its turn
+	offered              // ready to be logged, or under way
+	logged               // in the journal, before its turn
 	ended
 )
 
-// line puts a step at the end of its sequence, if it has one.
-func (r *run) line(i int) {
+// joinSequence puts a step at the end of its sequence, if it has one.
+func (r *scheduler) joinSequence(i int) {
 	n := r.plan.Steps[i].Sequence
 	if n == 0 {
 		return
@@ -42,11 +38,11 @@ func (r *run) line(i int) {
 	q.steps = append(q.steps, i)
 }
 
-// offer lets a step that waits for no other be announced; one of a sequence when its turn is near.
-func (r *run) offer(i int) {
+// offer lets a step that waits for no other be logged; one of a sequence when its turn is near.
+func (r *scheduler) offer(i int) {
 	q := r.sequences[r.plan.Steps[i].Sequence]
 	if q == nil {
-		heap.Push(&r.ready, i)
+		r.ready = insert(r.ready, i)
 		return
 	}
 	q.phase[i] = free
@@ -54,25 +50,25 @@ func (r *run) offer(i int) {
 }
 
 // enqueue lets a step that is in the journal begin; one of a sequence when it is its turn.
-func (r *run) enqueue(i int) {
+func (r *scheduler) enqueue(i int) {
 	q := r.sequences[r.plan.Steps[i].Sequence]
 	if q == nil {
-		heap.Push(&r.queue, i)
+		r.queue = insert(r.queue, i)
 		return
 	}
-	q.phase[i] = announced
+	q.phase[i] = logged
 	r.advance(q)
 }
 
-// pass gives the turn of a step that has ended to the next of its sequence.
-func (r *run) pass(step *planner.Step) {
+// passTurn gives the turn of a step that has ended to the next of its sequence.
+func (r *scheduler) passTurn(step *planner.Step) {
 	if q := r.sequences[step.Sequence]; q != nil {
 		q.phase[step.Index] = ended
 		r.advance(q)
 	}
 }
 
-func (r *run) advance(q *sequence) {
+func (r *scheduler) advance(q *sequence) {
 	for q.turn < len(q.steps) && q.phase[q.steps[q.turn]] == ended {
 		q.turn++
 	}
@@ -80,25 +76,25 @@ func (r *run) advance(q *sequence) {
 		switch p := q.phase[i]; {
 		case p == free:
 			q.phase[i] = offered
-			heap.Push(&r.ready, i)
-		case p == announced && k == 0:
+			r.ready = insert(r.ready, i)
+		case p == logged && k == 0:
 			q.phase[i] = offered
-			heap.Push(&r.queue, i)
+			r.queue = insert(r.queue, i)
 		}
 	}
 }
 
 // near is the steps that are in the journal, or may be.
 func (q *sequence) near() []int {
-	return q.steps[q.turn:min(q.turn+aheadInSequence, len(q.steps))]
+	return q.steps[q.turn:min(q.turn+prefetchInSequence, len(q.steps))]
 }
 
-// announcedAhead takes the steps that are in the journal and not in the queue, since it is not their turn.
-func (r *run) announcedAhead() []int {
+// loggedAhead takes the steps that are in the journal and not in the queue, since it is not their turn.
+func (r *scheduler) loggedAhead() []int {
 	var steps []int
 	for _, q := range r.sequences {
 		for _, i := range q.near() {
-			if q.phase[i] == announced {
+			if q.phase[i] == logged {
 				q.phase[i] = waiting
 				steps = append(steps, i)
 			}

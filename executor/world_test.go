@@ -115,7 +115,7 @@ func (w *world) wrongf(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
 }
 
-func (w *world) Intend(ctx context.Context, steps []*planner.Step) error {
+func (w *world) Begin(ctx context.Context, steps []*planner.Step) error {
 	w.mu.Lock()
 	w.flushes++
 	call := w.flushes
@@ -140,7 +140,7 @@ func (w *world) Intend(ctx context.Context, steps []*planner.Step) error {
 	return nil
 }
 
-func (w *world) Settle(s *planner.Step, _ executor.Outcome, err error) error {
+func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := s.Index
@@ -173,7 +173,7 @@ func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (exec
 		case <-time.After(do.takes):
 		case <-ctx.Done():
 			if do.deaf {
-				return executor.Outcome{}, fmt.Errorf("%w: %w", executor.ErrUnknown, ctx.Err())
+				return executor.Outcome{}, fmt.Errorf("%w: %w", executor.ErrOutcomeUnknown, ctx.Err())
 			}
 			return executor.Outcome{}, fmt.Errorf("waiting: %w", ctx.Err())
 		}
@@ -197,7 +197,7 @@ func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (exec
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answered[i] = true
-	return executor.Outcome{ID: fmt.Sprint("id", i), Values: map[string]string{"name": "x"}}, nil
+	return executor.Outcome{Record: planner.Record{ID: fmt.Sprint("id", i), Values: map[string]string{"name": "x"}}}, nil
 }
 
 func (w *world) begin(s *planner.Step, ids executor.IDs) {
@@ -300,7 +300,7 @@ func (w *world) check(t *testing.T, r executor.Result) {
 			t.Errorf("step %d is %s, but %s", i, word(s.Status), why)
 		}
 	}
-	if r.Stopped != nil && !errors.Is(r.Stopped, executor.ErrStop) {
+	if r.Stopped != nil && !errors.Is(r.Stopped, executor.ErrAbortRun) {
 		t.Errorf("the error that stopped the run does not say so: %v", r.Stopped)
 	}
 	w.checkEvents(t, done, total)

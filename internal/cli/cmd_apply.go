@@ -111,7 +111,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	}
 	if len(plan.StateChanges)+len(plan.Sources) > 0 {
 		file.Correct(plan.StateChanges)
-		file.Stand(plan.Sources)
+		file.RecordSources(plan.Sources)
 		if err := file.Save(); err != nil {
 			return err
 		}

@@ -246,7 +246,7 @@ func (c *connection) plan(ctx context.Context, in planner.Input, api string, gra
 // priorState is what former runs left.
 type priorState interface {
 	Prior() planner.Prior
-	LastSign() time.Time
+	LastActivity() time.Time
 }
 
 // makePlan reads what the service holds and compares. path is where the state is.
@@ -287,8 +287,8 @@ func (o planOptions) gracePeriod(last priorState, out output) provider.Grace {
 	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
 		out.view.Notef("an earlier run got no answer to some of what it sent, and only numbers tell whether it was done: looking again in %s", d.Round(time.Second))
 	}}
-	if g.GivenUp = time.Now(); !last.LastSign().IsZero() {
-		if sure := last.LastSign().Add(attempts * (o.service.timeout + o.grace)); sure.Before(g.GivenUp) {
+	if g.GivenUp = time.Now(); !last.LastActivity().IsZero() {
+		if sure := last.LastActivity().Add(attempts * (o.service.timeout + o.grace)); sure.Before(g.GivenUp) {
 			g.GivenUp = sure
 		}
 	}

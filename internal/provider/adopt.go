@@ -44,7 +44,7 @@ func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, para
 		return executor.Outcome{}, failure(step, cause)
 	case res.Row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNatural(step.Object, res.Row):
 		out, err := s.adoptExisting(ctx, step, res.Row, params, ids)
-		out.Settled, out.Made = err == nil, false
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
 	default:
 		return executor.Outcome{}, failure(step, cause)

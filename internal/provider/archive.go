@@ -18,5 +18,5 @@ func (s *Service) setArchived(ctx context.Context, step *planner.Step, params ma
 	if _, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params}); err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	return executor.Outcome{ID: id}, nil
+	return executor.Outcome{Record: planner.Record{ID: id}}, nil
 }

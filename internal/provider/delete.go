@@ -24,7 +24,7 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	if err != nil && !notFound(err) {
 		return executor.Outcome{}, failure(step, err)
 	}
-	return executor.Outcome{ID: step.ID}, nil
+	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }
 
 // unused makes sure that nobody put anything into what is to be deleted since the plan was made.

@@ -28,7 +28,7 @@ func failure(step *planner.Step, err error) error {
 	case !errors.As(err, &e):
 		return fmt.Errorf("%s: %w", step.Address, err)
 	case e.Credential():
-		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+		return fmt.Errorf("%w: %w", executor.ErrAbortRun, err)
 	case errors.Is(err, apiclient.ErrStopped) && e.Effect == apiclient.NoEffect:
 		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
 	case step.Action == planner.Create && e.Unsupported():
@@ -43,13 +43,13 @@ func failure(step *planner.Step, err error) error {
 // unknownOutcome marks an error that says itself that it is not known what the service did.
 type unknownOutcome struct{ error }
 
-func (e unknownOutcome) Unwrap() []error { return []error{executor.ErrUnknown, e.error} }
+func (e unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, e.error} }
 
 // abortOnStop adds the mark of an error after which nothing more should be sent.
 func abortOnStop(err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Credential() {
-		return fmt.Errorf("%w: %w", executor.ErrStop, err)
+		return fmt.Errorf("%w: %w", executor.ErrAbortRun, err)
 	}
 	return err
 }

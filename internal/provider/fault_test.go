@@ -236,7 +236,7 @@ func suffer(t *testing.T, api resource.API, w write, tr trouble) {
 		if tr.stopped && r.Status == executor.Unknown {
 			t.Errorf("%s: an interruption that waits leaves nothing unknown: %v", r.Step.Address, r.Err)
 		}
-		if r.Err != nil && strings.Count(r.Err.Error(), executor.ErrUnknown.Error()) > 1 {
+		if r.Err != nil && strings.Count(r.Err.Error(), executor.ErrOutcomeUnknown.Error()) > 1 {
 			t.Errorf("it says twice that it does not know: %v", r.Err)
 		}
 	}

@@ -59,12 +59,12 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	}
 	j := &memberBatch{Service: s, step: step, params: params}
 	if err := j.add(ctx, members); err != nil {
-		return executor.Outcome{Members: j.in}, explainCompletedCycle(step, failure(step, err))
+		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
 	}
 	if j.refusal != nil {
-		return executor.Outcome{Members: j.in}, failure(step, j.explain())
+		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explain())
 	}
-	return executor.Outcome{Members: j.in, Values: attributes(step, j.in), Warnings: j.warnings}, nil
+	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}, Warnings: j.warnings}, nil
 }
 
 // attributes is what the state keeps of the attributes of members.
@@ -91,7 +91,7 @@ func (s *Service) updateMember(ctx context.Context, step *planner.Step, params m
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	out := executor.Outcome{Values: attributes(step, []string{m.ID})}
+	out := executor.Outcome{Record: planner.Record{Values: attributes(step, []string{m.ID})}}
 	if have := step.Kind.Membership.Attribute.Shown(res.Row); have != "" && have != m.Value {
 		out.Values = nil
 		out.Warnings.Add(diag.Diagnostic{
@@ -252,7 +252,7 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	case !s.confirmRemoved(ctx, step, ids):
 		return executor.Outcome{}, withHint{failure(step, err), "the service has them in it still, and does not find them there: take them out on the service itself"}
 	}
-	return executor.Outcome{Members: ids}, nil
+	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }
 
 // confirmRemoved reports whether none of the members is in the container, once the service

@@ -36,7 +36,7 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 		return false, out, standsInTheWay(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.adoptExisting(ctx, step, row, params, ids)
-		out.Settled, out.Made = err == nil, true
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, true
 		return false, out, err
 	case v == undetermined:
 		return false, out, s.lookupFailed(step, u, err)
@@ -78,7 +78,7 @@ func (s *Service) resolveFailedCreate(ctx context.Context, step *planner.Step, u
 		return out, standsInTheWay(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.adoptExisting(ctx, step, row, params, ids)
-		out.Settled, out.Made = err == nil, e.Generic() || u != nil // else it was refused since another had made it
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || u != nil // else it was refused since another had made it
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return s.adoptConflicting(ctx, step, params, ids, e)

@@ -25,7 +25,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		}
 		res, err := s.send(ctx, step, params, ids)
 		if err == nil && res.Row.ID() == "" {
-			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrUnknown)
+			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrOutcomeUnknown)
 		}
 		var e *apiclient.Error
 		switch refused := errors.As(err, &e); {
@@ -40,7 +40,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		case refused && e.Effect == apiclient.Rejected:
 			out, err := s.resolveFailedCreate(ctx, step, u, params, ids, e)
 			return out, s.downgradeGeneric(step, err)
-		case refused && e.Effect != apiclient.UnknownEffect, !refused && !errors.Is(err, executor.ErrUnknown):
+		case refused && e.Effect != apiclient.UnknownEffect, !refused && !errors.Is(err, executor.ErrOutcomeUnknown):
 			return executor.Outcome{}, failure(step, err)
 		}
 		u = s.giveUp(step, err)
@@ -51,7 +51,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.desired(step, ids)
 	warnings := append(s.mismatches(step, row, values, ids), s.unsentFields(step, ids)...)
-	return executor.Outcome{ID: row.ID(), Identifier: s.identifier(step.Object, row), Made: step.Action == planner.Create, Values: digests(values), Warnings: warnings}
+	return executor.Outcome{Record: planner.Record{ID: row.ID(), Identifier: s.identifier(step.Object, row), CreatedByUs: step.Action == planner.Create, Values: digests(values)}, Warnings: warnings}
 }
 
 func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
@@ -64,9 +64,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	warnings := s.mismatches(step, row, values, ids)
 	applied := digests(values)
 	s.digestSent(step, row, applied, ids)
-	return executor.Outcome{
-		ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: applied, Warnings: warnings,
-	}, nil
+	return executor.Outcome{Record: planner.Record{ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: applied}, Warnings: warnings}, nil
 }
 
 // shown is the record that a write made, read again where the answer leaves out a list that was sent.

@@ -70,14 +70,14 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 	}
 	switch {
 	case step.Action == planner.Delete && step.Operation == nil: // it went with what it lived in
-		return executor.Outcome{ID: step.ID}, nil
+		return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 	case step.Action == planner.Delete:
 		return s.delete(ctx, step)
 	case step.Action == planner.RemoveMembers:
 		return s.removeMembers(ctx, step)
 	}
 	if step.Operation == nil && step.ID != "" && step.Members == nil {
-		return executor.Outcome{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, Made: step.CreatedByUs, Values: digests(s.desired(step, ids))}, nil
+		return executor.Outcome{Record: planner.Record{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(s.desired(step, ids))}}, nil
 	}
 	params, err := s.params(step, ids)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestACreateWhoseAnswerIsLostIsSettledInTheSameRunWhereItCanBeLookedFor(t *t
 			s := newService(t, resource.Full)
 			r := s.apply(t, applying{manifest: oneItem, fault: tt.on(writes()["create work item"])})
 			got := r.itemA(t)
-			if got.Status != executor.Done || got.Outcome.Settled != tt.settled || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
+			if got.Status != executor.Done || got.Outcome.RecoveredByLookup != tt.settled || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
 				t.Errorf("%+v, %d writes", got, r.writes)
 			}
 			if s.named("work_item", "Item A") != 1 {
@@ -130,7 +130,7 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 			if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 1 {
 				t.Errorf("%+v, %d writes", got, r.writes)
 			}
-			if stopped := errors.Is(r.Stopped, executor.ErrStop); stopped != (looking.Status == 401) {
+			if stopped := errors.Is(r.Stopped, executor.ErrAbortRun); stopped != (looking.Status == 401) {
 				t.Errorf("stopped: %v", r.Stopped)
 			}
 			if r := s.apply(t, applying{manifest: oneItem}); r.writes != 0 || len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 {
@@ -189,7 +189,7 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 	}})
 	got := r.itemA(t)
 	rows := s.Rows("work_item")
-	if got.Status != executor.Done || !got.Outcome.Settled || got.Outcome.ID != rows[len(rows)-1]["id"] || s.named("work_item", "Item A") != 1 {
+	if got.Status != executor.Done || !got.Outcome.RecoveredByLookup || got.Outcome.ID != rows[len(rows)-1]["id"] || s.named("work_item", "Item A") != 1 {
 		t.Errorf("%+v %v", got, rows)
 	}
 	looks := slices.DeleteFunc(s.Log(), func(e sandboxtest.Entry) bool { return !strings.Contains(e.Query, "external_id=") })
@@ -272,7 +272,7 @@ func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
 				}
 				return sandboxtest.Fault{Before: refusal}
 			}})
-			if !errors.Is(r.Stopped, executor.ErrStop) || r.writes != 3 {
+			if !errors.Is(r.Stopped, executor.ErrAbortRun) || r.writes != 3 {
 				t.Errorf("%v, %d writes", r.Stopped, r.writes)
 			}
 			if r := s.apply(t, applying{manifest: manifest}); r.writes != 3 || len(r.failed()) > 0 || len(s.Rows("work_item")) != 6 {

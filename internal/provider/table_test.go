@@ -170,21 +170,21 @@ type mortal struct {
 	dead            bool
 }
 
-func (j *mortal) Intend(ctx context.Context, steps []*planner.Step) error {
+func (j *mortal) Begin(ctx context.Context, steps []*planner.Step) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.dead || ctx.Err() != nil {
-		return executor.ErrStop
+		return executor.ErrAbortRun
 	}
-	err := j.Journal.Intend(ctx, steps)
+	err := j.Journal.Begin(ctx, steps)
 	if j.intents += len(steps); j.moment == announced && j.intents >= j.n {
 		j.die()
-		return executor.ErrStop
+		return executor.ErrAbortRun
 	}
 	return err
 }
 
-func (j *mortal) Settle(step *planner.Step, outcome executor.Outcome, err error) error {
+func (j *mortal) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if step.Operation != nil {
@@ -197,7 +197,7 @@ func (j *mortal) Settle(step *planner.Step, outcome executor.Outcome, err error)
 	if j.dead {
 		return nil
 	}
-	failed := j.Journal.Settle(step, outcome, err)
+	failed := j.Journal.Complete(step, outcome, err)
 	if due && j.moment == recorded {
 		j.die()
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// BenchmarkIntend announces single steps, as workers do that each send one
+// BenchmarkBegin announces single steps, as workers do that each send one
 // request after another.
-func BenchmarkIntend(b *testing.B) {
+func BenchmarkBegin(b *testing.B) {
 	for _, callers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			f := benchOpen(b, filepath.Join(b.TempDir(), "x.state.json"))
@@ -24,7 +24,7 @@ func BenchmarkIntend(b *testing.B) {
 			for range callers {
 				group.Go(func() {
 					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-						if err := f.Intend(b.Context(), []*planner.Step{create(addr(fmt.Sprintf("work_item/web/%d", i)))}); err != nil {
+						if err := f.Begin(b.Context(), []*planner.Step{create(addr(fmt.Sprintf("work_item/web/%d", i)))}); err != nil {
 							b.Error(err)
 							return
 						}
@@ -41,7 +41,7 @@ func BenchmarkIntend(b *testing.B) {
 			for j := range batch {
 				batch[j] = create(addr(fmt.Sprintf("work_item/web/%d-%d", i, j)))
 			}
-			if err := f.Intend(b.Context(), batch); err != nil {
+			if err := f.Begin(b.Context(), batch); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -20,13 +20,13 @@
 //
 // The state file is replaced as a whole or not at all. At each moment, also
 // after a kill or a loss of power, state and journal together tell what was
-// done: [Open] and [Read] fold the journal into the state they find.
+// done: [Open] and [Read] replay the journal on the state they find.
 //
-// An intent is on disk before [File.Intend] returns, so before its request is
+// An intent is on disk before [File.Begin] returns, so before its request is
 // sent. Its outcome is written when it is known, but flushed only with the next
 // intent or by [File.Save]: to lose an outcome makes it unknown, which the next
-// run settles by looking, so it is not worth a flush of its own. An intent that
-// never got its outcome is in [planner.Record.PendingIntent] until somebody settles it.
+// run resolves by a lookup, so it is not worth a flush of its own. An intent that
+// never got its outcome is in [planner.Record.PendingIntent] until somebody resolves it.
 //
 // Nothing is guessed. A journal that was cut off while its last line was being
 // written is complete without that line: an intent that is not whole on disk
@@ -63,7 +63,7 @@
 // one, if it was that project's. The lineage is made with the first state and
 // never changes; the serial grows by one each time the state is written;
 // "journal" names the journal whose lines are already in it, so that none is
-// folded in twice.
+// replayed twice.
 //
 // # The journal
 //

@@ -27,7 +27,7 @@ type identity struct {
 // content is a state in memory.
 type content struct {
 	identity
-	Journal string // the last journal that was folded into it
+	Journal string // the last journal that was replayed into it
 	records planner.Prior
 }
 

@@ -33,7 +33,7 @@ func TestTheStateFileReadsWell(t *testing.T) {
 	f.Put(planner.Record{Address: "cycle/web/s1#work_items", Members: []string{"b", "a", "b"}})
 	f.Put(planner.Record{Address: "work_item/web/shop", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Shop\x1b[31m\u202e", After: 7, At: testTime()}})
 	must(t, f.Save())
-	want := `{"format_version":1,"lineage":"` + f.memory.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
+	want := `{"format_version":1,"lineage":"` + f.store.Lineage + `","serial":1,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.store.Journal + `","objects":[
 {"address":"cycle/web/s1#work_items","members":["a","b"],"applied_at":"2026-11-20T20:36:10Z"},
 {"address":"project/web","id":"8a23","identifier":"WEB","made":true,"files":["-","web.yaml"],"values":{"description":"sha256:00","name":"Website <&> Läden"},"applied_at":"2026-11-20T20:36:10Z"},
 {"address":"work_item/web/shop","applied_at":"2026-11-20T20:36:10Z","open":{"action":"create","name":"Shop\u001b[31m\u202e","after":7,"at":"2026-11-20T20:36:10Z"}}
@@ -44,7 +44,7 @@ func TestTheStateFileReadsWell(t *testing.T) {
 	}
 	s, err := Read(path, testOptions())
 	must(t, err)
-	if diff := cmp.Diff(f.Prior(), s.Prior()); diff != "" || s.Serial != 1 || !s.Exists || s.Path != path || s.Lineage != f.memory.Lineage {
+	if diff := cmp.Diff(f.Prior(), s.Prior()); diff != "" || s.Serial != 1 || !s.Exists || s.Path != path || s.Lineage != f.store.Lineage {
 		t.Error(diff, s)
 	}
 }
@@ -194,7 +194,7 @@ func TestAStateThatAFormatterHasBeenAtIsRead(t *testing.T) {
 	f := open(t, path)
 	f.Put(planner.Record{Address: "m/n"})
 	must(t, f.Save())
-	want := `{"format_version":1,"lineage":"l","serial":4,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.memory.Journal + `","objects":[
+	want := `{"format_version":1,"lineage":"l","serial":4,"base_url":"https://api.plane.so","workspace":"acme","journal":"` + f.store.Journal + `","objects":[
 {"address":"a/b","members":["1","2"],"applied_at":"2026-11-20T20:36:10Z"},
 {"address":"m/n","applied_at":"2026-11-20T20:36:10Z"},
 {"address":"z/y","values":{"a":"1","b":"2"}}
@@ -293,12 +293,12 @@ func TestWhereThingsStandIsNotedAndNothingElse(t *testing.T) {
 	f.Put(planner.Record{Address: "work_item/web/shop", ID: "id-1", Sources: []string{"a.yaml"}})
 	must(t, f.Save())
 	before := readFile(t, path)
-	f.Stand(map[addr][]string{"work_item/web/shop": {"a.yaml"}, "work_item/web/cart": {"a.yaml"}})
+	f.RecordSources(map[addr][]string{"work_item/web/shop": {"a.yaml"}, "work_item/web/cart": {"a.yaml"}})
 	must(t, f.Save())
 	if got := readFile(t, path); got != before {
 		t.Errorf("the state became %s", got)
 	}
-	f.Stand(map[addr][]string{"work_item/web/shop": {"b.yaml"}})
+	f.RecordSources(map[addr][]string{"work_item/web/shop": {"b.yaml"}})
 	must(t, f.Save())
 	if diff := priorDiff(planner.Prior{"work_item/web/shop": {Address: "work_item/web/shop", ID: "id-1", Sources: []string{"b.yaml"}}}, readPrior(t, path)); diff != "" {
 		t.Error(diff)

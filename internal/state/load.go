@@ -12,9 +12,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// found is what there is on disk, folded.
+// found is what there is on disk, with the journal replayed.
 type found struct {
-	memory
+	store
 	info    fs.FileInfo // nil = there is no state file
 	journal bool        // there is a journal with a first line
 }
@@ -49,15 +49,15 @@ func load(p paths, opts Options) (*found, error) {
 		f.content = *c
 		for _, r := range f.records {
 			f.number(&r)
-			if f.heard(r.AppliedAt); r.PendingIntent != nil {
-				f.heard(r.PendingIntent.At)
+			if f.sawActivity(r.AppliedAt); r.PendingIntent != nil {
+				f.sawActivity(r.PendingIntent.At)
 			}
 		}
 	}
 	if j == nil {
 		return f, nil
 	}
-	return f, f.fold(p, j, opts)
+	return f, f.replay(p, j, opts)
 }
 
 var (
@@ -121,35 +121,35 @@ func (c identity) belongs(path string, opts Options) error {
 	return nil
 }
 
-// fold takes a journal in, unless the state says that this was done before.
-func (f *found) fold(p paths, j *journal, opts Options) error {
-	if err := j.head.belongs(p.journal, opts); err != nil {
+// replay applies a journal, unless the state says that this was done before.
+func (f *found) replay(p paths, j *journal, opts Options) error {
+	if err := j.header.belongs(p.journal, opts); err != nil {
 		return err
 	}
-	if f.info == nil && j.head.Serial == 0 {
-		f.Lineage = j.head.Lineage // the run died before it saved a state for the first time
+	if f.info == nil && j.header.Serial == 0 {
+		f.Lineage = j.header.Lineage // the run died before it saved a state for the first time
 	}
 	const advice = "put back the state file that the journal was written beside (perhaps " // its name follows
-	if f.Lineage != j.head.Lineage {
+	if f.Lineage != j.header.Lineage {
 		return &MismatchError{
-			Path: p.journal, What: "the state of lineage", Have: j.head.Lineage, Want: f.Lineage,
+			Path: p.journal, What: "the state of lineage", Have: j.header.Lineage, Want: f.Lineage,
 			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
 		}
 	}
-	if f.Journal == j.head.ID {
+	if f.Journal == j.header.ID {
 		return nil
 	}
-	if f.Serial != j.head.Serial {
+	if f.Serial != j.header.Serial {
 		return &MismatchError{
-			Path: p.journal, What: "the state of serial", Have: strconv.FormatUint(j.head.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
+			Path: p.journal, What: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
 			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
 		}
 	}
 	for _, l := range j.lines {
-		f.take(l)
+		f.apply(l)
 	}
 	if f.changed() {
-		f.Journal = j.head.ID
+		f.Journal = j.header.ID
 	}
 	return nil
 }

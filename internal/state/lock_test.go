@@ -160,7 +160,7 @@ func TestHoldersAreNamed(t *testing.T) {
 func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
-	p := beside(path)
+	p := siblingPaths(path)
 	must(t, os.MkdirAll(strings.TrimSuffix(path, "x.state.json"), 0o700))
 	denied := &os.PathError{Op: "open", Path: p.lock, Err: os.ErrPermission}
 	for _, refused := range []error{denied, &os.PathError{Op: "open", Path: p.lock, Err: syscall.EROFS}} {

@@ -50,7 +50,7 @@ func childHold(path string) {
 		tell(err)
 		return
 	}
-	if err := f.Intend(context.Background(), []*planner.Step{create("work_item/web/held")}); err != nil {
+	if err := f.Begin(context.Background(), []*planner.Step{create("work_item/web/held")}); err != nil {
 		tell(err)
 		return
 	}
@@ -160,12 +160,12 @@ func members(address resource.Address, action planner.Action) *planner.Step {
 
 func intend(t *testing.T, f *File, steps ...*planner.Step) {
 	t.Helper()
-	must(t, f.Intend(t.Context(), steps))
+	must(t, f.Begin(t.Context(), steps))
 }
 
 func settle(t *testing.T, f *File, s *planner.Step, out executor.Outcome, err error) {
 	t.Helper()
-	must(t, f.Settle(s, out, err))
+	must(t, f.Complete(s, out, err))
 }
 
 func readPrior(t *testing.T, path string) planner.Prior {

@@ -133,7 +133,7 @@ func resolve(path string) (paths, error) {
 	for range 40 { // as many as Linux follows
 		info, err := os.Lstat(path) //nolint:gosec // the user's choice
 		if errors.Is(err, fs.ErrNotExist) {
-			return beside(path), nil
+			return siblingPaths(path), nil
 		}
 		if err != nil {
 			return paths{}, unreadable(start, err)
@@ -142,7 +142,7 @@ func resolve(path string) (paths, error) {
 			return paths{}, fmt.Errorf("the state file %s is a directory; name a file in it", start)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
-			return beside(path), nil
+			return siblingPaths(path), nil
 		}
 		target, err := os.Readlink(path)
 		if err != nil {
@@ -156,7 +156,7 @@ func resolve(path string) (paths, error) {
 	return paths{}, fmt.Errorf("the state file %s is a symbolic link that leads nowhere", start)
 }
 
-func beside(path string) paths {
+func siblingPaths(path string) paths {
 	return paths{
 		state: path, tmp: path + ".tmp", backup: path + ".backup", journal: path + ".journal",
 		lock: path + ".lock", holder: path + ".lock.json",

@@ -12,7 +12,7 @@ import (
 // away; the next intent begins a new one. If Save fails, the journal still has
 // all that is not in the state file, and nothing more may be sent.
 //
-// Killed at any point, it leaves a state and a journal that fold to the same:
+// Killed at any point, it leaves a state and a journal that replay to the same:
 // until the new state has the name of the old one, old state and journal do;
 // from then on the state says that it has that journal already.
 func (f *File) Save() error {
@@ -24,7 +24,7 @@ func (f *File) Save() error {
 		return f.stopped
 	}
 	w := f.writer
-	if f.memory.changed() {
+	if f.store.changed() {
 		if w != nil && w.lines > 0 {
 			_ = w.file.Sync() // should the state not get to disk, its lines must
 		}
@@ -32,12 +32,12 @@ func (f *File) Save() error {
 			return err
 		}
 	}
-	f.memory.before = nil
+	f.store.before = nil
 	f.synced = f.written // what the journal had is in the state
-	if w == nil || w.lines == 0 && w.broken == nil && w.serial == f.memory.Serial {
+	if w == nil || w.lines == 0 && w.broken == nil && w.serial == f.store.Serial {
 		return nil
 	}
-	if err := f.retire(); err != nil {
+	if err := f.removeJournal(); err != nil {
 		// What is written to it from now on would not be read.
 		w.broken = f.stop("the state is saved, but its journal "+w.path+" cannot be taken away", err)
 		return w.broken
@@ -47,10 +47,10 @@ func (f *File) Save() error {
 
 // replace writes the state under another name and gives it the right one when it is on disk.
 func (f *File) replace() error {
-	if err := f.untouched(); err != nil {
+	if err := f.checkUnmodified(); err != nil {
 		return f.stop("the state "+f.paths.state+" was not saved", err)
 	}
-	next := f.memory.content
+	next := f.store.content
 	next.Serial++
 	if f.writer != nil {
 		next.Journal = f.writer.id
@@ -64,15 +64,15 @@ func (f *File) replace() error {
 		_ = f.disk.Remove(f.paths.tmp)
 		return f.unsaved(err)
 	}
-	f.memory.content = next
-	f.memory.before = nil
+	f.store.content = next
+	f.store.before = nil
 	if f.info, err = os.Stat(f.paths.state); err == nil {
 		err = f.disk.SyncDir(f.paths.state)
 	}
 	if err != nil {
 		err = f.unsaved(err)
 		if f.writer != nil {
-			f.writer.broken = err // it may be taken for folded by now
+			f.writer.broken = err // it may be taken for replayed by now
 		}
 		return err
 	}
@@ -99,9 +99,9 @@ func (f *File) write(c *content) error {
 	return errors.Join(err, out.Close())
 }
 
-// untouched makes sure that the state file is the one that was read, should the
+// checkUnmodified makes sure that the state file is the one that was read, should the
 // lock not have kept others off.
-func (f *File) untouched() error {
+func (f *File) checkUnmodified() error {
 	info, err := os.Stat(f.paths.state)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -129,10 +129,10 @@ func (f *File) backup() {
 	}
 }
 
-// retire takes the journal away.
-func (f *File) retire() error {
+// removeJournal takes the journal away.
+func (f *File) removeJournal() error {
 	w := f.writer
-	if !w.stillThere() {
+	if !w.ours() {
 		return errors.New("another run took it away")
 	}
 	if err := w.file.Close(); err != nil {

@@ -29,7 +29,7 @@ func saidAndDone(t *testing.T, path string, d disk) *File {
 	opts.disk = d
 	f = openWith(t, path, opts)
 	intend(t, f, create("work_item/web/shop"), create("work_item/web/lost"), step("label/web/old", planner.Delete))
-	settle(t, f, create("work_item/web/shop"), executor.Outcome{ID: "1"}, nil)
+	settle(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
 	settle(t, f, step("label/web/old", planner.Delete), executor.Outcome{}, nil)
 	return f
 }
@@ -184,7 +184,7 @@ func TestSaveChangesTheFileOnlyIfSomethingChanged(t *testing.T) {
 	must(t, f.Save())
 	f.Put(planner.Record{Address: "a/b", ID: "3"})
 	must(t, f.Save())
-	if text := readFile(t, path); !strings.Contains(text, `"serial":3,`) || !strings.Contains(text, f.memory.Lineage) {
+	if text := readFile(t, path); !strings.Contains(text, `"serial":3,`) || !strings.Contains(text, f.store.Lineage) {
 		t.Error(text)
 	}
 	if backup := readFile(t, path+".backup"); backup != first {
@@ -245,9 +245,9 @@ func TestAFullDiskStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
 			intend(t, f, one, two)
 			size := len(readFile(t, path+".journal"))
 			d.set(30)
-			err := f.Intend(t.Context(), []*planner.Step{three})
-			if !errors.Is(err, executor.ErrStop) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), path+".journal cannot be written") {
-				t.Errorf("Intend: %v", err)
+			err := f.Begin(t.Context(), []*planner.Step{three})
+			if !errors.Is(err, executor.ErrAbortRun) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), path+".journal cannot be written") {
+				t.Errorf("Begin: %v", err)
 			}
 			if grown := len(readFile(t, path+".journal")) > size; grown != test.cut {
 				t.Errorf("the journal has grown: %v", grown)
@@ -256,12 +256,12 @@ func TestAFullDiskStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
 				t.Error("a step is open for which nothing may be sent")
 			}
 			d.set(-1)
-			if again := f.Intend(t.Context(), []*planner.Step{three}); !errors.Is(again, executor.ErrStop) {
-				t.Errorf("Intend once more: %v", again)
+			if again := f.Begin(t.Context(), []*planner.Step{three}); !errors.Is(again, executor.ErrAbortRun) {
+				t.Errorf("Begin once more: %v", again)
 			}
-			err = f.Settle(one, executor.Outcome{ID: "1"}, nil)
-			if test.cut != (err != nil) || test.cut && !errors.Is(err, executor.ErrStop) {
-				t.Errorf("Settle: %v", err)
+			err = f.Complete(one, executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
+			if test.cut != (err != nil) || test.cut && !errors.Is(err, executor.ErrAbortRun) {
+				t.Errorf("Complete: %v", err)
 			}
 			if got := f.Prior()["a/1"].ID; got != "1" {
 				t.Errorf("got %q", got)
@@ -302,11 +302,11 @@ func TestAFullDiskWhileSavingLeavesTheOldStateAndTheJournal(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, executor.ErrStop) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "what was done is in its journal") {
+		if !errors.Is(err, executor.ErrAbortRun) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "what was done is in its journal") {
 			t.Fatal(err)
 		}
-		if err := f.Intend(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrStop) {
-			t.Fatalf("Intend: %v", err)
+		if err := f.Begin(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrAbortRun) {
+			t.Fatalf("Begin: %v", err)
 		}
 		if readFile(t, path) != old {
 			t.Fatal("the old state is not there any more")
@@ -330,8 +330,8 @@ func TestAJournalThatCannotBeFlushedStopsTheRun(t *testing.T) {
 	f := openWith(t, path, opts)
 	d.noSync = true
 	for range 2 {
-		err := f.Intend(t.Context(), []*planner.Step{create("a/1")})
-		if !errors.Is(err, executor.ErrStop) || !errors.Is(err, syscall.EIO) {
+		err := f.Begin(t.Context(), []*planner.Step{create("a/1")})
+		if !errors.Is(err, executor.ErrAbortRun) || !errors.Is(err, syscall.EIO) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -368,7 +368,7 @@ func TestAStateFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 	path := statePath(t)
 	f := saidAndDone(t, path, osDisk{})
 	must(t, os.Remove(path))
-	if err := f.Save(); !errors.Is(err, executor.ErrStop) || !strings.Contains(err.Error(), "put it back") {
+	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "put it back") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -380,7 +380,7 @@ func TestTheClockIsTheRealOneUnlessGiven(t *testing.T) {
 	opts.Now = nil
 	f := openWith(t, path, opts)
 	f.Put(planner.Record{Address: "a/b"})
-	if d := time.Since(f.memory.records["a/b"].AppliedAt); d < 0 || d > time.Minute {
+	if d := time.Since(f.store.records["a/b"].AppliedAt); d < 0 || d > time.Minute {
 		t.Errorf("it is off by %d s", d)
 	}
 }
@@ -391,7 +391,7 @@ func TestWhatIsRenamedOrSentIsOnDiskFirst(t *testing.T) {
 	f := saidAndDone(t, statePath(t), d)
 	d.did = nil
 	intend(t, f, create("a/b"))
-	settle(t, f, create("a/b"), executor.Outcome{ID: "1"}, nil)
+	settle(t, f, create("a/b"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
 	if diff := cmp.Diff([]string{"write", "sync", "write"}, d.did); diff != "" {
 		t.Errorf("an intent is flushed, an outcome is not: %s", diff)
 	}

@@ -46,20 +46,20 @@ func (o Options) normal() (Options, error) {
 	return o, nil
 }
 
-// Snapshot is a state at one moment, with the journal folded in.
+// Snapshot is a state at one moment, with the journal replayed.
 type Snapshot struct {
 	Path    string // of the state file, symbolic links resolved
 	Exists  bool   // there was a state file or a journal
 	Lineage string // "" if nothing was ever saved
 	Serial  uint64
-	memory  memory
+	store   store
 }
 
 // Prior is what the last apply left.
-func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.memory.records) }
+func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 
-// LastSign is when a run was last heard of; zero = not known.
-func (s *Snapshot) LastSign() time.Time { return s.memory.latest }
+// LastActivity is when a run was last sawActivity of; zero = not known.
+func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
 // Read reads a state without the lock, and writes nothing. A state that is not
 // there is an empty one.
@@ -78,7 +78,7 @@ func Read(path string, opts Options) (*Snapshot, error) {
 	}
 	return &Snapshot{
 		Path: p.state, Exists: found.info != nil || found.journal,
-		Lineage: found.Lineage, Serial: found.Serial, memory: found.memory,
+		Lineage: found.Lineage, Serial: found.Serial, store: found.store,
 	}, nil
 }
 
@@ -94,7 +94,7 @@ type File struct {
 	synced uint64     // lines that are on disk; under flush
 
 	mu       sync.Mutex
-	memory   memory
+	store    store
 	open     map[resource.Address][]openStep // by record: steps whose fate is not known
 	info     fs.FileInfo                     // the state file as it was read or saved; nil = there is none
 	backedUp bool
@@ -106,7 +106,7 @@ type File struct {
 
 var _ executor.Journal = (*File)(nil)
 
-// Open locks a state, folds in what the last run left in its journal, and makes
+// Open locks a state, replays what the last run left in its journal, and makes
 // ready for a run. It must return an error if what follows could not be written.
 func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	opts, err := opts.normal()
@@ -122,26 +122,26 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{paths: p, opts: opts, disk: opts.disk, lock: l, open: map[resource.Address][]openStep{}}
-	if err := f.begin(); err != nil {
+	if err := f.prepare(); err != nil {
 		return nil, errors.Join(err, l.release())
 	}
 	return f, nil
 }
 
-// begin reads, folds, and proves that the folder can be written to.
-func (f *File) begin() error {
+// prepare reads, replays, and proves that the folder can be written to.
+func (f *File) prepare() error {
 	found, err := load(f.paths, f.opts)
 	if err != nil {
 		return err
 	}
-	f.memory, f.info = found.memory, found.info
-	if f.memory.Lineage == "" {
-		f.memory.Lineage = uuid.NewString()
+	f.store, f.info = found.store, found.info
+	if f.store.Lineage == "" {
+		f.store.Lineage = uuid.NewString()
 	}
 	if err := f.remove(f.paths.tmp); err != nil {
 		return f.unwritable(err)
 	}
-	if f.memory.changed() {
+	if f.store.changed() {
 		if err := f.replace(); err != nil {
 			return err
 		}
@@ -175,15 +175,15 @@ func (f *File) Path() string { return f.paths.state }
 func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return maps.Clone(f.memory.records)
+	return maps.Clone(f.store.records)
 }
 
-// LastSign is when a run was last heard of, this one or an earlier one; zero =
+// LastActivity is when a run was last sawActivity of, this one or an earlier one; zero =
 // not known. What such a run sent it sent before, or soon after.
-func (f *File) LastSign() time.Time {
+func (f *File) LastActivity() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.memory.latest
+	return f.store.latest
 }
 
 // Put sets what is known of a thing. It is on disk after Save.
@@ -194,14 +194,14 @@ func (f *File) Put(r planner.Record) {
 	if r.Address == "" {
 		return // a state with it could not be read again
 	}
-	before := f.memory.records[r.Address]
+	before := f.store.records[r.Address]
 	r.AppliedAt = before.AppliedAt
 	delete(f.open, r.Address)
 	if reflect.DeepEqual(r, before) {
 		return
 	}
 	r.AppliedAt = f.now()
-	f.memory.set(r)
+	f.store.set(r)
 }
 
 // Join is what is known of a thing with what was seen of it since. Who made it, whether it is
@@ -230,8 +230,8 @@ func (f *File) Forget(address resource.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, address)
-	f.memory.remove(address)
-	f.memory.dropRosters(address)
+	f.store.remove(address)
+	f.store.dropMemberships(address)
 }
 
 // Remove forgets a record. It is on disk after Save.
@@ -239,7 +239,7 @@ func (f *File) Remove(address resource.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, address)
-	f.memory.remove(address)
+	f.store.remove(address)
 }
 
 // Correct changes what a plan says that is known otherwise. It is on disk after Save.
@@ -256,14 +256,14 @@ func (f *File) Correct(corrections []planner.StateChange) {
 	}
 }
 
-// Stand sets in which manifests things stand. It is on disk after Save.
-func (f *File) Stand(files map[resource.Address][]string) {
+// RecordSources sets in which manifests things stand. It is on disk after Save.
+func (f *File) RecordSources(files map[resource.Address][]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for address, list := range files {
-		if r, ok := f.memory.records[address]; ok {
+		if r, ok := f.store.records[address]; ok {
 			r.Sources = normalList(list)
-			f.memory.set(r)
+			f.store.set(r)
 		}
 	}
 }
@@ -289,14 +289,14 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.closed = true
-	f.stopped = fmt.Errorf("%w: the state %s is closed", executor.ErrStop, f.paths.state)
+	f.stopped = fmt.Errorf("%w: the state %s is closed", executor.ErrAbortRun, f.paths.state)
 	var errs []error
 	if w := f.writer; w != nil {
 		f.writer = nil
 		if w.lines > 0 {
 			errs = append(errs, w.file.Sync())
 		}
-		ours := w.stillThere()
+		ours := w.ours()
 		errs = append(errs, w.file.Close())
 		if w.lines == 0 && ours {
 			errs = append(errs, f.remove(f.paths.journal))

@@ -34,9 +34,9 @@ func childFill(path string) {
 	}
 	n := 0
 	for ; err == nil; n++ {
-		err = f.Intend(context.Background(), []*planner.Step{create(resource.Address(fmt.Sprintf("work_item/web/%03d", n)))})
+		err = f.Begin(context.Background(), []*planner.Step{create(resource.Address(fmt.Sprintf("work_item/web/%03d", n)))})
 	}
-	tell(n-1, errors.Is(err, executor.ErrStop), errors.Is(err, syscall.EFBIG))
+	tell(n-1, errors.Is(err, executor.ErrAbortRun), errors.Is(err, syscall.EFBIG))
 }
 
 func TestARealLimitStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
@@ -82,13 +82,13 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 	if other.Prior()["a/1"].PendingIntent == nil {
 		t.Error("the other run does not know of the open intent")
 	}
-	err := f.Intend(t.Context(), []*planner.Step{create("a/2")})
-	if !errors.Is(err, executor.ErrStop) || !strings.Contains(err.Error(), "another run took it away") {
-		t.Errorf("Intend: %v", err)
+	err := f.Begin(t.Context(), []*planner.Step{create("a/2")})
+	if !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "another run took it away") {
+		t.Errorf("Begin: %v", err)
 	}
-	_ = f.Settle(create("a/1"), executor.Outcome{ID: "1"}, nil)
+	_ = f.Complete(create("a/1"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
 	before := readFile(t, path)
-	if err := f.Save(); !errors.Is(err, executor.ErrStop) || !strings.Contains(err.Error(), "somebody else wrote the state file") {
+	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "somebody else wrote the state file") {
 		t.Errorf("Save: %v", err)
 	}
 	_ = f.Close()
@@ -96,7 +96,7 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 		t.Error("the state of the other run is gone")
 	}
 	intend(t, other, create("a/3"))
-	settle(t, other, create("a/3"), executor.Outcome{ID: "3"}, nil)
+	settle(t, other, create("a/3"), executor.Outcome{Record: planner.Record{ID: "3"}}, nil)
 	must(t, other.Save())
 	must(t, other.Close())
 	if got := readPrior(t, path); got["a/3"].ID != "3" || got["a/1"].PendingIntent == nil {

@@ -141,7 +141,7 @@ func TestALogShowsALineForEachStep(t *testing.T) {
 			e.Result.Outcome.Identifier = "WEB-12"
 			p.Event(e)
 			p.Event(event(2, 7, executor.Failed, errors.New("400: name\x1b[1m\nis too long")))
-			p.Event(event(3, 7, executor.Unknown, executor.ErrUnknown))
+			p.Event(event(3, 7, executor.Unknown, executor.ErrOutcomeUnknown))
 			e = event(4, 7, executor.Blocked, nil)
 			e.Result.BlockedBy = step(2)
 			p.Event(e)
@@ -149,7 +149,7 @@ func TestALogShowsALineForEachStep(t *testing.T) {
 			b := &builder{}
 			m := b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
 			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 6, Total: 7, Result: executor.StepResult{
-				Step: m, Status: executor.Done, Outcome: executor.Outcome{Members: make([]string, 40)}, Missing: []resource.Address{"a"},
+				Step: m, Status: executor.Done, Outcome: executor.Outcome{Record: planner.Record{Members: make([]string, 40)}}, Missing: []resource.Address{"a"},
 			}})
 			m = b.members(planner.RemoveMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 1)
 			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 7, Total: 7, Result: executor.StepResult{Step: m, Status: executor.Failed, Err: errors.New("404")}})

@@ -24,13 +24,13 @@ func ended() (*planner.Plan, executor.Result) {
 	p := everything()
 	r := executor.Result{Steps: make([]executor.StepResult, len(p.Steps))}
 	for i, s := range p.Steps {
-		r.Steps[i] = executor.StepResult{Step: s, Status: executor.Done, Outcome: executor.Outcome{ID: fmt.Sprint("id-", i)}}
+		r.Steps[i] = executor.StepResult{Step: s, Status: executor.Done, Outcome: executor.Outcome{Record: planner.Record{ID: fmt.Sprint("id-", i)}}}
 		if s.Action == planner.NotPossible {
 			r.Steps[i] = executor.StepResult{Step: s}
 		}
 	}
 	r.Steps[0].Outcome.Identifier = "WEB-12"
-	r.Steps[0].Outcome.Settled, r.Steps[0].Outcome.Made = true, true
+	r.Steps[0].Outcome.RecoveredByLookup, r.Steps[0].Outcome.CreatedByUs = true, true
 	r.Steps[0].Outcome.Warnings = diag.List{{Severity: diag.Warning, Code: "dropped", Summary: "the service dropped the assignee bob@example.com"}}
 	fail := func(i int, status executor.Status, err error) {
 		r.Steps[i].Status, r.Steps[i].Err, r.Steps[i].Outcome = status, err, executor.Outcome{}
@@ -40,7 +40,7 @@ func ended() (*planner.Plan, executor.Result) {
 		fail(i, executor.Blocked, nil)
 		r.Steps[i].BlockedBy = p.Steps[1]
 	}
-	fail(5, executor.Unknown, fmt.Errorf("connection reset: %w", executor.ErrUnknown))
+	fail(5, executor.Unknown, fmt.Errorf("connection reset: %w", executor.ErrOutcomeUnknown))
 	fail(6, executor.NotStarted, nil)
 	for i, s := range p.Steps {
 		if s.Members != nil {
@@ -93,7 +93,7 @@ func TestWhatToDoNext(t *testing.T) {
 			"next: interrupted; what was done is kept: run the same command again to go on with what is left\n",
 		},
 		"stopped": {
-			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrStop), "give the key the scope projects.work_items:write"}},
+			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrAbortRun), "give the key the scope projects.work_items:write"}},
 			"Applied: nothing; 1 not started.\n",
 			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
 		},

@@ -138,7 +138,7 @@ func carriedOut(r *executor.StepResult) string {
 	if r.Found() {
 		return strings.Replace(text, "created", "adopted", 1) + " (it was there by then: another run created it)"
 	}
-	if r.Outcome.Settled {
+	if r.Outcome.RecoveredByLookup {
 		text += " (the answer was lost; looking showed that it was done)"
 	}
 	return text

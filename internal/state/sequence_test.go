@@ -19,7 +19,7 @@ func item(address resource.Address, identifier string) planner.Record {
 func makeItem(t *testing.T, f *File, address resource.Address, identifier string) {
 	t.Helper()
 	intend(t, f, create(address))
-	settle(t, f, create(address), executor.Outcome{ID: "new id of " + identifier, Identifier: identifier}, nil)
+	settle(t, f, create(address), executor.Outcome{Record: planner.Record{ID: "new id of " + identifier, Identifier: identifier}}, nil)
 }
 
 // afters are the numbers that the open intents carry.
@@ -68,7 +68,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 				t.Helper()
 				s := step("work_item/web/a", planner.Adopt)
 				s.Operation, s.ID = nil, "id-1"
-				settle(t, f, s, executor.Outcome{Identifier: "WEB-4"}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-4"}}, nil)
 				intend(t, f, create(lost))
 			},
 			want: map[resource.Address]int{lost: 4},
@@ -196,14 +196,14 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			if diff := cmp.Diff(test.want, afters(f.Prior())); diff != "" {
 				t.Errorf("in memory (-want +got):\n%s", diff)
 			}
-			newest := f.memory.newest
+			newest := f.store.newest
 			die(t, f)
 			if diff := cmp.Diff(test.want, afters(readPrior(t, path))); diff != "" {
 				t.Errorf("read after a kill (-want +got):\n%s", diff)
 			}
 			s, err := Read(path, testOptions())
 			must(t, err)
-			for scope, n := range s.memory.newest { // what was only in memory is lost with the run
+			for scope, n := range s.store.newest { // what was only in memory is lost with the run
 				if n > newest[scope] {
 					t.Errorf("after a kill %d is known of %s, and %d before", n, scope, newest[scope])
 				}
@@ -243,14 +243,14 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 	check("after a refusal", f.Prior())
 	check("after a refusal, from the journal", readPrior(t, path))
 
-	// The number that was folded in is known to the run after it.
+	// The number that was replayed is known to the run after it.
 	intend(t, f, create(later))
 	want[later] = planner.Record{Address: later, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/later", After: 57, At: at}}
 	check("in the next run", f.Prior())
 	must(t, f.Save())
 	check("saved", readPrior(t, path))
 
-	// A number from a journal that was not folded into the file yet counts too.
+	// A number from a journal that was not replayed into the file yet counts too.
 	makeItem(t, f, "work_item/web/b", "WEB-60")
 	die(t, f)
 	f = openWith(t, path, opts)

@@ -13,7 +13,7 @@ import (
 // to create another one is written with the highest that is known: what the
 // request makes gets a higher one. A number counts also when its thing is gone,
 // for the service gives none twice.
-func (m *memory) number(r *planner.Record) {
+func (m *store) number(r *planner.Record) {
 	hyphen := strings.LastIndexByte(r.Identifier, '-')
 	if hyphen < 0 {
 		return
@@ -29,9 +29,9 @@ func (m *memory) number(r *planner.Record) {
 	m.newest[scope] = max(m.newest[scope], int(n))
 }
 
-// restart forgets the numbers of what was in a thing that is no more, or is
+// resetSequence forgets the numbers of what was in a thing that is no more, or is
 // another one now: what is made in that is numbered from 1.
-func (m *memory) restart(parent resource.Address) {
+func (m *store) resetSequence(parent resource.Address) {
 	maps.DeleteFunc(m.newest, func(scope string, _ int) bool {
 		a := resource.Address(scope)
 		if a.Path() != parent.Path() {

@@ -33,9 +33,9 @@ type writer struct {
 
 // openStep is a step whose fate is not known.
 type openStep struct {
-	step   resource.Address
-	intent planner.Intent
-	former bool // of an earlier run
+	step           resource.Address
+	intent         planner.Intent
+	fromEarlierRun bool // of an earlier run
 }
 
 // create begins a journal that goes with the state as it was last saved.
@@ -47,8 +47,8 @@ func (f *File) create() error {
 	if err != nil {
 		return err
 	}
-	w := &writer{file: out, path: f.paths.journal, id: uuid.NewString(), serial: f.memory.Serial}
-	text, crc, err := appendLine(nil, head{Version: journalVersion, ID: w.id, identity: f.memory.identity}, 0)
+	w := &writer{file: out, path: f.paths.journal, id: uuid.NewString(), serial: f.store.Serial}
+	text, crc, err := appendLine(nil, header{Version: journalVersion, ID: w.id, identity: f.store.identity}, 0)
 	w.crc, w.size = crc, int64(len(text))
 	w.onDisk, w.marked = w.size, w.size
 	if err == nil {
@@ -77,8 +77,8 @@ func writeAll(w io.Writer, text []byte) error {
 	return err
 }
 
-// stillThere reports whether the journal is found under its name, so that the next run will see it.
-func (w *writer) stillThere() bool {
+// ours reports whether the journal is found under its name, so that the next run will see it.
+func (w *writer) ours() bool {
 	ours, err := w.file.Stat()
 	if err != nil {
 		return false
@@ -87,10 +87,10 @@ func (w *writer) stillThere() bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// Intend returns when the steps' intents are on disk. Calls that come while the
+// Begin returns when the steps' intents are on disk. Calls that come while the
 // disk is busy share the next flush. After an error nothing may be sent for any
-// of the steps; one that wraps [executor.ErrStop] is final.
-func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
+// of the steps; one that wraps [executor.ErrAbortRun] is final.
+func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
-			l.After, l.Sources = max(f.memory.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files
+			l.After, l.Sources = max(f.store.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files
 		}
 		lines = append(lines, l)
 	}
@@ -125,7 +125,7 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 	if err == nil {
 		for _, l := range lines {
 			f.push(l)
-			f.memory.take(l)
+			f.store.apply(l)
 		}
 	}
 	n := f.written
@@ -134,16 +134,16 @@ func (f *File) Intend(ctx context.Context, steps []*planner.Step) error {
 		return err
 	}
 	if err := f.sync(n); err != nil {
-		f.withdraw(lines)
+		f.retract(lines)
 		return err
 	}
 	return nil
 }
 
-// Settle records what became of a step. The line is not flushed: if it is lost,
+// Complete records what became of a step. The line is not flushed: if it is lost,
 // the next run looks.
-func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) error {
-	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrUnknown) {
+func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
+	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrOutcomeUnknown) {
 		return nil
 	}
 	f.mu.Lock()
@@ -156,10 +156,9 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 		l = line{Abort: step.Address, At: l.At}
 	} else {
 		f.pop(step.Address, true)
-		l.ID, l.Identifier, l.Values, l.Members = outcome.ID, outcome.Identifier, outcome.Values, outcome.Members
-		l.CreatedByUs = outcome.Made
+		l.Record = outcome.Record
 		if o := step.Object; o != nil {
-			l.Protect, l.Sources = o.Protected(f.memory.records[step.Address].Protect), o.Files
+			l.Protect, l.Sources = o.Protected(f.store.records[step.Address].Protect), o.Files
 		} else if step.Action == planner.AddMembers {
 			l.Sources = step.Members.Sources
 		}
@@ -168,7 +167,7 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 		}
 	}
 	l.PendingIntent = f.remaining(step.Address)
-	f.memory.take(l) // also if the journal fails: Save may still succeed
+	f.store.apply(l) // also if the journal fails: Save may still succeed
 	return f.append(l)
 }
 
@@ -176,8 +175,8 @@ func (f *File) Settle(step *planner.Step, outcome executor.Outcome, err error) e
 func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
 	address := recordAddress(step)
 	list, ok := f.open[address]
-	if r := f.memory.records[address]; !ok && r.PendingIntent != nil {
-		list = []openStep{{step: address, intent: *r.PendingIntent, former: true}}
+	if r := f.store.records[address]; !ok && r.PendingIntent != nil {
+		list = []openStep{{step: address, intent: *r.PendingIntent, fromEarlierRun: true}}
 	}
 	return address, list
 }
@@ -194,10 +193,10 @@ func (f *File) pop(step resource.Address, wasDone bool) bool {
 	address, list := f.opened(step)
 	before := len(list)
 	if wasDone {
-		list = slices.DeleteFunc(list, func(o openStep) bool { return o.former || o.step == step })
+		list = slices.DeleteFunc(list, func(o openStep) bool { return o.fromEarlierRun || o.step == step })
 	} else {
 		for i, o := range slices.Backward(list) {
-			if !o.former && o.step == step {
+			if !o.fromEarlierRun && o.step == step {
 				list = slices.Delete(list, i, i+1)
 				break
 			}
@@ -217,15 +216,15 @@ func (f *File) remaining(step resource.Address) *planner.Intent {
 	return &intent
 }
 
-// withdraw takes intents back that did not get to disk for certain, so that
+// retract takes intents back that did not get to disk for certain, so that
 // nothing is sent for them. In memory only: if they are on disk after all, the
 // next run looks in vain.
-func (f *File) withdraw(lines []line) {
+func (f *File) retract(lines []line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range slices.Backward(lines) {
 		f.pop(l.Intent, false)
-		f.memory.take(line{Abort: l.Intent, Record: planner.Record{PendingIntent: f.remaining(l.Intent)}})
+		f.store.apply(line{Abort: l.Intent, Record: planner.Record{PendingIntent: f.remaining(l.Intent)}})
 	}
 }
 
@@ -271,7 +270,7 @@ func (f *File) append(lines ...line) error {
 // stop makes an error the one that ends the run, unless there is one. The first
 // is the cause.
 func (f *File) stop(what string, err error) error {
-	err = fmt.Errorf("%w: %s: %w", executor.ErrStop, what, cause(err))
+	err = fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err))
 	if f.stopped == nil {
 		f.stopped = err
 	}
@@ -298,7 +297,7 @@ func (f *File) sync(n uint64) error {
 		return stopped
 	}
 	err := w.file.Sync()
-	if err == nil && !w.stillThere() {
+	if err == nil && !w.ours() {
 		err = errors.New("another run took it away: the disk seems not to carry locks from one machine to another")
 	}
 	f.mu.Lock()

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -24,21 +23,21 @@ type Options struct {
 	Events      func(Event)     // told what happens; nil = nobody
 }
 
-// mostAhead is how many steps for each worker wait, at most, in the journal for
+// maxPrefetchPerWorker is how many steps for each worker wait, at most, in the journal for
 // a worker: a crash leaves that many intents more to look into.
-const mostAhead = 64
+const maxPrefetchPerWorker = 64
 
 // Run carries out the plan's steps and returns when none is under way any more.
 // Cancelling ctx also cancels the requests under way, whose fate is then unknown.
 func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journal, opts Options) Result {
 	limit := max(1, opts.Parallelism)
-	r := &run{
-		plan: plan, service: service, journal: journal, opts: opts, limit: limit, ahead: limit,
-		result: Result{Steps: make([]StepResult, len(plan.Steps))},
-		waits:  make([]int32, len(plan.Steps)), next: make([][]int32, len(plan.Steps)),
+	r := &scheduler{
+		plan: plan, service: service, journal: journal, opts: opts, limit: limit, prefetch: limit,
+		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
+		indegree: make([]int, len(plan.Steps)), dependents: make([][]int, len(plan.Steps)),
 		at:    make(map[resource.Address]int, len(plan.Steps)),
-		ended: make(chan ending, limit), announced: make(chan announcement),
-		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), aside: make(map[int]time.Time),
+		ended: make(chan completion, limit), logged: make(chan intentBatch),
+		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), pending: make(map[int]time.Time),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
 		incomplete: make(map[string]*planner.Step),
 	}
@@ -47,9 +46,9 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 	return r.result
 }
 
-// run is the state of one run. It belongs to the goroutine of Run, but for ids,
+// scheduler is the state of one run. It belongs to the goroutine of Run, but for ids,
 // and for the result of a step under way, which belongs to its worker.
-type run struct {
+type scheduler struct {
 	plan    *planner.Plan
 	service Service
 	journal Journal
@@ -57,14 +56,14 @@ type run struct {
 	limit   int
 	result  Result
 
-	waits []int32   // by step: how many it still waits for
-	next  [][]int32 // by step: those that wait for it
-	at    map[resource.Address]int
-	ready steps // wait for nothing
-	queue steps // are in the journal too, and wait for a worker
+	indegree   []int   // by step: how many it still waits for
+	dependents [][]int // by step: those that wait for it
+	at         map[resource.Address]int
+	ready      []int // in the order of the plan: wait for nothing
+	queue      []int // in the order of the plan: are in the journal too, and wait for a worker
 
 	sequences map[int]*sequence // by their number
-	aside     map[int]time.Time // pending steps, and when each is taken up again
+	pending   map[int]time.Time // pending steps, and when each is taken up again
 	refusals  map[operationIn]*refusals
 	// unsupported are the steps whose kind the service turned out not to have.
 	unsupported map[int]bool
@@ -74,35 +73,35 @@ type run struct {
 	failedCreate      *planner.Step            // why something that was to be created is not there
 	incomplete        map[string]*planner.Step // by kind: why one of it, or something in it, is not as it was to be
 
-	running    int
-	announcing bool
-	meanwhile  int // steps that ended during the present announcement
-	ahead      int // length that the queue is brought to
-	done       int
-	total      int
+	running         int
+	logging         bool
+	doneDuringFlush int // steps that ended during the present flush
+	prefetch        int // length that the queue is brought to
+	done            int
+	total           int
 
-	ended     chan ending
-	announced chan announcement
+	ended  chan completion
+	logged chan intentBatch
 
 	mu  sync.RWMutex
 	ids map[resource.Address]string // of what this run made
 }
 
-// ending is what a worker tells of its step.
-type ending struct {
+// completion is what a worker tells of its step.
+type completion struct {
 	step    int
 	pending *Pending // it has not ended
 	journal error    // the outcome could not be written down
 }
 
-// announcement is what became of the intents of a batch of steps.
-type announcement struct {
+// intentBatch is what became of the intents of a batch of steps.
+type intentBatch struct {
 	steps []int
 	err   error
 }
 
 // prepare links the steps and finds those that wait for nothing.
-func (r *run) prepare() {
+func (r *scheduler) prepare() {
 	var first []int
 	former := map[resource.Address][]int{} // where there are several steps
 	for i, s := range r.plan.Steps {
@@ -119,9 +118,9 @@ func (r *run) prepare() {
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
 			r.wait(i, former[s.Address]...) // never two under way for one address
-			r.line(i)
+			r.joinSequence(i)
 		}
-		if r.waits[i] == 0 {
+		if r.indegree[i] == 0 {
 			first = append(first, i)
 		}
 	}
@@ -129,55 +128,55 @@ func (r *run) prepare() {
 		if r.plan.Steps[i].Action == planner.NotPossible {
 			r.release(i, false)
 		} else {
-			r.free(i)
+			r.schedule(i)
 		}
 	}
 }
 
 // wait makes step i wait for others. One that is named twice counts twice, here and when it ends.
-func (r *run) wait(i int, others ...int) {
+func (r *scheduler) wait(i int, others ...int) {
 	for _, j := range others {
-		r.waits[i]++
-		r.next[j] = append(r.next[j], int32(i)) //nolint:gosec // a plan has fewer than 2^31 steps
+		r.indegree[i]++
+		r.dependents[j] = append(r.dependents[j], i)
 	}
 }
 
 // loop starts steps and takes what they end with until nothing is left or the run is over.
-func (r *run) loop(ctx context.Context) {
+func (r *scheduler) loop(ctx context.Context) {
 	var workers errgroup.Group
 	workers.SetLimit(r.limit)
 	for {
 		over := r.over(ctx)
 		if over {
-			r.withdraw()
+			r.cancelQueued()
 		}
 		for len(r.queue) > 0 && r.running < r.limit {
 			i, ok := r.begin()
 			if !ok {
 				continue
 			}
-			workers.Go(func() error { // waits, if at all, for one that has told its ending to return
+			workers.Go(func() error { // waits, if at all, for one that has sent its completion to return
 				r.ended <- r.do(ctx, i)
 				return nil
 			})
 		}
-		if !over && !r.announcing && len(r.ready) > 0 && len(r.queue) <= r.ahead/2 {
+		if !over && !r.logging && len(r.ready) > 0 && len(r.queue) <= r.prefetch/2 {
 			if batch := r.batch(); len(batch) > 0 {
-				r.announcing, r.meanwhile = true, 0
-				go func() { r.announced <- announcement{batch, r.announce(ctx, batch)} }()
+				r.logging, r.doneDuringFlush = true, 0
+				go func() { r.logged <- intentBatch{batch, r.logIntents(ctx, batch)} }()
 			}
 		}
-		if r.running == 0 && !r.announcing && len(r.aside) == 0 && (over || len(r.ready) == 0) {
+		if r.running == 0 && !r.logging && len(r.pending) == 0 && (over || len(r.ready) == 0) {
 			break // nothing can become ready any more
 		}
 		r.await(ctx)
 	}
-	r.withdraw()       // what waits for a turn that does not come
-	_ = workers.Wait() // they tell their errors with their endings
+	r.cancelQueued()   // what waits for a turn that does not come
+	_ = workers.Wait() // they send their errors with their completions
 }
 
 // await takes what happens next.
-func (r *run) await(ctx context.Context) {
+func (r *scheduler) await(ctx context.Context) {
 	var due <-chan time.Time
 	var stop, cancelled <-chan struct{} // only where a step is set aside: what is under way ends by itself
 	if wait, ok := r.nextDue(); ok {
@@ -185,14 +184,14 @@ func (r *run) await(ctx context.Context) {
 		defer timer.Stop()
 		due, stop, cancelled = timer.C, r.opts.Stop, ctx.Done()
 	}
-	if r.running == 0 && !r.announcing && due == nil {
+	if r.running == 0 && !r.logging && due == nil {
 		return // what was ready is blocked by now
 	}
 	select {
 	case e := <-r.ended:
-		r.end(ctx, e)
-	case a := <-r.announced:
-		r.accept(ctx, a)
+		r.complete(ctx, e)
+	case a := <-r.logged:
+		r.enqueueLogged(ctx, a)
 	case <-due:
 		r.resume()
 	case <-stop:
@@ -201,7 +200,7 @@ func (r *run) await(ctx context.Context) {
 }
 
 // over reports whether no step may begin any more. An interrupt after the last is none.
-func (r *run) over(ctx context.Context) bool {
+func (r *scheduler) over(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		r.result.Interrupted = r.result.Interrupted || r.done < r.total
@@ -214,8 +213,9 @@ func (r *run) over(ctx context.Context) bool {
 
 // begin takes the first of the queued steps for a worker, unless the service
 // refuses every one of its operation.
-func (r *run) begin() (int, bool) {
-	i := r.queue.take()
+func (r *scheduler) begin() (int, bool) {
+	i := r.queue[0]
+	r.queue = r.queue[1:]
 	step := r.plan.Steps[i]
 	res := &r.result.Steps[i]
 	if root := r.refused(step); root != nil && res.Err == nil {
@@ -226,17 +226,18 @@ func (r *run) begin() (int, bool) {
 	r.running++
 	if res.Err == nil { // else it goes on
 		res.Missing = r.missing(step)
-		r.tell(Event{Type: Started, Step: step})
+		r.emit(Event{Type: Started, Step: step})
 	}
 	return i, true
 }
 
 // batch takes the first of the ready steps, as many as the queue lacks.
-func (r *run) batch() []int {
-	lacks := r.ahead - len(r.queue)
+func (r *scheduler) batch() []int {
+	lacks := r.prefetch - len(r.queue)
 	batch := make([]int, 0, min(len(r.ready), lacks))
 	for len(r.ready) > 0 && len(batch) < lacks {
-		i := r.ready.take()
+		i := r.ready[0]
+		r.ready = r.ready[1:]
 		if root := r.refused(r.plan.Steps[i]); root != nil {
 			r.block(i, root)
 			continue
@@ -246,8 +247,8 @@ func (r *run) batch() []int {
 	return batch
 }
 
-// announce writes the intents of a batch.
-func (r *run) announce(ctx context.Context, batch []int) error {
+// logIntents writes the intents of a batch.
+func (r *scheduler) logIntents(ctx context.Context, batch []int) error {
 	var intents []*planner.Step
 	for _, i := range batch {
 		if s := r.plan.Steps[i]; s.Operation != nil {
@@ -257,78 +258,78 @@ func (r *run) announce(ctx context.Context, batch []int) error {
 	if len(intents) == 0 {
 		return nil
 	}
-	return r.journal.Intend(ctx, intents)
+	return r.journal.Begin(ctx, intents)
 }
 
-// accept queues the steps that are in the journal now. How far the next ones are
-// announced ahead follows from what this flush showed: half the queue, where the
-// next announcement begins, lasts for a flush that takes three times as long. No
+// enqueueLogged queues the steps that are in the journal now. How far the next ones are
+// logged ahead follows from what this flush showed: half the queue, where the
+// next flush begins, lasts for a flush that takes three times as long. No
 // more than that, since each is an intent to look into after a crash; but where
 // the service is faster than the disk it lasts for a dozen, so that writing
 // outcomes does not wait for flushes all the time.
-func (r *run) accept(ctx context.Context, a announcement) {
-	r.announcing = false
+func (r *scheduler) enqueueLogged(ctx context.Context, a intentBatch) {
+	r.logging = false
 	flushes := 3
-	if r.meanwhile >= r.limit {
+	if r.doneDuringFlush >= r.limit {
 		flushes = 12
 	}
-	r.ahead = min(max(2*flushes*r.meanwhile, r.limit), r.limit*mostAhead)
+	r.prefetch = min(max(2*flushes*r.doneDuringFlush, r.limit), r.limit*maxPrefetchPerWorker)
 	if a.err == nil {
 		for _, i := range a.steps {
 			r.enqueue(i)
 		}
-	} else if ctx.Err() == nil || errors.Is(a.err, ErrStop) {
+	} else if ctx.Err() == nil || errors.Is(a.err, ErrAbortRun) {
 		r.stop(a.err)
 	}
 }
 
-// withdraw takes back the announced steps that no worker has begun, and gives up the pending ones.
-func (r *run) withdraw() {
-	for _, i := range slices.Concat(r.queue, r.announcedAhead()) {
+// cancelQueued takes back the logged steps that no worker has begun, and gives up the pending ones.
+func (r *scheduler) cancelQueued() {
+	for _, i := range slices.Concat(r.queue, r.loggedAhead()) {
 		if r.result.Steps[i].Err != nil {
-			r.aside[i] = time.Time{} // it was about to be taken up again
+			r.pending[i] = time.Time{} // it was about to be taken up again
 			continue
 		}
 		r.takeBack(r.plan.Steps[i])
 	}
 	r.queue = nil
-	for _, i := range slices.Sorted(maps.Keys(r.aside)) {
+	for _, i := range slices.Sorted(maps.Keys(r.pending)) {
 		r.giveUp(i)
 	}
 }
 
 // takeBack notes that a step whose intent is in the journal is not begun.
-func (r *run) takeBack(step *planner.Step) {
+func (r *scheduler) takeBack(step *planner.Step) {
 	if step.Operation != nil {
-		r.stop(r.journal.Settle(step, Outcome{}, ErrNotSent))
+		r.stop(r.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
 }
 
 // do carries out one step in a worker.
-func (r *run) do(ctx context.Context, i int) (e ending) {
+func (r *scheduler) do(ctx context.Context, i int) (e completion) {
 	res := &r.result.Steps[i]
 	defer func() {
 		if p := recover(); p != nil {
 			res.Status, res.Err = Unknown, &PanicError{Value: p, Stack: debug.Stack()}
-			e = ending{step: i}
+			e = completion{step: i}
 		}
 	}()
 	out, err := r.service.Do(ctx, res.Step, r.id)
 	if p, ok := errors.AsType[*Pending](err); ok {
 		res.Err = p
-		return ending{step: i, pending: p}
+		return completion{step: i, pending: p}
 	}
-	journal := r.journal.Settle(res.Step, out, err)
+	journal := r.journal.Complete(res.Step, out, err)
 	out.Values = nil
 	res.Status, res.Outcome, res.Err = statusOf(ctx, err), out, err
-	return ending{step: i, journal: journal}
+	return completion{step: i, journal: journal}
 }
 
 func statusOf(ctx context.Context, err error) Status {
 	switch {
 	case err == nil:
 		return Done
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, ErrOutcomeUnknown):
 		return Unknown
 	case errors.Is(err, ErrNotSent), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return NotStarted
@@ -338,7 +339,7 @@ func statusOf(ctx context.Context, err error) Status {
 }
 
 // id is the [IDs] of the run.
-func (r *run) id(a resource.Address) (string, bool) {
+func (r *scheduler) id(a resource.Address) (string, bool) {
 	r.mu.RLock()
 	id, ok := r.ids[a]
 	r.mu.RUnlock()
@@ -348,10 +349,10 @@ func (r *run) id(a resource.Address) (string, bool) {
 	return id, id != ""
 }
 
-// end takes in how a step ended: what waited for it becomes ready, or is blocked with it.
-func (r *run) end(ctx context.Context, e ending) {
+// complete takes in how a step ended: what waited for it becomes ready, or is blocked with it.
+func (r *scheduler) complete(ctx context.Context, e completion) {
 	r.running--
-	r.meanwhile++
+	r.doneDuringFlush++
 	res := &r.result.Steps[e.step]
 	if e.pending != nil {
 		r.setAside(e.step, e.pending.After)
@@ -362,7 +363,7 @@ func (r *run) end(ctx context.Context, e ending) {
 		r.ids[res.Step.Address] = res.Outcome.ID
 		r.mu.Unlock()
 	}
-	if errors.Is(res.Err, ErrStop) {
+	if errors.Is(res.Err, ErrAbortRun) {
 		r.stop(res.Err)
 	}
 	r.stop(e.journal)
@@ -371,7 +372,7 @@ func (r *run) end(ctx context.Context, e ending) {
 			r.stop(res.Err)
 		}
 		*res = StepResult{Step: res.Step}
-		r.tell(Event{Type: Ended, Step: res.Step, Result: *res})
+		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return // what waits for it is not started either
 	}
 	r.note(res)
@@ -380,24 +381,23 @@ func (r *run) end(ctx context.Context, e ending) {
 }
 
 // release tells what waits for step i that it waits for one less, or that it is blocked.
-func (r *run) release(i int, ok bool) {
-	for _, k32 := range r.next[i] {
-		k := int(k32)
+func (r *scheduler) release(i int, ok bool) {
+	for _, k := range r.dependents[i] {
 		switch {
 		case r.result.Steps[k].Status == Blocked:
 		case !ok && slices.Contains(r.plan.Steps[k].Needs, i) && !r.doesWithout(r.plan.Steps[k], i):
-			r.block(k, r.root(i))
+			r.block(k, r.rootCause(i))
 		default:
-			if r.waits[k]--; r.waits[k] == 0 {
-				r.free(k)
+			if r.indegree[k]--; r.indegree[k] == 0 {
+				r.schedule(k)
 			}
 		}
 	}
 }
 
-// free takes a step that waits for nothing any more. It is ready, unless it
+// schedule takes a step that waits for nothing any more. It is ready, unless it
 // deletes something, which goes last, or brings members in of which not one is there.
-func (r *run) free(i int) {
+func (r *scheduler) schedule(i int) {
 	step := r.plan.Steps[i]
 	missing := r.missing(step)
 	deletes := step.Action == planner.Delete
@@ -411,7 +411,7 @@ func (r *run) free(i int) {
 	case len(missing) > 0 && len(missing) == len(step.Members.Items):
 		var root *planner.Step
 		if j, ok := r.at[missing[0]]; ok {
-			root = r.root(j)
+			root = r.rootCause(j)
 		}
 		r.block(i, root)
 	default:
@@ -419,7 +419,7 @@ func (r *run) free(i int) {
 	}
 }
 
-func (r *run) block(i int, root *planner.Step) {
+func (r *scheduler) block(i int, root *planner.Step) {
 	res := &r.result.Steps[i]
 	res.Status, res.BlockedBy = Blocked, root
 	if root != nil && r.unsupported[root.Index] && root.Operation == res.Step.Operation {
@@ -429,8 +429,8 @@ func (r *run) block(i int, root *planner.Step) {
 	r.release(i, false)
 }
 
-// root is what is to blame for what waits for step i, which did not succeed.
-func (r *run) root(i int) *planner.Step {
+// rootCause is what is to blame for what waits for step i, which did not succeed.
+func (r *scheduler) rootCause(i int) *planner.Step {
 	if by := r.result.Steps[i].BlockedBy; by != nil {
 		return by
 	}
@@ -438,7 +438,7 @@ func (r *run) root(i int) *planner.Step {
 }
 
 // missing lists the members of a batch that are not there, since their own step did not succeed.
-func (r *run) missing(step *planner.Step) []resource.Address {
+func (r *scheduler) missing(step *planner.Step) []resource.Address {
 	if step.Members == nil {
 		return nil
 	}
@@ -454,10 +454,10 @@ func (r *run) missing(step *planner.Step) []resource.Address {
 	return missing
 }
 
-func (r *run) record(res *StepResult) {
+func (r *scheduler) record(res *StepResult) {
 	r.done++
-	r.tell(Event{Type: Ended, Step: res.Step, Result: *res})
-	r.pass(res.Step)
+	r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
+	r.passTurn(res.Step)
 	if res.Step.Action == planner.Delete {
 		return
 	}
@@ -468,23 +468,23 @@ func (r *run) record(res *StepResult) {
 		deletes := r.deferredDeletes
 		r.deferredDeletes = nil
 		for _, i := range deletes {
-			r.free(i)
+			r.schedule(i)
 		}
 	}
 }
 
 // stop ends the run because of an error, if it is one. The first is the cause.
-func (r *run) stop(err error) {
+func (r *scheduler) stop(err error) {
 	switch {
 	case err == nil || r.result.Stopped != nil:
-	case errors.Is(err, ErrStop):
+	case errors.Is(err, ErrAbortRun):
 		r.result.Stopped = err
 	default:
-		r.result.Stopped = fmt.Errorf("%w: %w", ErrStop, err)
+		r.result.Stopped = fmt.Errorf("%w: %w", ErrAbortRun, err)
 	}
 }
 
-func (r *run) tell(e Event) {
+func (r *scheduler) emit(e Event) {
 	if r.opts.Events == nil {
 		return
 	}
@@ -492,21 +492,8 @@ func (r *run) tell(e Event) {
 	r.opts.Events(e)
 }
 
-// steps is a heap of step indexes, first in the plan first.
-type steps []int
-
-func (h *steps) take() int {
-	i, _ := heap.Pop(h).(int)
-	return i
-}
-
-func (h steps) Len() int           { return len(h) }
-func (h steps) Less(i, j int) bool { return h[i] < h[j] }
-func (h steps) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *steps) Push(x any)        { *h = append(*h, x.(int)) } //nolint:forcetypeassert // only ints are pushed
-func (h *steps) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+// insert adds a step to others, in the order of the plan.
+func insert(steps []int, i int) []int {
+	at, _ := slices.BinarySearch(steps, i)
+	return slices.Insert(steps, at, i)
 }

@@ -36,8 +36,8 @@ type line struct {
 
 func (l *line) step() resource.Address { return cmp.Or(l.Intent, l.Commit, l.Abort) }
 
-// head is the first line of a journal.
-type head struct {
+// header is the first line of a journal.
+type header struct {
 	Version int    `json:"planform_journal"`
 	ID      string `json:"id"`
 	identity
@@ -45,8 +45,8 @@ type head struct {
 
 // journal is a journal as it is read.
 type journal struct {
-	head  head
-	lines []line
+	header header
+	lines  []line
 }
 
 // sum is the check sum of a line whose predecessors have the sum before.
@@ -86,7 +86,7 @@ func checked(raw []byte, before uint32) (body []byte, crc uint32, ok bool) {
 	return body, crc, bytes.Equal(want[:len(want)-1], raw)
 }
 
-const headStart = `{"planform_journal":`
+const headerStart = `{"planform_journal":`
 
 const markStart = `{"s":`
 
@@ -119,7 +119,7 @@ func (j *journal) lost(raw, rest []byte, start int64) bool {
 		return false
 	}
 	for line := range bytes.SplitSeq(rest, []byte("\n")) {
-		if flushed, ok := parseMark(line, j.head.ID); ok && flushed > start {
+		if flushed, ok := parseMark(line, j.header.ID); ok && flushed > start {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 			if raw, err = tail(raw, crc); err != nil {
 				return nil, damaged(path, n, err)
 			}
-			if n == 1 && raw == nil && !startsHead(text) {
+			if n == 1 && raw == nil && !startsHeader(text) {
 				return nil, damaged(path, n, errors.New("this is not a journal of planform"))
 			}
 			if raw == nil {
@@ -148,7 +148,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 		}
 		text = rest
 		if j != nil {
-			if _, ok := parseMark(raw, j.head.ID); ok {
+			if _, ok := parseMark(raw, j.header.ID); ok {
 				continue
 			}
 		}
@@ -163,7 +163,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 		body = append(slices.Clip(body), '}')
 		var err error
 		if j == nil {
-			j, err = parseHead(path, body)
+			j, err = parseHeader(path, body)
 		} else {
 			var l line
 			l, err = parseLine(body)
@@ -197,10 +197,10 @@ func tail(raw []byte, crc uint32) ([]byte, error) {
 	return raw[:i+crcSize], nil
 }
 
-// startsHead reports whether a text is what there can be of a first line that was not written to its end.
-func startsHead(text []byte) bool {
+// startsHeader reports whether a text is what there can be of a first line that was not written to its end.
+func startsHeader(text []byte) bool {
 	text = bytes.TrimRight(text, "\x00")
-	return bytes.HasPrefix(text, []byte(headStart)) || bytes.HasPrefix([]byte(headStart), text)
+	return bytes.HasPrefix(text, []byte(headerStart)) || bytes.HasPrefix([]byte(headerStart), text)
 }
 
 func badLine(path string, n int, raw []byte) error {
@@ -210,7 +210,7 @@ func badLine(path string, n int, raw []byte) error {
 	if n == 1 && json.Unmarshal(raw, &version) == nil && version.Version > journalVersion {
 		return &VersionError{Path: path, Version: version.Version, Known: journalVersion}
 	}
-	if n == 1 && !startsHead(raw) {
+	if n == 1 && !startsHeader(raw) {
 		return damaged(path, n, errors.New("this is not a journal of planform"))
 	}
 	return damaged(path, n, errors.New("the line is damaged: its check sum does not fit"))
@@ -225,8 +225,8 @@ func damaged(path string, n int, err error) error {
 	}
 }
 
-func parseHead(path string, body []byte) (*journal, error) {
-	var h head
+func parseHeader(path string, body []byte) (*journal, error) {
+	var h header
 	if err := json.Unmarshal(body, &h); err != nil {
 		return nil, errors.New(reason(err))
 	}
@@ -236,7 +236,7 @@ func parseHead(path string, body []byte) (*journal, error) {
 	case h.Version < 1 || h.ID == "" || h.Lineage == "":
 		return nil, errors.New("this is not a journal of planform")
 	}
-	return &journal{head: h}, nil
+	return &journal{header: h}, nil
 }
 
 func parseLine(body []byte) (line, error) {

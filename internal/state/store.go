@@ -11,8 +11,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// memory is a state that changes.
-type memory struct {
+// store is a state that changes.
+type store struct {
 	content
 	// before holds the records that were set since the state was saved, as they
 	// were then; the zero record is one that was not there.
@@ -21,14 +21,14 @@ type memory struct {
 	latest time.Time
 	// newest holds the highest readable number known of each sequence; see number.
 	newest map[string]int
-	// rosters holds the membership records by container; nil = not gathered yet.
-	rosters map[resource.Address][]resource.Address
-	// inside holds what lives in a thing; nil = not gathered yet.
-	inside map[resource.Address][]resource.Address
+	// memberships holds the membership records by container; nil = not gathered yet.
+	memberships map[resource.Address][]resource.Address
+	// children holds what lives in a thing; nil = not gathered yet.
+	children map[resource.Address][]resource.Address
 }
 
-// heard notes when something was written.
-func (m *memory) heard(at time.Time) {
+// sawActivity notes when something was written.
+func (m *store) sawActivity(at time.Time) {
 	if at.After(m.latest) {
 		m.latest = at
 	}
@@ -43,10 +43,10 @@ func recordAddress(step resource.Address) resource.Address {
 	return step
 }
 
-// take takes one line of the journal in. It is the only way in which steps
-// change a state, during a run and when a journal is folded, so that both agree.
-func (m *memory) take(l line) {
-	m.heard(l.At)
+// apply applies one line of the journal. It is the only way in which steps
+// change a state, during a run and when a journal is replayed, so that both agree.
+func (m *store) apply(l line) {
+	m.sawActivity(l.At)
 	address := recordAddress(l.step())
 	r := m.records[address]
 	r.Address = address
@@ -60,7 +60,7 @@ func (m *memory) take(l line) {
 		r.PendingIntent = l.PendingIntent
 	default:
 		r.PendingIntent, r.AppliedAt = l.PendingIntent, l.At
-		m.carryOut(l, &r)
+		m.applyCommit(l, &r)
 	}
 	if r = normalRecord(r); empty(&r) {
 		m.remove(address)
@@ -69,17 +69,17 @@ func (m *memory) take(l line) {
 	m.set(r)
 }
 
-// carryOut makes of a record what a step that succeeded made of the object.
-func (m *memory) carryOut(l line, r *planner.Record) {
+// applyCommit makes of a record what a step that succeeded made of the object.
+func (m *store) applyCommit(l line, r *planner.Record) {
 	switch *l.Action {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.ID != "" && r.ID != "" && l.ID != r.ID {
 			// It is another thing now: what was known of the former one is void.
 			r.Identifier, r.Values, r.CreatedByUs = "", nil, false
-			m.dropRosters(r.Address)
-			m.restart(r.Address)
+			m.dropMemberships(r.Address)
+			m.resetSequence(r.Address)
 			if *l.Action == planner.Create { // the former one is gone, and is in nothing any more
-				m.leave(r.ID, func(resource.Address) bool { return true })
+				m.removeMember(r.ID, func(resource.Address) bool { return true })
 			}
 		}
 		if l.ID != "" {
@@ -92,10 +92,10 @@ func (m *memory) carryOut(l line, r *planner.Record) {
 		}
 		r.Values = merged(r.Values, l.Values)
 	case planner.Delete:
-		m.dropInside(r.Address)
-		m.dropRosters(r.Address)
-		m.restart(r.Address)
-		m.leave(r.ID, func(resource.Address) bool { return true })
+		m.dropChildren(r.Address)
+		m.dropMemberships(r.Address)
+		m.resetSequence(r.Address)
+		m.removeMember(r.ID, func(resource.Address) bool { return true })
 		*r = planner.Record{Address: r.Address, PendingIntent: l.PendingIntent}
 	case planner.AddMembers:
 		if len(r.Members) == 0 || len(r.Sources) > 0 { // else it is not known where the others stood
@@ -105,7 +105,7 @@ func (m *memory) carryOut(l line, r *planner.Record) {
 		r.Found = slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return slices.Contains(l.Members, id) })
 		if former := formerOf(r.Address); former != nil {
 			for _, id := range l.Members {
-				m.leave(id, former)
+				m.removeMember(id, former)
 			}
 		}
 	case planner.RemoveMembers:
@@ -138,15 +138,15 @@ func empty(r *planner.Record) bool {
 	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil
 }
 
-func (m *memory) set(r planner.Record) {
+func (m *store) set(r planner.Record) {
 	m.remember(r.Address)
 	before, known := m.records[r.Address]
-	if container, ok := containerOf(r.Address); ok && m.rosters != nil && !known {
-		m.rosters[container] = append(m.rosters[container], r.Address)
+	if container, ok := containerOf(r.Address); ok && m.memberships != nil && !known {
+		m.memberships[container] = append(m.memberships[container], r.Address)
 	}
-	if m.inside != nil && !known {
+	if m.children != nil && !known {
 		parent := r.Address.Parent()
-		m.inside[parent] = append(m.inside[parent], r.Address)
+		m.children[parent] = append(m.children[parent], r.Address)
 	}
 	if r.ID != before.ID || r.Identifier != before.Identifier {
 		m.number(&r) // otherwise it is known, or from before a restart
@@ -154,14 +154,14 @@ func (m *memory) set(r planner.Record) {
 	m.records[r.Address] = r
 }
 
-func (m *memory) remove(address resource.Address) {
+func (m *store) remove(address resource.Address) {
 	if _, ok := m.records[address]; ok {
 		m.remember(address)
 		delete(m.records, address)
 	}
 }
 
-func (m *memory) remember(address resource.Address) {
+func (m *store) remember(address resource.Address) {
 	if _, ok := m.before[address]; ok {
 		return
 	}
@@ -172,7 +172,7 @@ func (m *memory) remember(address resource.Address) {
 }
 
 // changed reports whether there is anything to save.
-func (m *memory) changed() bool {
+func (m *store) changed() bool {
 	for address, before := range m.before {
 		if !reflect.DeepEqual(m.records[address], before) {
 			return true
@@ -186,46 +186,46 @@ func containerOf(address resource.Address) (resource.Address, bool) {
 	return container, ok
 }
 
-// dropRosters forgets the members of a container that is no more, or is another one now.
-func (m *memory) dropRosters(container resource.Address) {
-	m.gatherRosters()
-	for _, address := range m.rosters[container] {
+// dropMemberships forgets the members of a container that is no more, or is another one now.
+func (m *store) dropMemberships(container resource.Address) {
+	m.gatherMemberships()
+	for _, address := range m.memberships[container] {
 		m.remove(address)
 	}
-	delete(m.rosters, container)
+	delete(m.memberships, container)
 }
 
-func (m *memory) gatherRosters() {
-	if m.rosters != nil {
+func (m *store) gatherMemberships() {
+	if m.memberships != nil {
 		return
 	}
-	m.rosters = map[resource.Address][]resource.Address{}
+	m.memberships = map[resource.Address][]resource.Address{}
 	for address := range m.records {
 		if c, ok := containerOf(address); ok {
-			m.rosters[c] = append(m.rosters[c], address)
+			m.memberships[c] = append(m.memberships[c], address)
 		}
 	}
 }
 
-// dropInside forgets what lived in a thing that is no more: a run that dies
+// dropChildren forgets what lived in a thing that is no more: a run that dies
 // between the two would leave it without a place.
-func (m *memory) dropInside(of resource.Address) {
+func (m *store) dropChildren(of resource.Address) {
 	if len(resource.Children(of.Kind())) == 0 {
 		return
 	}
-	if m.inside == nil {
-		m.inside = map[resource.Address][]resource.Address{}
+	if m.children == nil {
+		m.children = map[resource.Address][]resource.Address{}
 		for address := range m.records {
 			parent := address.Parent()
-			m.inside[parent] = append(m.inside[parent], address)
+			m.children[parent] = append(m.children[parent], address)
 		}
 	}
-	for _, address := range m.inside[of] {
-		m.dropInside(address)
-		m.dropRosters(address)
+	for _, address := range m.children[of] {
+		m.dropChildren(address)
+		m.dropMemberships(address)
 		m.remove(address)
 	}
-	delete(m.inside, of)
+	delete(m.children, of)
 }
 
 // formerOf tells the containers that the members of a record have left by entering its own.
@@ -240,13 +240,13 @@ func formerOf(roster resource.Address) func(other resource.Address) bool {
 	}
 }
 
-// leave takes a thing out of the members of containers.
-func (m *memory) leave(id string, of func(roster resource.Address) bool) {
+// removeMember takes a thing out of the members of containers.
+func (m *store) removeMember(id string, of func(roster resource.Address) bool) {
 	if id == "" {
 		return
 	}
-	m.gatherRosters()
-	for _, addresses := range m.rosters {
+	m.gatherMemberships()
+	for _, addresses := range m.memberships {
 		for _, address := range addresses {
 			r := m.records[address]
 			at, member := slices.BinarySearch(r.Members, id)

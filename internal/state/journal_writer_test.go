@@ -19,12 +19,12 @@ import (
 
 var errRefused = errors.New("the service refused it")
 
-func errUnknown() error { return fmt.Errorf("connection reset: %w", executor.ErrUnknown) }
+func errUnknown() error { return fmt.Errorf("connection reset: %w", executor.ErrOutcomeUnknown) }
 
 func TestARunLeavesWhatItDid(t *testing.T) {
 	t.Parallel()
 	const shop, cart, cycle = "work_item/web/shop", "work_item/web/cart", "cycle/web/s1#work_items"
-	outcome := executor.Outcome{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}
+	outcome := executor.Outcome{Record: planner.Record{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}}
 	done := planner.Record{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values}
 	intent := func(address resource.Address, a planner.Action) *planner.Intent {
 		return &planner.Intent{Action: a, Name: "name of " + address.Path(), At: testTime()}
@@ -97,7 +97,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step(shop, planner.Update))
-				settle(t, f, step(shop, planner.Update), executor.Outcome{Values: map[string]string{"state": "Done", "size": "3"}}, nil)
+				settle(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{Values: map[string]string{"state": "Done", "size": "3"}}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Done", "size": "3"}}},
 		},
@@ -106,7 +106,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{ID: "id-2", Values: map[string]string{"name": "Shop"}}, nil)
+				settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2", Values: map[string]string{"name": "Shop"}}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-2", Values: map[string]string{"name": "Shop"}}},
 		},
@@ -116,7 +116,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				s := step(shop, planner.Adopt)
 				s.Operation, s.ID = nil, "id-1"
 				intend(t, f, s)
-				settle(t, f, s, executor.Outcome{Identifier: "WEB-1", Values: outcome.Values}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-1", Values: outcome.Values}}, nil)
 			},
 			want: []planner.Record{done},
 		},
@@ -141,7 +141,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create("comment/web/shop/new"), step("project/web", planner.Delete))
-				settle(t, f, create("comment/web/shop/new"), executor.Outcome{ID: "c2"}, nil)
+				settle(t, f, create("comment/web/shop/new"), executor.Outcome{Record: planner.Record{ID: "c2"}}, nil)
 				settle(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: "link/web2/shop/https://example.com/a", ID: "l2"}},
@@ -160,7 +160,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{ID: "id-2"}, nil)
+				settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2"}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0"}}, {Address: shop, ID: "id-2"}},
 		},
@@ -170,10 +170,10 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				other := resource.Address("work_item/web/other")
 				for _, a := range []resource.Address{shop, other} {
 					intend(t, f, create(a))
-					settle(t, f, create(a), executor.Outcome{ID: "id-1", Made: true}, nil)
+					settle(t, f, create(a), executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
 				}
-				settle(t, f, step(shop, planner.Update), executor.Outcome{ID: "id-1"}, nil)
-				settle(t, f, step(other, planner.Update), executor.Outcome{ID: "id-3"}, nil)
+				settle(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+				settle(t, f, step(other, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-3"}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true}, {Address: "work_item/web/other", ID: "id-3"}},
 		},
@@ -182,10 +182,10 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				yes, s := true, create(shop)
 				s.Object = &resource.Object{Kind: s.Kind, Address: shop, Protect: &yes}
-				settle(t, f, s, executor.Outcome{ID: "id-1", Made: true}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
 				s = step(shop, planner.Update)
 				s.Object = &resource.Object{Kind: s.Kind, Address: shop}
-				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true, Protect: true}},
 		},
@@ -195,8 +195,8 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				s, m := step(shop, planner.Update), members(cycle, planner.AddMembers)
 				s.Object.Files, m.Members.Sources = []string{"a.yaml", "b.yaml"}, []string{"a.yaml"}
-				settle(t, f, s, executor.Outcome{ID: "id-1"}, nil)
-				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+				settle(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
 			},
 			want: []planner.Record{
 				{Address: shop, ID: "id-1", Sources: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Sources: []string{"a.yaml", "b.yaml"}},
@@ -208,7 +208,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				m := members(cycle, planner.AddMembers)
 				m.Members.Sources = []string{"a.yaml"}
-				settle(t, f, m, executor.Outcome{Members: []string{"b"}}, nil)
+				settle(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}},
 		},
@@ -217,7 +217,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				s := step("link/web/shop/https://example.com/a#b.2", planner.Update)
-				settle(t, f, s, executor.Outcome{Values: map[string]string{"title": "B"}}, nil)
+				settle(t, f, s, executor.Outcome{Record: planner.Record{Values: map[string]string{"title": "B"}}}, nil)
 				settle(t, f, step("link/web/shop/https://example.com/a", planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: "link/web/shop/https://example.com/a#b.2", ID: "l", Values: map[string]string{"title": "B"}}},
@@ -233,8 +233,8 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
-				settle(t, f, two, executor.Outcome{Members: []string{"d", "a"}}, nil)
-				settle(t, f, one, executor.Outcome{Members: []string{"c", "b"}}, nil)
+				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"d", "a"}}}, nil)
+				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"c", "b"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b", "c", "d"}}},
 		},
@@ -243,7 +243,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				one := members(cycle, planner.AddMembers)
 				intend(t, f, one)
-				settle(t, f, one, executor.Outcome{Members: []string{"a"}}, errRefused)
+				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, errRefused)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}}},
 		},
@@ -253,7 +253,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
 				settle(t, f, one, executor.Outcome{}, errUnknown())
-				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
+				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
@@ -263,7 +263,7 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
 				must(t, f.Save())
-				settle(t, f, two, executor.Outcome{Members: []string{"a"}}, nil)
+				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
@@ -273,8 +273,8 @@ func TestARunLeavesWhatItDid(t *testing.T) {
 				t.Helper()
 				one, two := members(cycle, planner.RemoveMembers), members("cycle/web/s2#work_items", planner.RemoveMembers)
 				intend(t, f, one, two)
-				settle(t, f, one, executor.Outcome{Members: []string{"a", "z"}}, nil)
-				settle(t, f, two, executor.Outcome{Members: []string{"c"}}, nil)
+				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a", "z"}}}, nil)
+				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"c"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"b"}}},
 		},
@@ -380,7 +380,7 @@ func TestIntentsThatComeTogetherShareAFlush(t *testing.T) {
 	call := func(i int) {
 		group.Go(func() {
 			address := resource.Address(fmt.Sprintf("work_item/web/%d", i))
-			errs[i] = f.Intend(t.Context(), []*planner.Step{create(address), create(address + "b")})
+			errs[i] = f.Begin(t.Context(), []*planner.Step{create(address), create(address + "b")})
 		})
 	}
 	call(0)
@@ -410,7 +410,7 @@ func TestIntendAfterACancelWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := readFile(t, path+".journal")
-	if err := f.Intend(ctx, []*planner.Step{create("a/b")}); !errors.Is(err, context.Canceled) {
+	if err := f.Begin(ctx, []*planner.Step{create("a/b")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if after := readFile(t, path+".journal"); after != before {
@@ -423,12 +423,12 @@ func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
 	path := statePath(t)
 	f := open(t, path)
 	intend(t, f, create("work_item/web/shop"))
-	settle(t, f, create("work_item/web/shop"), executor.Outcome{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}, nil)
+	settle(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}}, nil)
 	intend(t, f, create("work_item/web/cart"), members("cycle/web/s1#work_items", planner.AddMembers), members("cycle/web/s1#work_items.2", planner.AddMembers))
-	settle(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Members: []string{"x"}}, nil)
+	settle(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Record: planner.Record{Members: []string{"x"}}}, nil)
 	lines := strings.Split(readFile(t, path+".journal"), "\n")
 	for i, want := range []string{
-		`{"planform_journal":2,"id":"` + f.writer.id + `","lineage":"` + f.memory.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
+		`{"planform_journal":2,"id":"` + f.writer.id + `","lineage":"` + f.store.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
 		`{"i":"work_item/web/shop","action":"create","name":"name of web/shop","at":"2026-11-20T20:36:10Z","crc":"`,
 		`{"s":`,
 		`{"o":"work_item/web/shop","action":"create","id":"51f0","identifier":"WEB-7","values":{"a":"1","b":"2"},"at":"2026-11-20T20:36:10Z","crc":"`,
@@ -451,13 +451,13 @@ func TestAfterCloseNothingMoreIsWritten(t *testing.T) {
 	f := open(t, path)
 	must(t, f.Close())
 	before := folder(t, path)
-	if err := f.Intend(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrStop) {
-		t.Errorf("Intend: %v", err)
+	if err := f.Begin(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrAbortRun) {
+		t.Errorf("Begin: %v", err)
 	}
-	if err := f.Settle(create("a/b"), executor.Outcome{ID: "1"}, nil); !errors.Is(err, executor.ErrStop) {
-		t.Errorf("Settle: %v", err)
+	if err := f.Complete(create("a/b"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil); !errors.Is(err, executor.ErrAbortRun) {
+		t.Errorf("Complete: %v", err)
 	}
-	if err := f.Save(); !errors.Is(err, executor.ErrStop) {
+	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) {
 		t.Errorf("Save: %v", err)
 	}
 	must(t, f.Close())
@@ -478,14 +478,14 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 			for i := range each {
 				s := create(addr(fmt.Sprintf("work_item/%d/%d", w, i)))
 				batch := members(addr(fmt.Sprintf("cycle/web/s1#work_items.%d", 2+w*each+i)), planner.AddMembers)
-				errs[w] = errors.Join(errs[w], f.Intend(t.Context(), []*planner.Step{s, batch}))
+				errs[w] = errors.Join(errs[w], f.Begin(t.Context(), []*planner.Step{s, batch}))
 				switch i % 4 {
 				case 0: // killed before it is known
 				case 1:
-					errs[w] = errors.Join(errs[w], f.Settle(s, executor.Outcome{}, errRefused), f.Settle(batch, executor.Outcome{}, errRefused))
+					errs[w] = errors.Join(errs[w], f.Complete(s, executor.Outcome{}, errRefused), f.Complete(batch, executor.Outcome{}, errRefused))
 				default:
-					out := executor.Outcome{ID: fmt.Sprint(w, i), Members: []string{fmt.Sprint(w, i)}}
-					errs[w] = errors.Join(errs[w], f.Settle(s, out, nil), f.Settle(batch, out, nil))
+					out := executor.Outcome{Record: planner.Record{ID: fmt.Sprint(w, i), Members: []string{fmt.Sprint(w, i)}}}
+					errs[w] = errors.Join(errs[w], f.Complete(s, out, nil), f.Complete(batch, out, nil))
 				}
 			}
 		})
@@ -500,7 +500,7 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 	must(t, errors.Join(errs...))
 	die(t, f)
 	prior := readPrior(t, path)
-	if diff := cmp.Diff(f.memory.records, prior); diff != "" {
+	if diff := cmp.Diff(f.store.records, prior); diff != "" {
 		t.Fatal(diff)
 	}
 	for w := range workers {
@@ -527,12 +527,12 @@ func TestTheLastSignOfARun(t *testing.T) {
 	path := statePath(t)
 	check := func(when string, f *File, want time.Time) {
 		t.Helper()
-		if got := f.LastSign(); !got.Equal(want) {
+		if got := f.LastActivity(); !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", when, got.UTC(), want)
 		}
 		s, err := Read(path, opts)
 		must(t, err)
-		if got := s.LastSign(); !got.Equal(want) {
+		if got := s.LastActivity(); !got.Equal(want) {
 			t.Errorf("%s, read: %s, want %s", when, got.UTC(), want)
 		}
 	}
@@ -541,7 +541,7 @@ func TestTheLastSignOfARun(t *testing.T) {
 	intend(t, f, create(shop), create(cart))
 	check("an intent", f, at)
 	at = at.Add(time.Minute)
-	settle(t, f, create(shop), executor.Outcome{ID: "id-1"}, nil)
+	settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
 	check("an outcome", f, at)
 	die(t, f)
 	last := at

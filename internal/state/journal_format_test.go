@@ -29,12 +29,12 @@ func sampleJournal(t *testing.T) (path, state, journal string) {
 	add := members("cycle/web/s1#work_items", planner.AddMembers)
 	shop.Object.Files, add.Members.Sources = []string{"a.yaml", "web/b.yaml"}, []string{"-"}
 	intend(t, f, shop, cart)
-	settle(t, f, shop, executor.Outcome{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}, nil)
+	settle(t, f, shop, executor.Outcome{Record: planner.Record{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}}, nil)
 	intend(t, f, web, add)
 	settle(t, f, cart, executor.Outcome{}, errRefused)
-	settle(t, f, add, executor.Outcome{Members: []string{"1", "0"}}, nil)
+	settle(t, f, add, executor.Outcome{Record: planner.Record{Members: []string{"1", "0"}}}, nil)
 	intend(t, f, old, create("work_item/web/lost"))
-	settle(t, f, web, executor.Outcome{ID: "p", Values: map[string]string{"name": "Website"}}, nil)
+	settle(t, f, web, executor.Outcome{Record: planner.Record{ID: "p", Values: map[string]string{"name": "Website"}}}, nil)
 	settle(t, f, old, executor.Outcome{}, nil)
 	die(t, f)
 	return path, readFile(t, path), readFile(t, path+".journal")
@@ -205,7 +205,7 @@ func readers() map[string]func(*testing.T, string, Options) error {
 }
 
 // lines is the text of a journal.
-func lines(tb testing.TB, h head, more ...any) []byte {
+func lines(tb testing.TB, h header, more ...any) []byte {
 	tb.Helper()
 	var b []byte
 	crc := uint32(0)
@@ -220,8 +220,8 @@ func lines(tb testing.TB, h head, more ...any) []byte {
 
 func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
 	t.Parallel()
-	good := head{Version: journalVersion, ID: "j1", identity: identity{Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}}
-	with := func(change func(*head)) string {
+	good := header{Version: journalVersion, ID: "j1", identity: identity{Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}}
+	with := func(change func(*header)) string {
 		h := good
 		change(&h)
 		return string(lines(t, h, line{Intent: "a/b", Action: new(planner.Create)}))
@@ -231,15 +231,15 @@ func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
 		state, journal string
 		want           string // of the error; "" = none
 	}{
-		"its own":                        {state, with(func(*head) {}), ""},
-		"of another lineage":             {state, with(func(h *head) { h.Lineage = "l2" }), `belongs to the state of lineage "l2", not to "l1"`},
-		"of a newer state":               {state, with(func(h *head) { h.Serial = 4 }), `belongs to the state of serial "4", not to "3"`},
-		"of an older state":              {state, with(func(h *head) { h.Serial = 2 }), `belongs to the state of serial "2", not to "3"`},
-		"of another server":              {state, with(func(h *head) { h.BaseURL = "https://plane.example.com" }), `belongs to the server "https://plane.example.com"`},
-		"of another workspace":           {state, with(func(h *head) { h.Workspace = "globex" }), `belongs to the workspace "globex"`},
-		"folded in already":              {state, with(func(h *head) { h.ID, h.Serial = "j0", 2 }), ""},
-		"of a state that is lost":        {"", with(func(*head) {}), `put back the state file`},
-		"of a state never saved":         {"", with(func(h *head) { h.Serial = 0 }), ""},
+		"its own":                        {state, with(func(*header) {}), ""},
+		"of another lineage":             {state, with(func(h *header) { h.Lineage = "l2" }), `belongs to the state of lineage "l2", not to "l1"`},
+		"of a newer state":               {state, with(func(h *header) { h.Serial = 4 }), `belongs to the state of serial "4", not to "3"`},
+		"of an older state":              {state, with(func(h *header) { h.Serial = 2 }), `belongs to the state of serial "2", not to "3"`},
+		"of another server":              {state, with(func(h *header) { h.BaseURL = "https://plane.example.com" }), `belongs to the server "https://plane.example.com"`},
+		"of another workspace":           {state, with(func(h *header) { h.Workspace = "globex" }), `belongs to the workspace "globex"`},
+		"replayed already":               {state, with(func(h *header) { h.ID, h.Serial = "j0", 2 }), ""},
+		"of a state that is lost":        {"", with(func(*header) {}), `put back the state file`},
+		"of a state never saved":         {"", with(func(h *header) { h.Serial = 0 }), ""},
 		"of a newer planform":            {state, `{"planform_journal":3,"checksum":"x"}` + "\n", "format version 3"},
 		"of a newer planform, same sums": {state, newerJournal(), "format version 7"},
 		"some other text":                {state, "dear diary\n", ":1: this is not a journal of planform"},
@@ -304,7 +304,7 @@ func TestALostBlockBehindTheLastFlushEndsTheJournal(t *testing.T) {
 	intend(t, f, create("a/flushed"))
 	flushed := int(f.writer.onDisk)
 	for range 20 { // outcomes are not flushed
-		settle(t, f, create("a/first"), executor.Outcome{ID: "i", Identifier: strings.Repeat("W", 100)}, nil)
+		settle(t, f, create("a/first"), executor.Outcome{Record: planner.Record{ID: "i", Identifier: strings.Repeat("W", 100)}}, nil)
 	}
 	die(t, f)
 	journal := readFile(t, path+".journal")
@@ -344,7 +344,7 @@ func TestALostBlockOfWhatWasFlushedIsDamage(t *testing.T) {
 }
 
 func FuzzJournal(f *testing.F) {
-	h := head{Version: journalVersion, ID: "j", identity: identity{Lineage: "l", Serial: 1, BaseURL: "https://x", Workspace: "w"}}
+	h := header{Version: journalVersion, ID: "j", identity: identity{Lineage: "l", Serial: 1, BaseURL: "https://x", Workspace: "w"}}
 	var all []any
 	for _, l := range []line{
 		{Intent: "a/b", Action: new(planner.Create), Name: "n", After: 4, At: time.Unix(1, 0)},
@@ -366,12 +366,12 @@ func FuzzJournal(f *testing.F) {
 			for _, l := range j.lines {
 				all = append(all, l)
 			}
-			again := lines(t, j.head, all...)
+			again := lines(t, j.header, all...)
 			k, err := parseJournal("x", again)
 			if err != nil {
 				t.Fatalf("%q became %q: %v", text, again, err)
 			}
-			one, two := folded(j), folded(k)
+			one, two := replayed(j), replayed(k)
 			if diff := cmp.Diff(one.records, two.records); diff != "" {
 				t.Fatalf("%q became %q: %s", text, again, diff)
 			}
@@ -392,10 +392,10 @@ func resum(text []byte) []byte {
 	return b
 }
 
-func folded(j *journal) *memory {
-	m := &memory{content: content{records: planner.Prior{}}}
+func replayed(j *journal) *store {
+	m := &store{content: content{records: planner.Prior{}}}
 	for _, l := range j.lines {
-		m.take(l)
+		m.apply(l)
 	}
 	return m
 }

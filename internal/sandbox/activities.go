@@ -26,7 +26,7 @@ func (k *kinds) birth(item row) row {
 		"attachments": []any{}, "epoch": float(float64(created.Unix())), "project": item["project"], "workspace": item["workspace"],
 		"issue": item["id"], "actor": item["created_by"],
 	}
-	for _, name := range k.activity.order {
+	for _, name := range k.activity.columns {
 		if _, ok := r[name]; !ok {
 			r[name] = nil
 		}
@@ -57,9 +57,9 @@ func listActivities(res *resource) handler {
 			slices.SortStableFunc(all, less)
 		}
 		return c.paged(len(all), func(skip, size int) any {
-			out := []shown{}
+			out := []row{}
 			for _, r := range all[min(skip, len(all)):min(len(all), skip+size)] {
-				out = append(out, res.dress(c, t, r))
+				out = append(out, res.render(c, t, r))
 			}
 			return out
 		})
@@ -70,7 +70,7 @@ func readActivity(res *resource) handler {
 	return func(c *call, t *tx) reply {
 		for _, r := range c.history(t) {
 			if r["id"] == c.vars["activity"] {
-				return reply{http.StatusOK, res.dress(c, t, r)}
+				return reply{http.StatusOK, res.render(c, t, r)}
 			}
 		}
 		return notFound()

@@ -7,10 +7,10 @@ import (
 )
 
 func listAttachments(c *call, t *tx) reply {
-	out := []shown{}
+	out := []row{}
 	for _, s := range t.all(c.kinds.attachment, inItem(c)) {
 		if flag(s.row, "is_uploaded") {
-			out = append(out, shown{c.kinds.attachment.order, s.row})
+			out = append(out, c.kinds.attachment.visible(s.row))
 		}
 	}
 	return reply{http.StatusOK, out}
@@ -21,7 +21,7 @@ func listAttachments(c *call, t *tx) reply {
 func createAttachment(c *call, t *tx) reply {
 	name, media := text(c.in, "name"), text(c.in, "type")
 	wrong := func(message string) reply {
-		return reply{http.StatusBadRequest, object("error", message, "status", false)}
+		return reply{http.StatusBadRequest, row{"error": message, "status": false}}
 	}
 	size, bad := real(t, c.in["size"])
 	switch {
@@ -40,11 +40,13 @@ func createAttachment(c *call, t *tx) reply {
 	c.fresh(c.kinds.attachment, r)
 	r["id"] = id
 	t.insert(c.kinds.attachment, inItem(c), r)
-	return reply{http.StatusOK, object(
-		"upload_data", object("url", "http://127.0.0.1:9/uploads", "fields", object("Content-Type", media, "key", asset, "x-amz-algorithm", "",
-			"x-amz-credential", "", "x-amz-date", "", "policy", "", "x-amz-signature", "")),
-		"asset_id", id,
-		"attachment", shown{c.kinds.attachment.order, r},
-		"asset_url", "/api/assets/v2/workspaces/"+c.opts.Workspace+"/projects/"+c.vars["project"]+"/issues/"+c.vars["item"]+"/attachments/"+id+"/",
-	)}
+	return reply{http.StatusOK, row{
+		"upload_data": row{"url": "http://127.0.0.1:9/uploads", "fields": row{
+			"Content-Type": media, "key": asset, "x-amz-algorithm": "",
+			"x-amz-credential": "", "x-amz-date": "", "policy": "", "x-amz-signature": "",
+		}},
+		"asset_id":   id,
+		"attachment": c.kinds.attachment.visible(r),
+		"asset_url":  "/api/assets/v2/workspaces/" + c.opts.Workspace + "/projects/" + c.vars["project"] + "/issues/" + c.vars["item"] + "/attachments/" + id + "/",
+	}}
 }

@@ -63,7 +63,7 @@ const (
 )
 
 func refuse(status int, name, message string) reply {
-	return reply{status, object(name, message)}
+	return reply{status, row{name: message}}
 }
 
 func notFound() reply    { return refuse(http.StatusNotFound, "error", textNoObject) }
@@ -76,7 +76,7 @@ func invalid(complaints row) reply { return reply{http.StatusBadRequest, complai
 
 // senseless is the answer to a body whose fields contradict each other.
 func badRequest(message string) reply {
-	return reply{http.StatusBadRequest, object("non_field_errors", []string{message})}
+	return reply{http.StatusBadRequest, row{"non_field_errors": []string{message}}}
 }
 
 func (c *call) stamp() string { return stamp(c.now) }
@@ -110,8 +110,10 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, var
 		send(w, req, refuse(http.StatusBadRequest, "detail", "Invalid request body."), nil)
 		return
 	case !fits:
-		send(w, req, reply{http.StatusRequestEntityTooLarge, object("error", "REQUEST_BODY_TOO_LARGE",
-			"detail", "The size of the request body exceeds the maximum allowed size.")}, nil)
+		send(w, req, reply{http.StatusRequestEntityTooLarge, row{
+			"error":  "REQUEST_BODY_TOO_LARGE",
+			"detail": "The size of the request body exceeds the maximum allowed size.",
+		}}, nil)
 		return
 	}
 	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), noticed: horizonOf(req)}
@@ -141,7 +143,7 @@ func (c *call) handle(headers http.Header) (r reply) {
 	}
 	if wait, ok := c.limiter.take(key, c.now, headers); !ok {
 		headers.Set("Retry-After", strconv.Itoa(wait))
-		return reply{http.StatusTooManyRequests, object("error_code", 5900, "error_message", "RATE_LIMIT_EXCEEDED")}
+		return reply{http.StatusTooManyRequests, row{"error_code": 5900, "error_message": "RATE_LIMIT_EXCEEDED"}}
 	}
 	ep := c.route.on[c.req.Method]
 	if ep == nil {

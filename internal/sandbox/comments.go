@@ -25,7 +25,7 @@ func (s *Server) comments() *resource {
 			r["actor"] = r["created_by"]
 			r["description"] = newID()
 			if at, ok := parseMoment(text(c.in, "created_at")); ok {
-				r["created_at"] = shownMoment(at)
+				r["created_at"] = momentText(at)
 			}
 			// The row is written twice; the first time is a little earlier.
 			r["updated_at"] = stamp(c.now.Add(-10 * time.Millisecond))

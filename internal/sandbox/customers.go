@@ -14,7 +14,7 @@ func (s *Server) customers() *resource {
 				if old != nil {
 					return new(badPayload())
 				}
-				return new(reply{http.StatusConflict, object("error", "Customer with the same name already exists", "id", other)})
+				return new(reply{http.StatusConflict, row{"error": "Customer with the same name already exists", "id": other}})
 			}
 			sanitised(c, r)
 			return nil
@@ -104,7 +104,7 @@ func listRequests(res *resource) handler {
 	return requestsOf(func(c *call, t *tx) reply {
 		customer, workspace := c.query.Get("customer"), c.query.Get("workspace")
 		if c.contract() && (customer != "" && customer != c.vars["customer"] || !c.thisWorkspace(workspace)) {
-			return pageOf(c, []shown{})
+			return pageOf(c, []row{})
 		}
 		return res.list(c, t)
 	})
@@ -130,7 +130,7 @@ func (s *Server) properties() *resource {
 func listProperties(res *resource) handler {
 	return func(c *call, t *tx) reply {
 		if c.contract() && !c.thisWorkspace(c.query.Get("workspace")) {
-			return pageOf(c, []shown{})
+			return pageOf(c, []row{})
 		}
 		return res.list(c, t)
 	}

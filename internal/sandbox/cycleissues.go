@@ -46,15 +46,17 @@ func (c *call) issueList() (ids []string, upper map[string]bool, refused *reply)
 func addCycleIssues(c *call, t *tx) reply {
 	ids, upper, refused := c.issueList()
 	if refused != nil && refused.body == nil {
-		return reply{http.StatusBadRequest, object("error", "Work items are required", "code", "MISSING_WORK_ITEMS")}
+		return reply{http.StatusBadRequest, row{"error": "Work items are required", "code": "MISSING_WORK_ITEMS"}}
 	}
 	cycle, ok := c.cycleOf(t)
 	if !ok {
 		return notFound()
 	}
 	if completed(cycle.row, c.now) {
-		return reply{http.StatusBadRequest, object("code", "CYCLE_COMPLETED",
-			"message", "The Cycle has already been completed so no new issues can be added")}
+		return reply{http.StatusBadRequest, row{
+			"code":    "CYCLE_COMPLETED",
+			"message": "The Cycle has already been completed so no new issues can be added",
+		}}
 	}
 	if refused != nil {
 		return *refused
@@ -113,15 +115,15 @@ func (c *call) leaveCycle(t *tx, s stored) {
 }
 
 // cycleRows is every membership of a cycle, the newest first.
-func (c *call) cycleRows(t *tx, cycle string) []shown {
+func (c *call) cycleRows(t *tx, cycle string) []row {
 	found := t.all(c.kinds.cycleIssue, scope(cycle))
 	slices.SortStableFunc(found, func(a, b stored) int {
 		return strings.Compare(text(b.row, "created_at"), text(a.row, "created_at"))
 	})
-	out := []shown{}
+	out := []row{}
 	for _, s := range found {
 		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
-		out = append(out, shown{c.kinds.cycleIssue.order, s.row})
+		out = append(out, c.kinds.cycleIssue.visible(s.row))
 	}
 	return out
 }
@@ -130,14 +132,14 @@ func (c *call) cycleRows(t *tx, cycle string) []shown {
 // out.
 func cycleIssues(c *call, t *tx) reply {
 	if _, ok := c.cycleOf(t); !ok {
-		return pageOf(c, []shown{})
+		return pageOf(c, []row{})
 	}
 	return c.itemsOf(t, c.kinds.cycleIssue, c.vars["cycle"])
 }
 
 func (c *call) itemsOf(t *tx, members *kind, of string) reply {
 	if c.inArchivedProject(t) {
-		return pageOf(c, []shown{})
+		return pageOf(c, []row{})
 	}
 	var found []stored
 	for _, m := range t.all(members, scope(of)) {
@@ -148,9 +150,9 @@ func (c *call) itemsOf(t *tx, members *kind, of string) reply {
 	slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
 	res := c.workItems()
 	return c.paged(len(found), func(skip, size int) any {
-		out := []shown{}
+		out := []row{}
 		for _, s := range found[min(skip, len(found)):min(len(found), skip+size)] {
-			out = append(out, res.dress(c, t, s.row))
+			out = append(out, res.render(c, t, s.row))
 		}
 		return out
 	})
@@ -165,7 +167,7 @@ func readCycleIssue(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	return reply{http.StatusOK, shown{c.kinds.cycleIssue.order, s.row}}
+	return reply{http.StatusOK, c.kinds.cycleIssue.visible(s.row)}
 }
 
 func removeCycleIssue(c *call, t *tx) reply {
@@ -197,5 +199,5 @@ func transferIssues(c *call, t *tx) reply {
 		c.leaveCycle(t, s)
 		c.enterCycle(t, text(to.row, "id"), text(s.row, "issue"), s.row)
 	}
-	return reply{http.StatusOK, object("message", "Success")}
+	return reply{http.StatusOK, row{"message": "Success"}}
 }

@@ -147,15 +147,15 @@ func createCycle(res *resource) handler {
 func listCycles(res *resource) handler {
 	return func(c *call, t *tx) reply {
 		view := c.query.Get("cycle_view")
-		var found []shown
+		var found []row
 		for _, s := range t.all(res.kind, inProject(c)) {
 			if s.row["archived_at"] == nil && c.inView(s.row, view) {
-				found = append(found, res.dress(c, t, s.row))
+				found = append(found, res.render(c, t, s.row))
 			}
 		}
 		slices.Reverse(found)
 		if found == nil {
-			found = []shown{}
+			found = []row{}
 		}
 		if view == "current" && !c.contract() {
 			return reply{http.StatusOK, found}
@@ -211,10 +211,10 @@ func archive(res *resource, away bool) handler {
 
 func archived(res *resource) handler {
 	return func(c *call, t *tx) reply {
-		found := []shown{}
+		found := []row{}
 		for _, s := range t.all(res.kind, inProject(c)) {
 			if s.row["archived_at"] != nil {
-				found = append(found, res.dress(c, t, s.row))
+				found = append(found, res.render(c, t, s.row))
 			}
 		}
 		return pageOf(c, found)

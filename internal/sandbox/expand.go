@@ -19,25 +19,25 @@ func (c *call) expand(t *tx, r row, names []string) row {
 			}
 		case "labels":
 			if has {
-				out := []shown{}
+				out := []row{}
 				for _, id := range list(r, name) {
 					if s, ok := t.get(c.kinds.label, id); ok {
-						out = append(out, shown{c.kinds.label.order, s.row})
+						out = append(out, c.kinds.label.visible(s.row))
 					}
 				}
-				slices.SortFunc(out, func(a, b shown) int { return strings.Compare(text(b.row, "created_at"), text(a.row, "created_at")) })
+				slices.SortFunc(out, func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) })
 				r[name] = out
 			}
 		case "assignees", "members":
 			if has {
-				out := []shown{}
+				out := []row{}
 				for _, id := range list(r, name) {
 					out = append(out, c.profile(t, id))
 				}
 				r[name] = out
 			}
 		case "type", "module":
-			if c.contract() && slices.Contains(c.kinds.workItem.order, "assignees") {
+			if c.contract() && slices.Contains(c.kinds.workItem.columns, "assignees") {
 				r[name] = c.expandDocumented(t, r, name)
 			}
 		default:
@@ -53,42 +53,43 @@ func (c *call) expand(t *tx, r row, names []string) row {
 
 // expandOne is the record behind an id under a name; ok is false if the name
 // is not that of a relation.
-func (c *call) expandOne(t *tx, name, id string) (out shown, ok bool) {
-	brief := func(k *kind, names ...string) (shown, bool) {
+func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
+	brief := func(k *kind, names ...string) (row, bool) {
 		s, ok := t.get(k, id)
 		if !ok {
-			return shown{}, true
+			return row{}, true
 		}
-		return shown{names, s.row}, true
+		return only(s.row, names), true
 	}
 	switch name {
 	case "state":
 		return brief(c.kinds.state, "id", "name", "color", "group")
 	case "project":
-		out, ok := brief(c.kinds.project, "id", "identifier", "name", "cover_image", "icon_prop", "emoji", "description", "cover_image_url")
-		if out.row != nil {
-			out.row["cover_image_url"] = nil
+		out, ok := brief(c.kinds.project, "id", "identifier", "name", "cover_image", "icon_prop", "emoji", "description")
+		if len(out) > 0 {
+			out["cover_image_url"] = nil
 		}
 		return out, ok
 	case "workspace":
 		return brief(c.kinds.workspace, "name", "slug", "id")
 	case "parent":
-		out, ok := brief(c.kinds.workItem, "id", "sequence_id", "project_id")
-		if out.row != nil {
-			out.row["project_id"] = out.row["project"]
+		out, ok := brief(c.kinds.workItem, "id", "sequence_id", "project")
+		if len(out) > 0 {
+			out["project_id"] = out["project"]
+			delete(out, "project")
 		}
 		return out, ok
 	case "issue":
-		return brief(c.kinds.workItem, c.kinds.workItem.order...)
+		return brief(c.kinds.workItem, c.kinds.workItem.columns...)
 	case "created_by", "updated_by", "actor", "owned_by", "lead", "project_lead", "default_assignee":
-		return brief(c.kinds.user, c.kinds.user.order...)
+		return brief(c.kinds.user, c.kinds.user.columns...)
 	case "estimate_point":
 		if s, found := t.get(c.kinds.estimatePoint, id); found {
-			return shown{c.kinds.estimatePoint.order, s.row}, true
+			return c.kinds.estimatePoint.visible(s.row), true
 		}
-		return object("deleted_at", nil, "key", nil, "description", "", "value", "", "created_by", nil, "updated_by", nil), true
+		return row{"deleted_at": nil, "key": nil, "description": "", "value": "", "created_by": nil, "updated_by": nil}, true
 	}
-	return shown{}, false
+	return nil, false
 }
 
 // expandDocumented is the two that only the contract promises.
@@ -105,5 +106,5 @@ func (c *call) expandDocumented(t *tx, r row, name string) any {
 	if !ok {
 		return nil
 	}
-	return shown{k.order, s.row}
+	return k.visible(s.row)
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// kind is one sort of record: the order in which its fields are shown, and what
-// may be written into it. Kinds are the only description of a record; storing,
-// showing and checking all follow them.
+// kind is one sort of record: the fields that are shown, and what may be written
+// into it. Kinds are the only description of a record; storing, showing and
+// checking all follow them.
 type kind struct {
-	name   string
-	order  []string // fields that are shown, in this order
-	hidden []string // fields that are only kept
-	// computed is those fields of order that are not kept but made when shown.
+	name    string
+	columns []string // fields that are shown
+	hidden  []string // fields that are only kept
+	// computed is those columns that are not kept but made when shown.
 	computed []string
 	fields   []field // fields that a body may set
 
@@ -49,7 +49,7 @@ func says(format string, args ...any) []string { return []string{fmt.Sprintf(for
 // and, unless it is partial, the initial values of the others. If complaints
 // has anything in it the result is of no use.
 func (k *kind) read(t *tx, in row, partial bool) (out, complaints row) {
-	out, complaints = make(row, len(k.order)), row{}
+	out, complaints = make(row, len(k.columns)), row{}
 	for _, f := range k.fields {
 		v, given := in[f.name]
 		switch {
@@ -186,7 +186,7 @@ func date(_ *tx, v any) (any, any) {
 func moment(_ *tx, v any) (any, any) {
 	s, _ := v.(string)
 	if t, ok := parseMoment(s); ok {
-		return shownMoment(t), nil
+		return momentText(t), nil
 	}
 	return nil, says("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].")
 }

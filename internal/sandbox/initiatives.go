@@ -31,7 +31,7 @@ func (s *Server) initiativeLabels() *resource {
 				if old != nil {
 					return new(badPayload())
 				}
-				return new(reply{http.StatusConflict, object("error", "Initiative label with the same name already exists in the workspace", "id", other)})
+				return new(reply{http.StatusConflict, row{"error": "Initiative label with the same name already exists in the workspace", "id": other}})
 			}
 			return nil
 		},
@@ -159,7 +159,7 @@ func (m memberList) add(c *call, t *tx) reply {
 		c.fresh(m.kind, r)
 		there[id] = t.insert(m.kind, scope(c.vars[m.param]), r)
 	}
-	out := []shown{}
+	out := []row{}
 	for _, id := range ids {
 		if s, ok := m.member(c, t, id); ok {
 			out = append(out, s)
@@ -187,23 +187,23 @@ func (m memberList) remove(c *call, t *tx) reply {
 }
 
 // member is the record that an id names, as the list shows it.
-func (m memberList) member(c *call, t *tx, id string) (shown, bool) {
+func (m memberList) member(c *call, t *tx, id string) (row, bool) {
 	s, ok := t.get(m.members, id)
 	if !ok {
-		return shown{}, false
+		return nil, false
 	}
 	r := s.row
 	if m.members == c.kinds.project {
 		r = showProject(c, t, r, false)
 	}
-	return shown{m.members.order, r}.only(c.fields()), true
+	return only(m.members.visible(r), c.fields()), true
 }
 
 func (m memberList) list(c *call, t *tx) reply {
 	if t.find(m.owner, c.vars[m.param]) == nil {
 		return notFound()
 	}
-	out := []shown{}
+	out := []row{}
 	for _, s := range t.all(m.kind, scope(c.vars[m.param])) {
 		if member, ok := m.member(c, t, text(s.row, m.column)); ok {
 			out = append(out, member)

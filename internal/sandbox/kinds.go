@@ -47,7 +47,7 @@ func newKinds(answers Answers) *kinds {
 	k.customers()
 	for _, kind := range k.every() {
 		kind.rows, kind.ids = rowsOf(kind), idsOf(kind)
-		kind.all = append(append([]string(nil), kind.order...), kind.hidden...)
+		kind.all = append(append([]string(nil), kind.columns...), kind.hidden...)
 	}
 	return k
 }
@@ -66,11 +66,11 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = &kind{name: "workspace", order: []string{"name", "slug", "id"}}
-	k.user = &kind{name: "user", order: profile}
-	k.member = &kind{name: "member", order: append(append([]string(nil), profile...), "role")}
+	k.workspace = &kind{name: "workspace", columns: []string{"name", "slug", "id"}}
+	k.user = &kind{name: "user", columns: profile}
+	k.member = &kind{name: "member", columns: append(append([]string(nil), profile...), "role")}
 	k.projectMember = &kind{
-		name: "project_member", order: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
+		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
 		fields: []field{
 			{name: "member", required: true, check: ref(k.user)},
 			{name: "role", check: choiceOfRole, initial: integer(5)},
@@ -89,8 +89,8 @@ func choiceOfRole(t *tx, v any) (any, any) {
 
 func (k *kinds) plan() {
 	k.state = &kind{
-		name:  "state",
-		order: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		name:    "state",
+		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -102,8 +102,8 @@ func (k *kinds) plan() {
 		}, external()...),
 	}
 	k.label = &kind{
-		name:  "label",
-		order: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "parent"),
+		name:    "label",
+		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "parent"),
 	}
 	k.label.fields = append([]field{
 		{name: "name", required: true, check: line()},
@@ -116,7 +116,7 @@ func (k *kinds) plan() {
 	totals := []string{"total_issues", "cancelled_issues", "completed_issues", "started_issues", "unstarted_issues", "backlog_issues"}
 	k.cycle = &kind{
 		name: "cycle",
-		order: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date", "end_date", "view_props",
+		columns: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date", "end_date", "view_props",
 			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by", "updated_by",
 			"project", "workspace", "owned_by"),
 		computed: totals,
@@ -131,7 +131,7 @@ func (k *kinds) plan() {
 	}
 	k.module = &kind{
 		name: "module",
-		order: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",
+		columns: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",
 			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props", "created_by",
 			"updated_by", "project", "workspace", "lead", "members"),
 		computed: totals,
@@ -146,8 +146,8 @@ func (k *kinds) plan() {
 		}, external()...),
 	}
 	k.itemType = &kind{
-		name:  "work_item_type",
-		order: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id", "created_by", "updated_by", "workspace", "project"),
+		name:    "work_item_type",
+		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id", "created_by", "updated_by", "workspace", "project"),
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -156,8 +156,8 @@ func (k *kinds) plan() {
 		}, external()...),
 	}
 	k.estimate = &kind{
-		name:  "estimate",
-		order: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		name:    "estimate",
+		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -166,8 +166,8 @@ func (k *kinds) plan() {
 		}, external()...),
 	}
 	k.estimatePoint = &kind{
-		name:  "estimate_point",
-		order: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
+		name:    "estimate_point",
+		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
 		fields: append([]field{
 			{name: "key", check: whole(12), initial: integer(0)},
 			{name: "value", required: true, check: str(255, false)},
@@ -177,15 +177,15 @@ func (k *kinds) plan() {
 }
 
 func (k *kinds) work() {
-	order := []string{
+	columns := []string{
 		"id", "type_id", "created_at", "updated_at", "deleted_at", "point", "name", "description_html", "description_binary", "priority",
 		"start_date", "target_date", "sequence_id", "sort_order", "completed_at", "archived_at", "is_draft", "external_source", "external_id",
 		"created_by", "updated_by", "project", "workspace", "parent", "state", "estimate_point", "type", "assignees", "labels",
 	}
-	k.workItem = &kind{name: "work_item", order: order}
+	k.workItem = &kind{name: "work_item", columns: columns}
 	if k.documented {
 		// ?expand=module is documented; nothing else shows the module.
-		k.workItem.order = append(slices.Clone(order), "module")
+		k.workItem.columns = append(slices.Clone(columns), "module")
 		k.workItem.computed = []string{"module"}
 	}
 	k.workItem.fields = append([]field{
@@ -210,12 +210,12 @@ func (k *kinds) work() {
 	}, external()...)
 	// Drafts and archived items are in no list and are not read by ID, so they
 	// are kept apart.
-	k.hiddenItem = &kind{name: "hidden_work_item", order: k.workItem.order, computed: k.workItem.computed, fields: k.workItem.fields}
+	k.hiddenItem = &kind{name: "hidden_work_item", columns: k.workItem.columns, computed: k.workItem.computed, fields: k.workItem.fields}
 	// What is deleted is kept for those who still refer to it.
-	k.deletedItem = &kind{name: "deleted_work_item", order: k.workItem.order, computed: k.workItem.computed}
+	k.deletedItem = &kind{name: "deleted_work_item", columns: k.workItem.columns, computed: k.workItem.computed}
 	k.link = &kind{
-		name:  "link",
-		order: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
+		name:    "link",
+		columns: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
 		fields: []field{
 			{name: "title", check: str(255, true), null: true},
 			{name: "url", required: true, check: str(unlimited, false)},
@@ -224,7 +224,7 @@ func (k *kinds) work() {
 	}
 	k.comment = &kind{
 		name: "comment",
-		order: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
+		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
 		computed: []string{"is_member"},
 		fields: append([]field{
@@ -236,12 +236,12 @@ func (k *kinds) work() {
 	k.comment.fields = append(k.comment.fields, field{name: "parent", check: ref(k.comment), null: true})
 	k.activity = &kind{
 		name: "activity",
-		order: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
+		columns: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
 			"project", "workspace", "issue", "issue_comment", "actor"),
 	}
 	k.attachment = &kind{
 		name: "attachment",
-		order: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source", "size",
+		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source", "size",
 			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment", "page"),
 	}
 }
@@ -249,24 +249,24 @@ func (k *kinds) work() {
 func (k *kinds) memberships() {
 	k.cycleIssue = &kind{
 		name:     "cycle_issue",
-		order:    []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "issue", "cycle"},
+		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "issue", "cycle"},
 		computed: []string{"sub_issues_count"},
 	}
 	k.moduleIssue = &kind{
 		name:     "module_issue",
-		order:    []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "module", "issue"},
+		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "module", "issue"},
 		computed: []string{"sub_issues_count"},
 	}
 	k.relation = &kind{
-		name:  "relation",
-		order: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
+		name:    "relation",
+		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
 	}
 }
 
 func (k *kinds) planning() {
 	k.initiative = &kind{
 		name: "initiative",
-		order: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state", "archived_at",
+		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state", "archived_at",
 			"created_by", "updated_by", "workspace", "lead"),
 		fields: []field{
 			{name: "name", required: true, check: line()},
@@ -282,8 +282,8 @@ func (k *kinds) planning() {
 		},
 	}
 	k.initiativeLabel = &kind{
-		name:  "initiative_label",
-		order: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
+		name:    "initiative_label",
+		columns: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
 		fields: []field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -291,11 +291,11 @@ func (k *kinds) planning() {
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
 	}
-	k.initiativeProject = &kind{name: "initiative_project", order: audit("created_by", "updated_by", "workspace", "initiative", "project")}
-	k.initiativeLabelLink = &kind{name: "initiative_label_link", order: audit("created_by", "updated_by", "workspace", "initiative", "label")}
+	k.initiativeProject = &kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")}
+	k.initiativeLabelLink = &kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")}
 	k.teamspace = &kind{
 		name: "teamspace",
-		order: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
+		columns: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
 			"created_by", "updated_by", "workspace", "lead"),
 		fields: []field{
 			{name: "name", required: true, check: line()},
@@ -307,11 +307,11 @@ func (k *kinds) planning() {
 			{name: "lead", check: ref(k.user), null: true},
 		},
 	}
-	k.teamspaceProject = &kind{name: "teamspace_project", order: audit("created_by", "updated_by", "workspace", "teamspace", "project")}
-	k.teamspaceMember = &kind{name: "teamspace_member", order: audit("created_by", "updated_by", "workspace", "teamspace", "member")}
+	k.teamspaceProject = &kind{name: "teamspace_project", columns: audit("created_by", "updated_by", "workspace", "teamspace", "project")}
+	k.teamspaceMember = &kind{name: "teamspace_member", columns: audit("created_by", "updated_by", "workspace", "teamspace", "member")}
 	k.page = &kind{
 		name: "page",
-		order: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
+		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
 			"created_by", "updated_by", "owned_by", "workspace"),
 		fields: append([]field{
 			{name: "name", check: str(unlimited, true), initial: "", required: !k.documented},
@@ -329,7 +329,7 @@ func (k *kinds) planning() {
 func (k *kinds) customers() {
 	k.customer = &kind{
 		name: "customer",
-		order: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
+		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
 			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
 		computed: []string{"customer_request_count"},
 		fields: []field{
@@ -351,7 +351,7 @@ func (k *kinds) customers() {
 	}
 	k.request = &kind{
 		name: "customer_request",
-		order: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
+		columns: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
 			"customer"),
 		computed: []string{"title"},
 		fields: []field{
@@ -370,7 +370,7 @@ func (k *kinds) customers() {
 	}
 	k.property = &kind{
 		name: "customer_property",
-		order: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
+		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
 			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},

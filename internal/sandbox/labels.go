@@ -19,7 +19,7 @@ func (s *Server) labels() *resource {
 				if old != nil {
 					return new(badPayload())
 				}
-				return new(reply{http.StatusConflict, object("error", "Label with the same name already exists in the project", "id", other)})
+				return new(reply{http.StatusConflict, row{"error": "Label with the same name already exists in the project", "id": other}})
 			}
 			if refused := c.taken(t, k, project, old, r, "Label"); refused != nil {
 				return refused

@@ -12,7 +12,7 @@ func me(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	return reply{http.StatusOK, shown{c.kinds.user.order, s.row}}
+	return reply{http.StatusOK, c.kinds.user.visible(s.row)}
 }
 
 func nothing(*call, *tx) reply { return reply{http.StatusOK, []any{}} }
@@ -25,20 +25,20 @@ func emptyPage(perPage int) handler {
 }
 
 func workspaceMembers(c *call, t *tx) reply {
-	out := []shown{}
+	out := []row{}
 	for _, m := range t.all(c.kinds.member, scope(workspaceID)) {
-		out = append(out, shown{c.kinds.member.order, m.row})
+		out = append(out, c.kinds.member.visible(m.row))
 	}
 	slices.Reverse(out)
 	return reply{http.StatusOK, out}
 }
 
 func listProjectMembers(c *call, t *tx) reply {
-	out := []shown{}
+	out := []row{}
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
 		p := c.profile(t, text(m.row, "member"))
 		if c.contract() { // the running server shows no roles
-			p.order, p.row["role"] = append(slices.Clip(p.order), "role"), m.row["role"]
+			p["role"] = m.row["role"]
 		}
 		out = append(out, p)
 	}
@@ -47,12 +47,12 @@ func listProjectMembers(c *call, t *tx) reply {
 }
 
 // profile is a user as others show it.
-func (c *call) profile(t *tx, id string) shown {
+func (c *call) profile(t *tx, id string) row {
 	s, ok := t.get(c.kinds.user, id)
 	if !ok {
-		return shown{}
+		return row{}
 	}
-	return shown{c.kinds.user.order, s.row}
+	return c.kinds.user.visible(s.row)
 }
 
 // join makes a user a member of a project.
@@ -110,7 +110,7 @@ func addMember(c *call, t *tx) reply {
 		return badPayload()
 	}
 	m := c.join(t, project, user, int(number(r, "role")), newID())
-	return reply{http.StatusCreated, shown{c.kinds.projectMember.order, m}}
+	return reply{http.StatusCreated, c.kinds.projectMember.visible(m)}
 }
 
 // checkMember refuses who is not in the workspace.
@@ -165,7 +165,7 @@ func changeMember(c *call, t *tx) reply {
 		t.setIndex(strconv.Itoa(int(number(m.row, "role"))), "member", project, text(m.row, "member"))
 		t.setIndex(text(m.row, "id"), "joined", text(m.row, "member"), project)
 	}
-	return reply{http.StatusOK, shown{c.kinds.projectMember.order, m.row}}
+	return reply{http.StatusOK, c.kinds.projectMember.visible(m.row)}
 }
 
 func removeMember(c *call, t *tx) reply {

@@ -35,7 +35,7 @@ func (s *Server) modules() *resource {
 				if old != nil {
 					return new(invalid(row{"error": message}))
 				}
-				return new(reply{http.StatusBadRequest, object("id", other, "code", "MODULE_NAME_ALREADY_EXISTS", "error", message, "message", message)})
+				return new(reply{http.StatusBadRequest, row{"id": other, "code": "MODULE_NAME_ALREADY_EXISTS", "error": message, "message": message}})
 			}
 			if _, given := c.in["members"]; given || old == nil {
 				r["members"] = c.moduleMembers(t, old, r)
@@ -104,10 +104,10 @@ func readUnarchived(res *resource) handler {
 
 func listModules(res *resource) handler {
 	return func(c *call, t *tx) reply {
-		found := []shown{}
+		found := []row{}
 		for _, s := range t.all(res.kind, inProject(c)) {
 			if s.row["archived_at"] == nil {
-				found = append(found, res.dress(c, t, s.row))
+				found = append(found, res.render(c, t, s.row))
 			}
 		}
 		slices.Reverse(found)
@@ -136,10 +136,10 @@ func addModuleIssues(c *call, t *tx) reply {
 			c.enterModule(t, text(module.row, "id"), issue)
 		}
 	}
-	out := []shown{}
+	out := []row{}
 	for _, s := range t.all(c.kinds.moduleIssue, scope(text(module.row, "id"))) {
 		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
-		out = append(out, shown{c.kinds.moduleIssue.order, s.row})
+		out = append(out, c.kinds.moduleIssue.visible(s.row))
 	}
 	slices.Reverse(out)
 	return reply{http.StatusOK, out}
@@ -164,7 +164,7 @@ func (c *call) leaveModule(t *tx, s stored) {
 
 func moduleIssues(c *call, t *tx) reply {
 	if _, ok := t.in(c.kinds.module, inProject(c), c.vars["module"]); !ok {
-		return pageOf(c, []shown{})
+		return pageOf(c, []row{})
 	}
 	return c.itemsOf(t, c.kinds.moduleIssue, c.vars["module"])
 }

@@ -24,7 +24,7 @@ func (c *call) ordering(t *tx, k *kind, by string) (less func(a, b row) int, ok 
 		rank = func(r row) any { return slices.Index(stateGroups(), t.index("state-group", text(r, "state"))) }
 	case strings.Contains(name, "__"):
 		rank = func(row) any { return nil }
-	case !slices.Contains(k.order, name):
+	case !slices.Contains(k.columns, name):
 		return nil, false
 	}
 	return func(a, b row) int {
@@ -68,9 +68,9 @@ func compare(a, b any) int {
 // search finds work items by name or by number in the projects the user is in.
 func search(c *call, t *tx) reply {
 	query := strings.ToLower(c.query.Get("search"))
-	found := []shown{}
+	found := []row{}
 	if query == "" {
-		return reply{http.StatusOK, object("issues", found)}
+		return reply{http.StatusOK, row{"issues": found}}
 	}
 	limit := 10
 	if n := c.query.Get("limit"); n != "" && strings.Trim(n, "0123456789") == "" && len(n) < 6 {
@@ -98,8 +98,10 @@ func search(c *call, t *tx) reply {
 			continue
 		}
 		p, _ := t.get(c.kinds.project, text(s.row, "project"))
-		found = append(found, object("name", s.row["name"], "id", s.row["id"], "sequence_id", s.row["sequence_id"],
-			"project__identifier", p.row["identifier"], "project_id", p.row["id"], "workspace__slug", c.opts.Workspace))
+		found = append(found, row{
+			"name": s.row["name"], "id": s.row["id"], "sequence_id": s.row["sequence_id"],
+			"project__identifier": p.row["identifier"], "project_id": p.row["id"], "workspace__slug": c.opts.Workspace,
+		})
 	}
-	return reply{http.StatusOK, object("issues", found)}
+	return reply{http.StatusOK, row{"issues": found}}
 }

@@ -29,7 +29,7 @@ func (c *call) paged(total int, fetch func(skip, size int) any) reply {
 func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply {
 	if c.contract() {
 		w := c.offsetWindow()
-		return reply{http.StatusOK, object("results", fetch(w.skip, w.size), "count", total)}
+		return reply{http.StatusOK, row{"results": fetch(w.skip, w.size), "count": total}}
 	}
 	w, wrong := c.cursorWindow(perPage)
 	if wrong != nil {
@@ -37,20 +37,20 @@ func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply
 	}
 	results := fetch(w.skip, w.size)
 	pages := (total + w.size - 1) / w.size
-	return reply{http.StatusOK, object(
-		"grouped_by", nil,
-		"sub_grouped_by", nil,
-		"total_count", total,
-		"next_cursor", fmt.Sprintf("%d:%d:0", w.size, w.page+1),
-		"prev_cursor", fmt.Sprintf("%d:%d:1", w.size, w.page-1),
-		"next_page_results", w.skip+w.size < total,
-		"prev_page_results", w.page > 0,
-		"count", max(0, min(w.size, total-w.skip)),
-		"total_pages", pages,
-		"total_results", total,
-		"extra_stats", nil,
-		"results", results,
-	)}
+	return reply{http.StatusOK, row{
+		"grouped_by":        nil,
+		"sub_grouped_by":    nil,
+		"total_count":       total,
+		"next_cursor":       fmt.Sprintf("%d:%d:0", w.size, w.page+1),
+		"prev_cursor":       fmt.Sprintf("%d:%d:1", w.size, w.page-1),
+		"next_page_results": w.skip+w.size < total,
+		"prev_page_results": w.page > 0,
+		"count":             max(0, min(w.size, total-w.skip)),
+		"total_pages":       pages,
+		"total_results":     total,
+		"extra_stats":       nil,
+		"results":           results,
+	}}
 }
 
 // cursorWindow reads per_page and cursor as the running server does: of the

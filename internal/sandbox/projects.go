@@ -16,7 +16,7 @@ const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
 func projectKind(k *kinds) *kind {
 	return &kind{
 		name: "project",
-		order: []string{
+		columns: []string{
 			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
 			"created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html", "network", "identifier", "emoji",
 			"icon_prop", "module_view", "cycle_view", "issue_views_view", "page_view", "intake_view", "is_time_tracking_enabled",
@@ -157,7 +157,7 @@ func createProject(c *call, t *tx) reply {
 		return *refused
 	}
 	c.addProject(t, r)
-	return reply{http.StatusCreated, shown{c.kinds.project.order, showProject(c, t, r, false)}}
+	return reply{http.StatusCreated, c.kinds.project.visible(showProject(c, t, r, false))}
 }
 
 // addProject stores a project with its first members and its states.
@@ -213,7 +213,7 @@ func changeProject(c *call, t *tx) reply {
 	r["updated_by"] = c.user
 	t.save(c.kinds.project, stored{s.key, r})
 	setProjectIndexes(t, s.row, r)
-	return reply{http.StatusOK, shown{c.kinds.project.order, showProject(c, t, r, false)}}
+	return reply{http.StatusOK, c.kinds.project.visible(showProject(c, t, r, false))}
 }
 
 func removeProject(c *call, t *tx) reply {
@@ -268,19 +268,19 @@ func summary(c *call, t *tx) reply {
 		return refuse(http.StatusNotFound, "error", "Project not found")
 	}
 	in := scope(c.vars["project"])
-	return reply{http.StatusOK, object(
-		"id", s.row["id"], "name", s.row["name"], "identifier", s.row["identifier"],
-		"counts", object(
-			"cycles", t.count(c.kinds.cycle, in),
-			"labels", t.count(c.kinds.label, in),
-			"intakes", 0,
-			"pages", 0,
-			"modules", t.count(c.kinds.module, in),
-			"members", c.activeMembers(t, c.vars["project"]),
-			"states", t.count(c.kinds.state, in),
-			"issues", t.count(c.kinds.workItem, in)+t.count(c.kinds.hiddenItem, in),
-		),
-	)}
+	return reply{http.StatusOK, row{
+		"id": s.row["id"], "name": s.row["name"], "identifier": s.row["identifier"],
+		"counts": row{
+			"cycles":  t.count(c.kinds.cycle, in),
+			"labels":  t.count(c.kinds.label, in),
+			"intakes": 0,
+			"pages":   0,
+			"modules": t.count(c.kinds.module, in),
+			"members": c.activeMembers(t, c.vars["project"]),
+			"states":  t.count(c.kinds.state, in),
+			"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in),
+		},
+	}}
 }
 
 // featureNames is the features route's names for columns of a project.
@@ -296,11 +296,11 @@ func readFeatures(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	var out []any
+	out := row{}
 	for i, names := 0, featureNames(); i < len(names); i += 2 {
-		out = append(out, names[i], flag(s.row, cmp.Or(names[i+1], "-")))
+		out[names[i]] = flag(s.row, cmp.Or(names[i+1], "-"))
 	}
-	return reply{http.StatusOK, object(out...)}
+	return reply{http.StatusOK, out}
 }
 
 func changeFeatures(c *call, t *tx) reply {

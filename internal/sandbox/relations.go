@@ -40,10 +40,12 @@ func inverseRelation(kept string) string {
 // listRelations shows each relation of the item under the name that it has from
 // the item's side, the newest first.
 func listRelations(c *call, t *tx) reply {
-	out := object("blocking", nil, "blocked_by", nil, "duplicate", nil, "relates_to", nil,
-		"start_after", nil, "start_before", nil, "finish_after", nil, "finish_before", nil)
-	for _, name := range out.order {
-		out.row[name] = []shown{}
+	out := row{
+		"blocking": nil, "blocked_by": nil, "duplicate": nil, "relates_to": nil,
+		"start_after": nil, "start_before": nil, "finish_after": nil, "finish_before": nil,
+	}
+	for name := range out {
+		out[name] = []row{}
 	}
 	self := c.vars["item"]
 	for _, r := range slices.Backward(relationsOf(c, t, self)) {
@@ -53,13 +55,13 @@ func listRelations(c *call, t *tx) reply {
 			if !ok {
 				return
 			}
-			entry := object("project_id", item.row["project"], "issue_id", item.row["id"])
-			listed := out.row[name].([]shown)
+			entry := row{"project_id": item.row["project"], "issue_id": item.row["id"]}
+			listed := out[name].([]row)
 			symmetric := name == "duplicate" || name == "relates_to"
-			if symmetric && slices.ContainsFunc(listed, func(s shown) bool { return s.row["issue_id"] == other }) {
+			if symmetric && slices.ContainsFunc(listed, func(r row) bool { return r["issue_id"] == other }) {
 				return
 			}
-			out.row[name] = append(listed, entry)
+			out[name] = append(listed, entry)
 		}
 		if text(r.row, "related_issue") == self {
 			show(inverseRelation(name), text(r.row, "issue"))
@@ -113,7 +115,7 @@ func addRelations(c *call, t *tx) reply {
 			c.relate(t, from, to, kept)
 		}
 	}
-	out := []shown{}
+	out := []row{}
 	for _, r := range slices.Backward(relationsOf(c, t, self)) {
 		other, near := text(r.row, "related_issue"), text(r.row, "issue")
 		if reversed {
@@ -126,9 +128,11 @@ func addRelations(c *call, t *tx) reply {
 		if !ok {
 			continue
 		}
-		out = append(out, object("id", other, "project_id", item.row["project"], "sequence_id", item.row["sequence_id"], "relation_type", kept,
-			"name", item.row["name"], "state_id", item.row["state"], "priority", item.row["priority"], "created_by", r.row["created_by"],
-			"created_at", r.row["created_at"], "updated_by", r.row["updated_by"], "updated_at", r.row["updated_at"]))
+		out = append(out, row{
+			"id": other, "project_id": item.row["project"], "sequence_id": item.row["sequence_id"], "relation_type": kept,
+			"name": item.row["name"], "state_id": item.row["state"], "priority": item.row["priority"], "created_by": r.row["created_by"],
+			"created_at": r.row["created_at"], "updated_by": r.row["updated_by"], "updated_at": r.row["updated_at"],
+		})
 	}
 	return reply{http.StatusCreated, out}
 }

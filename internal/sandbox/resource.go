@@ -40,24 +40,24 @@ type resource struct {
 	show func(c *call, t *tx, r row, listed bool) row
 }
 
-func (res *resource) shown(c *call, t *tx, r row, listed bool) shown {
+func (res *resource) shown(c *call, t *tx, r row, listed bool) row {
 	if res.show != nil {
 		r = res.show(c, t, r, listed)
 	}
-	return shown{res.kind.order, r}
+	return res.kind.visible(r)
 }
 
-// dress applies ?expand= and ?fields= to a row.
-func (res *resource) dress(c *call, t *tx, r row) shown {
-	s := res.shown(c, t, r, true)
+// render applies ?expand= and ?fields= to a row.
+func (res *resource) render(c *call, t *tx, r row) row {
+	r = res.shown(c, t, r, true)
 	if names := c.expands(); names != nil {
-		s.row = c.expand(t, s.row, names)
+		r = res.kind.visible(c.expand(t, r, names))
 	}
 	names := c.fields()
 	if names != nil && res.always != "" {
 		names = append(names, res.always)
 	}
-	return s.only(names)
+	return only(r, names)
 }
 
 // inArchivedProject says whether the project of the route is archived: but for cycles
@@ -73,16 +73,16 @@ func (c *call) inArchivedProject(t *tx) bool {
 
 func (res *resource) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
-		return pageOf(c, []shown{})
+		return pageOf(c, []row{})
 	}
 	in := res.within(c)
 	if res.sort != nil {
 		all := t.all(res.kind, in)
 		slices.SortStableFunc(all, func(a, b stored) int { return res.sort(a.row, b.row) })
 		return c.paged(len(all), func(skip, size int) any {
-			out := []shown{}
+			out := []row{}
 			for _, s := range all[min(skip, len(all)):min(len(all), skip+size)] {
-				out = append(out, res.dress(c, t, s.row))
+				out = append(out, res.render(c, t, s.row))
 			}
 			return out
 		})
@@ -94,7 +94,7 @@ func (res *resource) list(c *call, t *tx) reply {
 // decoded: a long list is mostly copied.
 func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
 	raw := []json.RawMessage{}
-	dressed := []shown{}
+	rendered := []row{}
 	plain := res.show == nil && len(res.kind.hidden) == 0 && c.fields() == nil && c.expands() == nil
 	take := func(_, value []byte) bool {
 		if size == 0 {
@@ -107,7 +107,7 @@ func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
 		}
 		r, err := decodeRow(value)
 		must(err)
-		dressed = append(dressed, res.dress(c, t, r))
+		rendered = append(rendered, res.render(c, t, r))
 		return true
 	}
 	if res.oldest {
@@ -124,7 +124,7 @@ func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
 	if plain {
 		return raw
 	}
-	return dressed
+	return rendered
 }
 
 func (res *resource) create(c *call, t *tx) reply {
@@ -157,7 +157,7 @@ func (res *resource) read(c *call, t *tx) reply {
 	if !ok || c.inArchivedProject(t) && !res.outlasts {
 		return notFound()
 	}
-	return reply{http.StatusOK, res.dress(c, t, s.row)}
+	return reply{http.StatusOK, res.render(c, t, s.row)}
 }
 
 func (res *resource) change(c *call, t *tx) reply {
@@ -187,8 +187,7 @@ func (res *resource) change(c *call, t *tx) reply {
 	}
 	answer := res.shown(c, t, r, false)
 	if res.changed != nil && c.community() {
-		answer = answer.only(res.changed)
-		answer.order = res.changed
+		answer = only(answer, res.changed)
 	}
 	return reply{http.StatusOK, answer}
 }
@@ -223,7 +222,7 @@ func (c *call) fresh(k *kind, r row) {
 	if id, ok := c.vars["project"]; ok {
 		r["project"] = id
 	}
-	for _, name := range k.order {
+	for _, name := range k.columns {
 		if _, ok := r[name]; !ok && !slices.Contains(k.computed, name) {
 			r[name] = nil
 		}

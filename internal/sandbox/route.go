@@ -60,10 +60,10 @@ func (s *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", noRoute)
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, req *http.Request) {
-		send(w, req, reply{http.StatusOK, object("status", "OK")}, nil)
+		send(w, req, reply{http.StatusOK, row{"status": "OK"}}, nil)
 	})
 	mux.HandleFunc("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
-		send(w, req, reply{http.StatusOK, object("is_activated", false, "is_setup_done", false)}, nil)
+		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})
 	for _, r := range s.table() {
 		if r.full && s.opts.Edition == Community {

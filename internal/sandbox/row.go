@@ -5,139 +5,41 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // row is one record as the API shows it: JSON values by field name. Numbers are
 // json.Number, so that 65535.0 does not come back as 65535.
 type row = map[string]any
 
-// shown is a row with the order in which its fields are written. Fields that
-// the order does not name are kept back: that is how a row carries what the
-// API does not show.
-type shown struct {
-	order []string
-	row   row
-}
-
-// object makes a shown row from name, value pairs, in their order.
-func object(pairs ...any) shown {
-	s := shown{row: make(row, len(pairs)/2)}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name := pairs[i].(string)
-		s.order = append(s.order, name)
-		s.row[name] = pairs[i+1]
-	}
-	return s
-}
-
-// only leaves the named fields of the row; no names leave it as it is.
-func (s shown) only(names []string) shown {
+// only is the named fields of a row; no names leave it as it is.
+func only(r row, names []string) row {
 	if names == nil {
-		return s
+		return r
 	}
 	kept := make(row, len(names))
 	for _, name := range names {
-		if v, ok := s.row[name]; ok {
+		if v, ok := r[name]; ok {
 			kept[name] = v
 		}
 	}
-	return shown{s.order, kept}
+	return kept
 }
 
-// appendJSON writes v as JSON. It knows the types that rows are made of and
-// leaves all others to encoding/json.
-func appendJSON(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case string:
-		return appendString(b, v)
-	case json.Number:
-		return append(b, v...)
-	case int:
-		return strconv.AppendInt(b, int64(v), 10)
-	case json.RawMessage:
-		return append(b, v...)
-	case shown:
-		return appendRow(b, v.order, v.row)
-	case row:
-		return appendRow(b, slices.Sorted(maps.Keys(v)), v)
-	case []string:
-		return appendList(b, v)
-	case []any:
-		return appendList(b, v)
-	case []shown:
-		return appendList(b, v)
-	case []json.RawMessage:
-		return appendList(b, v)
-	}
-	enc, err := json.Marshal(v)
-	if err != nil {
-		// Only values of this package come here; one that cannot be
-		// written is a mistake in it, and is answered as a 500.
-		panic(fmt.Sprintf("sandbox: encode %T: %v", v, err))
-	}
-	return append(b, enc...)
-}
+// visible is what the API shows of a row.
+func (k *kind) visible(r row) row { return only(r, k.columns) }
 
-func appendList[T any](b []byte, list []T) []byte {
-	b = append(b, '[')
-	for i, v := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendJSON(b, v)
-	}
-	return append(b, ']')
-}
-
-func appendRow(b []byte, order []string, r row) []byte {
-	b = append(b, '{')
-	first := true
-	for _, name := range order {
-		v, ok := r[name]
-		if !ok {
-			continue
-		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = appendString(b, name)
-		b = append(b, ':')
-		b = appendJSON(b, v)
-	}
-	return append(b, '}')
-}
-
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return appendEscaped(b, s)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
-}
-
-func appendEscaped(b []byte, s string) []byte {
-	buf := bytes.NewBuffer(b)
-	enc := json.NewEncoder(buf)
+// encode writes JSON as the service does: without escapes for HTML. Only values of this package come here.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(fmt.Sprintf("sandbox: encode a string: %v", err))
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	must(enc.Encode(v))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// decodeRow is the inverse of appendRow.
+// decodeRow is the inverse of encode.
 func decodeRow(b []byte) (row, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
@@ -212,8 +114,8 @@ const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// shownMoment is how the service shows a moment that it was given: with microseconds, if there are any.
-func shownMoment(t time.Time) string {
+// momentText is how the service shows a moment that it was given: with microseconds, if there are any.
+func momentText(t time.Time) string {
 	if t.Nanosecond()/1000 == 0 {
 		return t.UTC().Format(time.RFC3339)
 	}

@@ -250,7 +250,7 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 		return
 	}
 	h["Content-Type"] = []string{"application/json"}
-	body := appendJSON(make([]byte, 0, 1024), r.body)
+	body := encode(r.body)
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(r.status)
 	if req.Method != http.MethodHead {

@@ -130,7 +130,7 @@ func (g *gardener) plant(what handler, id string, vars map[string]string, body r
 	vars["workspace"] = g.s.opts.Workspace
 	c := &call{Server: g.s, vars: vars, in: body, body: body, user: userAda, now: g.s.opts.Now(), nextID: id}
 	if r := what(c, g.t); r.status >= http.StatusMultipleChoices {
-		g.err = fmt.Errorf("seed %s: %d %s", id, r.status, appendJSON(nil, r.body))
+		g.err = fmt.Errorf("seed %s: %d %s", id, r.status, encode(r.body))
 	}
 }
 

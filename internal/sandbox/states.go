@@ -69,7 +69,7 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 		if old != nil {
 			return new(badPayload())
 		}
-		return new(reply{http.StatusConflict, object("error", "State with the same name already exists in the project", "id", other)})
+		return new(reply{http.StatusConflict, row{"error": "State with the same name already exists in the project", "id": other}})
 	}
 	if refused := c.taken(t, c.kinds.state, project, old, r, "State"); refused != nil {
 		return refused

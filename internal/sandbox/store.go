@@ -180,7 +180,7 @@ func (t *tx) insert(k *kind, in []byte, r row) stored {
 	n, err := rows.NextSequence()
 	must(err)
 	key := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(in)+8), in...), n)
-	must(rows.Put(key, appendRow(make([]byte, 0, 512), k.all, r)))
+	must(rows.Put(key, encode(only(r, k.all))))
 	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
 	t.add("n:"+k.name+":"+string(in), 1)
 	return stored{key, r}
@@ -188,7 +188,7 @@ func (t *tx) insert(k *kind, in []byte, r row) stored {
 
 // save replaces a row.
 func (t *tx) save(k *kind, s stored) {
-	must(t.btx.Bucket(k.rows).Put(s.key, appendRow(make([]byte, 0, 512), k.all, s.row)))
+	must(t.btx.Bucket(k.rows).Put(s.key, encode(only(s.row, k.all))))
 }
 
 // remove deletes a row.

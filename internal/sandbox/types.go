@@ -26,9 +26,9 @@ func listTypes(res *resource) handler {
 		if c.contract() {
 			return res.list(c, t)
 		}
-		out := []shown{}
+		out := []row{}
 		for _, s := range t.all(res.kind, inProject(c)) {
-			out = append(out, res.dress(c, t, s.row))
+			out = append(out, res.render(c, t, s.row))
 		}
 		return reply{http.StatusOK, out}
 	}
@@ -67,7 +67,7 @@ func readEstimate(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	return reply{http.StatusOK, shown{c.kinds.estimate.order, s.row}}
+	return reply{http.StatusOK, c.kinds.estimate.visible(s.row)}
 }
 
 func changeEstimate(res *resource) handler {
@@ -94,9 +94,9 @@ func (s *Server) estimatePoints() *resource {
 
 func listPoints(res *resource) handler {
 	return func(c *call, t *tx) reply {
-		out := []shown{}
+		out := []row{}
 		for _, s := range t.all(res.kind, inEstimate(c)) {
-			out = append(out, shown{res.kind.order, s.row})
+			out = append(out, res.kind.visible(s.row))
 		}
 		return reply{http.StatusOK, out}
 	}
@@ -120,12 +120,12 @@ func createPoints(res *resource) handler {
 			}
 			rows = append(rows, r)
 		}
-		out := []shown{}
+		out := []row{}
 		for _, r := range rows {
 			c.fresh(res.kind, r)
 			r["estimate"] = c.vars["estimate"]
 			t.insert(res.kind, inEstimate(c), r)
-			out = append(out, shown{res.kind.order, r})
+			out = append(out, res.kind.visible(r))
 		}
 		return reply{http.StatusCreated, out}
 	}

@@ -23,7 +23,7 @@ func (c *call) taken(t *tx, k *kind, in string, old, r row, what string) *reply 
 		if old != nil {
 			other = text(old, "id")
 		}
-		return new(reply{http.StatusConflict, object("error", what+" with the same external id and external source already exists", "id", other)})
+		return new(reply{http.StatusConflict, row{"error": what + " with the same external id and external source already exists", "id": other}})
 	}
 	return nil
 }

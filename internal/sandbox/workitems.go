@@ -241,7 +241,7 @@ func createWorkItem(c *call, t *tx) reply {
 		// The service writes the date once more after it has made its answer.
 		r["created_at"] = stamp(c.now.Add(-13 * time.Millisecond))
 	}
-	return reply{http.StatusCreated, shown{k.order, r}}
+	return reply{http.StatusCreated, k.visible(r)}
 }
 
 // lastInState is the place of a new item: behind the last one of its state. Only
@@ -287,7 +287,7 @@ func (c *call) spoof(r row) (kept row, bad bool) {
 		if !ok {
 			return kept, true
 		}
-		kept["created_at"] = shownMoment(when)
+		kept["created_at"] = momentText(when)
 	}
 	return kept, false
 }
@@ -418,7 +418,7 @@ func byIdentifier(c *call, t *tx) reply {
 		if !ok {
 			return notFound()
 		}
-		return reply{http.StatusOK, c.Server.workItems().dress(c, t, s.row)}
+		return reply{http.StatusOK, c.Server.workItems().render(c, t, s.row)}
 	}
 	return serverError()
 }
@@ -437,7 +437,7 @@ func listWorkItems(c *call, t *tx) reply {
 			if !ok {
 				return notFound()
 			}
-			return reply{http.StatusOK, res.dress(c, t, s.row)}
+			return reply{http.StatusOK, res.render(c, t, s.row)}
 		}
 		return serverError()
 	}

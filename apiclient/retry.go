@@ -153,7 +153,7 @@ func (r *retries) transient(err *Error) bool {
 }
 
 // repeatable reports whether sending the request a second time is harmless.
-func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Idempotent }
+func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Idempotent() }
 
 // delay is the next pause between attempts: exponential, with jitter.
 func (r *retries) delay() time.Duration {

@@ -62,7 +62,7 @@ func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
 			if diff := cmp.Diff(want, o.Query); diff != "" {
 				t.Errorf("%d: query (-contract +descriptor):\n%s", o.ContractRow, diff)
 			}
-			if len(o.Body) > 0 || !o.Idempotent || o.GetCommand == "" {
+			if len(o.Body) > 0 || o.GetCommand == "" {
 				t.Errorf("%d: a read has no body, can be repeated, and is offered by the get command", o.ContractRow)
 			}
 			continue

@@ -40,71 +40,80 @@ const (
 // Field describes one field of a kind.
 type Field struct {
 	Name    string // in the manifest
-	APIName string // in requests and answers; registration sets it to Name unless NoWire
+	APIName string // in requests and responses; registration sets it to Name unless Virtual
 	// AltAPIName is the name that newer editions of the service use instead, where it differs.
 	AltAPIName string
-	Virtual    bool // never in a body: declared by a membership only
-	Type       Type
-	Ref        string   // for Ref and RefSet: the kind that is named
-	Enum       []string // for Enum: the values
-	Required   bool     // a thing cannot be created without it
-	Immutable  bool     // cannot be changed once the thing exists
+	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
+	Group     string
+	Virtual   bool // never in a body: a membership declares it
+	Type      Type
+	Ref       string   // for Ref and RefSet: the kind of the target
+	Enum      []string // for Enum: the values
+	Required  bool     // every create sends it
+	Immutable bool     // no update takes it
+	WriteOnly bool     // no response shows it: it is compared with the state only
 	// Documented is set where the contract names the field for creating or updating.
 	Documented bool
-	MaxLength  int      // in characters; 0 = no limit known
-	Max        int      // for Number: it is a whole number from 0 to this; 0 = any number
-	Pattern    string   // regular expression that the text must match, anchored; "" = any
-	PatternDoc string   // what the pattern asks for, for people
-	Forbidden  string   // characters that the service refuses in the text
-	Reserved   []string // texts that the service keeps to itself
-	Unique     bool     // the service refuses a second thing of one parent with the same text
-	Pair       string   // the field that must have a value too if this one has
-	Zone       bool     // the text is the name of a time zone
 	Clear      Clear
-	NotBefore  string // for Date: the field whose date this one must not precede
+	MaxLength  int    // in characters; 0 = no limit known
+	Max        int    // for Number: whole numbers from 0 to this; 0 = any number
+	Unique     bool   // the service refuses the same text twice within one parent
+	Pair       string // the field that must have a value too if this one has
+	NotBefore  string // for Date: the field whose date is the earliest this one may have
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	Initial string
-	// Default is what the service gives a new thing where nothing is said, if that is
-	// the same on every edition; "" = nothing, and false for a Boolean.
+	// Default is what every edition of the service gives a new object where nothing is
+	// sent; "" = nothing, and false for a Boolean.
 	Default string
-	// LiteralPattern is a pattern of texts that a field which names things sends as they are
-	// with the documented operations; "" = none.
-	LiteralPattern string
-	// Group is the mapping in the manifest inside which the field is written, such as relations; "" = none.
-	Group string
-	// CrossProject is set where what is named may live elsewhere than the thing itself. It
-	// is named by its readable identifier, or by the key of what it lives in and its own, such as web/checkout.
-	CrossProject bool
-	// MustBeMemberOf is the membership of something that the thing lives in which whoever is
-	// named must have first, such as project_member; "" = none. Out of a set the
-	// service drops who has not, in silence.
-	MustBeMemberOf string
-	// AddsMember is set where a create makes a member of whoever is named, as of who leads a project.
-	AddsMember bool
-	// ParentDefault is the field of the parent whose value a new thing gets where this
-	// one names nobody, such as default_assignee; "" = none.
-	ParentDefault string
-	// DefaultFlag is the Boolean of what this field names that marks the one which a
-	// new thing gets where nothing is said, such as the default of a state; "" = none.
-	DefaultFlag string
 	// SetAfterCreate is set where a create does not take the field: an update right after it does.
 	SetAfterCreate bool
-	// AlwaysSend is set where an update that leaves the field out makes the service take
-	// another value: it is sent with each.
+	// AlwaysSend is set where an update without the field makes the service change its
+	// value: each update sends it.
 	AlwaysSend bool
-	// ArchivableValues are the values of an Enum with one of which a thing can be archived; empty = any.
-	ArchivableValues []string
-	// ArchiveFlag is set on the field that says whether a thing is archived: Archive and
-	// Unarchive make it so, and answers show since when it is.
+	// ArchiveFlag marks the field that says whether an object is archived. The verbs
+	// Archive and Unarchive set it; responses show the time of the archiving.
 	ArchiveFlag bool
-	// EnumAsIndex is set where the service gives the values of an Enum the numbers of their places.
+	// ArchivableValues are the values of an Enum that allow archiving; empty = all.
+	ArchivableValues []string
+	// EnumAsIndex is set where the service numbers the values of an Enum from 0.
 	EnumAsIndex bool
-	// WriteOnly is set where answers never show the field, so that it is compared with the state only.
-	WriteOnly bool
-	Doc       string // for people, Markdown
-	Example   string
+	TextRules
+	RefRules
+	Doc     string // for people, Markdown
+	Example string
 
-	literal *regexp.Regexp // Plain; nil = none
+	literal *regexp.Regexp // LiteralPattern; nil = none
+}
+
+// TextRules restrict a text. The zero value allows any.
+type TextRules struct {
+	Pattern    string   // anchored regular expression that the text must match; "" = any
+	PatternDoc string   // what Pattern asks for, in words
+	Forbidden  string   // characters that the service refuses
+	Reserved   []string // texts that the service keeps for itself
+	Zone       bool     // a name of the tz database
+}
+
+// RefRules say how a Ref or RefSet finds its target, and what the service expects of it.
+type RefRules struct {
+	// LiteralPattern is the form of texts that the documented operations take as they
+	// are, such as estimate points; "" = none.
+	LiteralPattern string
+	// CrossProject is set where the target may live in another project. The manifest
+	// names it by its readable identifier or by the keys of both, such as web/checkout.
+	CrossProject bool
+	// MustBeMemberOf is the membership that the target must have first, such as
+	// project_member for assignees; "" = none. The service drops others from a set
+	// without an error.
+	MustBeMemberOf string
+	// AddsMember is set where a create makes the target a member, such as a project's lead.
+	AddsMember bool
+	// ParentDefault is the field of the parent that a new object takes its value from
+	// where this one is empty, such as default_assignee; "" = none.
+	ParentDefault string
+	// DefaultFlag is the Boolean that marks the target a new object gets where nothing
+	// is sent, such as default of a state; "" = none.
+	DefaultFlag string
 }
 
 // zonePattern is the form of the names in the tz database.
@@ -119,8 +128,8 @@ func (f *Field) complete() {
 	}
 }
 
-// CreateOnly reports whether only a create takes the field, and nothing compares it later:
-// what a thing brings along from where it was before.
+// CreateOnly reports whether only a create takes the field and nothing compares it
+// later, such as created_at of an imported work item.
 func (f *Field) CreateOnly() bool { return f.Immutable && f.WriteOnly }
 
 // Path is where the field is written in its object, such as relations.blocking.
@@ -131,18 +140,17 @@ func (f *Field) Path() string {
 	return f.Group + "." + f.Name
 }
 
-// IsRef reports whether the field names other things.
+// IsRef reports whether the field names other objects.
 func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 
 // Rich reports whether the field is sent as HTML.
 func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.Type == File }
 
-// Me is the text that stands, where a person is named, for whom the credential belongs to.
+// Me names the user that the credential belongs to.
 const Me = "me"
 
-// Literal is what is sent for a reference to something of the service without
-// looking it up: its ID, or with the documented operations a text of the
-// field's Plain form; "" = it is a name.
+// Literal is what can be sent for a reference without a look-up: its ID, or with the
+// documented operations a text of the field's LiteralPattern; "" = it is a name.
 func (f *Field) Literal(api API, r *Reference) string {
 	if r.ID == "" && api == Documented && f.literal != nil && f.literal.MatchString(r.Text) {
 		return r.Text

@@ -6,49 +6,63 @@ import (
 	"strings"
 )
 
-// Kind describes one kind of thing.
+// Kind describes one kind of object.
 type Kind struct {
-	Name        string // in addresses, such as work_item
-	Section     string // the manifest's list of such things, such as work_items; "" if a manifest never lists them
-	Parent      string // the kind it lives in, such as project for a work item; "" is the workspace
-	ParentField string // the field that names the parent of the same kind, if things of this kind can be written inside one another
+	Name    string // in addresses, such as work_item
+	Section string // its list in the manifest, such as work_items; "" = a manifest never lists it
+	Parent  string // the kind that contains it, such as project; "" = the workspace
+	// ParentField is the field that names a parent of the same kind. Objects of such a
+	// kind can be written inside one another; "" = none.
+	ParentField string
 	Doc         string // one or two sentences for people, Markdown
 	Example     string // a short YAML example for the schema and the reference pages
 
 	Fields     []Field
-	KeyFrom    []string // fields whose text gives the default key, first written wins; see [Kind.DefaultKey]
-	NaturalKey []string // fields by any of which a thing is recognised on the service within its parent, such as name or url; empty = never
-	// AdoptOnRequestOnly is set where two things may rightly share the natural key, so
-	// that it adopts only when asked for (--adopt-by-name).
+	KeyFrom    []string // fields that give the default key, the first one written wins; see [Kind.DefaultKey]
+	NaturalKey []string // fields each of which identifies an object within its parent, such as name; empty = none
+	// AdoptOnRequestOnly is set where two objects may share the natural key: only
+	// --adopt-by-name adopts by it.
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
-	Param              string      // path parameter that holds its ID, such as work_item_id
-	Archivable         bool        // the service can archive it, and then shows nothing of what is in it, but takes more
-	HasExternalID      bool        // the wider API stores external_source and external_id on it
-	// UniqueExternalID is set where the wider API answers 409 to a second thing with the
-	// external ID of another, other than at the very same moment.
+	Param              string      // path parameter of its ID, such as work_item_id
+	HasExternalID      bool        // the wider API stores external_source and external_id
+	// UniqueExternalID is set where the wider API answers 409 to a second object with
+	// the same external ID, unless both arrive at the same moment.
 	UniqueExternalID bool
 	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
-	// RequiresFeature is the boolean field of the parent that must be on before things of
-	// this kind can be made there, such as cycle_view of a project.
-	RequiresFeature string
-	// ClosedAfter is the date after whose day the service takes no change of a thing, nor any
-	// new member, such as the end_date of a cycle; "" = none.
-	ClosedAfter string
-	// Predefined names, by their natural key, the things that a new parent has from the
-	// start, such as the state Todo of a project.
-	Predefined []string
-	// ViaSingleton is the kind of which each parent has one thing, whose ID stands in
-	// the path of the list beside the parent's, such as the estimate of a project.
-	ViaSingleton string
-	// CountedAs is the name under which the Summary of what a thing lives in counts the
-	// things of this kind, those included that no list shows; "" = it does not.
-	CountedAs string
-	// Unmanaged names what the service keeps with a thing of this kind, a request for each
-	// thing, and no manifest can say, such as attachments.
-	Unmanaged []string
+	Lifecycle
+	Listing
 
 	Operations []Operation
+}
+
+// Lifecycle is what else decides about creating, changing and archiving objects of a kind.
+type Lifecycle struct {
+	// Archivable is set where the service archives the object with its content: it
+	// shows nothing of the content then, but still accepts more.
+	Archivable bool
+	// RequiresFeature is the boolean field of the parent that must be on first, such
+	// as cycle_view of a project; "" = none.
+	RequiresFeature string
+	// ClosedAfter is the date after which the service takes neither changes nor new
+	// members, such as end_date of a cycle; "" = none.
+	ClosedAfter string
+	// Predefined are the natural keys of the objects that the service creates with the
+	// parent, such as the state Todo of a project.
+	Predefined []string
+}
+
+// Listing is what else there is to know about reading objects of a kind.
+type Listing struct {
+	// ViaSingleton is the kind of which each parent has one object, whose ID is in the
+	// list's path, such as the estimate of a project; "" = none.
+	ViaSingleton string
+	// CountedAs is the name of the kind's number in the parent's Summary, which includes
+	// objects that no list shows; "" = none.
+	CountedAs string
+	// Unmanaged is what the service keeps with an object and no manifest can hold,
+	// one request each, such as attachments.
+	Unmanaged []string
 }
 
 // Identifier is a readable name that the service gives beside the ID, such as
@@ -59,7 +73,7 @@ type Identifier struct {
 	Doc     string
 }
 
-// Noun is what people call one thing of the kind, such as work item.
+// Noun is the word for one object of the kind, such as work item.
 func (k *Kind) Noun() string { return strings.ReplaceAll(k.Name, "_", " ") }
 
 // Field returns the field of that name.
@@ -82,8 +96,8 @@ func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 	return nil, false
 }
 
-// DefaultKey is the key of a thing that is written without one: the text of the
-// first field of KeyFrom that is written, as a slug. ok is false where none is.
+// DefaultKey is the key of an object that is written without one: the first text of
+// KeyFrom's fields, as a slug. ok is false where none is written.
 func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) {
 	for _, f := range k.KeyFrom {
 		t := text(f)
@@ -168,8 +182,8 @@ func MustLookup(name string) *Kind {
 	return k
 }
 
-// Children returns the kinds that live in kind name ("" = the workspace) and
-// that a manifest lists, ordered by name.
+// Children returns the kinds that a manifest lists within kind name ("" = the
+// workspace), ordered by name.
 func Children(name string) []*Kind {
 	var children []*Kind
 	for _, k := range kinds.sorted {

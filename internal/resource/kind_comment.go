@@ -5,7 +5,7 @@ func init() {
 	const scope = "projects.work_items.comments"
 	register(Kind{
 		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", HasExternalID: true, UniqueExternalID: true,
-		Unmanaged: []string{"authors", "dates", "reactions"},
+		Listing: Listing{Unmanaged: []string{"authors", "dates", "reactions"}},
 		Doc: "A comment on a work item. It needs a `key`: nothing else of a comment stays the same, and by its key planform finds again what it wrote. " +
 			"Comments of people are left alone.",
 		Example: `{key: decision, text: We go with **one** page.}`,
@@ -17,7 +17,7 @@ func init() {
 		Operations: append([]Operation{
 			{
 				Verb: Get, ContractRow: 16, Method: "GET", Path: path + "{comment_id}/", Success: 200,
-				Scope: scope + ":read", Idempotent: true, GetCommand: "comment", Doc: "Reads one comment of a work item.",
+				Scope: scope + ":read", GetCommand: "comment", Doc: "Reads one comment of a work item.",
 			},
 		}, crud(path, "comment_id", scope, "lcud")...),
 	})

@@ -13,16 +13,16 @@ func init() {
 			{Name: "description", AltAPIName: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
 			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Address of where they asked. Only newer editions keep it.", Example: "https://example.com/mail/1"},
 			{
-				Name: "work_items", APIName: "work_item_ids", Type: RefSet, Ref: "work_item", CrossProject: true, Clear: ClearEmpty,
+				Name: "work_items", APIName: "work_item_ids", Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearEmpty,
 				Doc: "Work items that answer the request, by the keys of project and item, readable identifier or ID. Only newer editions keep them.", Example: "web/checkout",
 			},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, ContractRow: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},
-			{Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Idempotent: true, Doc: "Changes the fields that are passed."},
+			{Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Doc: "Changes the fields that are passed."},
 			{
 				Verb: List, ContractRow: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
-				Query: []string{"customer", "workspace", "limit", "offset"}, Idempotent: true, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",
+				Query: []string{"customer", "workspace", "limit", "offset"}, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",
 			},
 		}, crud(path, "request_id", scope, "gd")...),
 	})

@@ -10,14 +10,14 @@ func init() {
 		Doc:     "A cycle (sprint) of a project. Work items name it in their `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		RequiresFeature: "cycle_view", ClosedAfter: "end_date", CountedAs: "cycles",
+		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
 			{Name: "start_date", Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. One that is over takes no work items and no changes any more: a new one of the past gets its dates after its items.", Example: "2031-01-06"},
 			{Name: "end_date", Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", Type: Ref, AlwaysSend: true, Ref: "member", MustBeMemberOf: "project_member", Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "timezone", Type: Text, Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{Name: "owned_by", Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived, which only one that is over can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat([]Operation{
@@ -34,10 +34,10 @@ func init() {
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
-				Body: []string{"issues"}, Idempotent: true, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
+				Body: []string{"issues"}, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}, Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write", Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write"},
 		},
 	})
 }

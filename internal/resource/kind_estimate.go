@@ -12,18 +12,18 @@ func init() {
 			{Name: "type", Type: Text, Doc: "What its points are, such as points or categories.", Example: "points"},
 		},
 		Operations: []Operation{
-			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope, Idempotent: true},
+			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope},
 		},
 	})
 	register(Kind{
-		Name: "estimate_point", Parent: "project", Param: "estimate_point_id", ViaSingleton: "estimate",
+		Name: "estimate_point", Parent: "project", Param: "estimate_point_id", Listing: Listing{ViaSingleton: "estimate"},
 		Doc:        "A value of the project's estimate. Work items name it in their `estimate_point`. Only read.",
 		NaturalKey: []string{"value"},
 		Fields: []Field{
 			{Name: "value", Type: Text, Doc: "What people choose, such as 5 or XL.", Example: "5"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: path + "{estimate_id}/estimate-points/", Success: 200, Scope: scope, Idempotent: true},
+			{Verb: List, Method: "GET", Path: path + "{estimate_id}/estimate-points/", Success: 200, Scope: scope},
 		},
 	})
 }

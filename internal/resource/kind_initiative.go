@@ -30,13 +30,13 @@ func init() {
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201, Scope: "initiatives.projects:write",
-				Body: []string{"project_ids"}, Idempotent: true, Doc: "Adds projects to an initiative.",
+				Body: []string{"project_ids"}, Doc: "Adds projects to an initiative.",
 			},
 			{
 				Verb: ListMembers, ContractRow: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200, Scope: "initiatives.projects:read",
-				Query: []string{"limit", "offset"}, Idempotent: true, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
+				Query: []string{"limit", "offset"}, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write", Idempotent: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write"},
 		},
 	})
 	register(Kind{
@@ -48,10 +48,10 @@ func init() {
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
-				Body: []string{"label_ids"}, Idempotent: true, Doc: "Adds labels to an initiative.",
+				Body: []string{"label_ids"}, Doc: "Adds labels to an initiative.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}, Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write", Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write"},
 		},
 	})
 }

@@ -14,7 +14,7 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{Verb: Create, ContractRow: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},
-			{Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Idempotent: true, GetCommand: "links", Doc: "Reads all links of a work item."},
+			{Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "links", Doc: "Reads all links of a work item."},
 		}, crud(path, "link_id", scope, "ud")...),
 	})
 }

@@ -10,8 +10,8 @@ func init() {
 			{Name: "display_name", Type: Text, Doc: "Display name.", Example: "ada"},
 		},
 		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read", Idempotent: true},
-			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read", Idempotent: true},
+			{Verb: List, Method: "GET", Path: workspace + "members/", Success: 200, Scope: "workspaces.members:read"},
+			{Verb: Self, Method: "GET", Path: "/api/v1/users/me/", Success: 200, Scope: "profile:read"},
 		},
 	})
 }

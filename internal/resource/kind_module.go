@@ -8,15 +8,15 @@ func init() {
 		Doc:     "A module of a project. Work items name it in their `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		RequiresFeature: "module_view", CountedAs: "modules",
+		Lifecycle: Lifecycle{RequiresFeature: "module_view"}, Listing: Listing{CountedAs: "modules"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
-			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, MustBeMemberOf: "project_member", Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, MustBeMemberOf: "project_member", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived, which only one that is completed or cancelled can be. What is archived is left as it is.", Example: "false"},
 		},
 		Operations: append(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud")...),
@@ -29,9 +29,9 @@ func init() {
 			Container: "module", Member: "work_item", On: "work_item", Field: "module", Body: "issues", IDField: "id", Fields: "id,name,sequence_id,work_item", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write", Idempotent: true},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}, Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.modules:write", Idempotent: true},
+			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write"},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.modules:write"},
 		},
 	})
 }

@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id", Archivable: true,
+		Name: "project", Section: "projects", Param: "project_id", Lifecycle: Lifecycle{Archivable: true},
 		Doc: "A project of the workspace, known by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"One that is not there yet is created, which takes an `identifier` and a `name`.",
 		Example: `key: web
@@ -16,12 +16,12 @@ members: [ada@example.com]`,
 		HasExternalID: true,
 		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-", MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -`, which the service refuses.", Example: "Website"},
+			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"}, MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -`, which the service refuses.", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
-			{Name: "lead", APIName: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, MustBeMemberOf: "project_member", AddsMember: true, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, MustBeMemberOf: "project_member", Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
+			{Name: "lead", APIName: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member", AddsMember: true}, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
 			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID, or `{user: gus@example.com, role: guest}` where the role is managed too: admin, member or guest. Who is added without one becomes a member, but never more than in the workspace. An empty list takes out whom planform added.", Example: "bob@example.com"},
-			{Name: "timezone", Type: Text, Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin", Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "Address of the cover image.", Example: "https://example.com/cover.png"},
 			{Name: "emoji", Type: Text, Clear: ClearNull, MaxLength: 255, Doc: "Emoji of the project, by its code point.", Example: "128640"},
 			{Name: "module_view", Type: Boolean, Doc: "Whether the project has modules.", Example: "true"},
@@ -38,16 +38,16 @@ members: [ada@example.com]`,
 		Operations: append([]Operation{
 			{
 				Verb: Update, ContractRow: 2, Method: "PATCH", Path: workspace + "projects/{project_id}", Success: 200, Scope: "projects:write",
-				Idempotent: true, Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
+				Doc: "Changes the fields that are passed. The contract's path has no trailing slash.",
 			},
-			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read", Idempotent: true},
-			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Idempotent: true},
-			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write", Idempotent: true},
+			{Verb: Summary, Method: "GET", Path: path + "{project_id}/summary/", Success: 200, Scope: "projects:read"},
+			{Verb: Archive, Method: "POST", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
+			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
 		}, crud(path, "project_id", "projects", "lgcd")...),
 	})
 	const members = path + "{project_id}/project-members/"
 	register(Kind{
-		Name: "project_member", CountedAs: "members",
+		Name: "project_member", Listing: Listing{CountedAs: "members"},
 		Doc: "That a member of the workspace belongs to a project.",
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
@@ -57,11 +57,11 @@ members: [ada@example.com]`,
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read", Idempotent: true},
-			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read", Idempotent: true},
-			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true, Idempotent: true},
+			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
+			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},
+			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},
 		},
 	})
 }

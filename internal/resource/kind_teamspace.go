@@ -21,7 +21,7 @@ func init() {
 		},
 		Operations: append([]Operation{
 			{
-				Verb: Update, ContractRow: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write", Idempotent: true,
+				Verb: Update, ContractRow: 5, Method: "PATCH", Path: path + "{teamspace_id}/", Success: 200, Scope: "teamspaces:write",
 				Doc: "Changes the fields that are passed.",
 			},
 		}, crud(path, "teamspace_id", "teamspaces", "lgcd")...),
@@ -35,10 +35,10 @@ func init() {
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201, Scope: "teamspaces.projects:write",
-				Body: []string{"project_ids"}, Idempotent: true, Doc: "Adds projects to a teamspace.",
+				Body: []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read", Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write", Idempotent: true},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read"},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write"},
 		},
 	})
 	register(Kind{
@@ -48,9 +48,9 @@ func init() {
 			Container: "teamspace", Member: "member", On: "teamspace", Field: "members", Body: "member_ids", IDField: "id", Batch: 100,
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write", Idempotent: true},
-			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read", Idempotent: true},
-			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write", Idempotent: true},
+			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
+			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read"},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write"},
 		},
 	})
 }

@@ -14,19 +14,19 @@ cycle: sprint-14
 links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
-		CountedAs: "issues", Unmanaged: []string{"attachments", "custom properties", "subscribers", "worklogs"},
+		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"attachments", "custom properties", "subscribers", "worklogs"}},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "The readable identifier of an item that exists already, such as `WEB-7`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
 			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
-			{Name: "state", Type: Ref, Ref: "state", Documented: true, DefaultFlag: "default", Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, MustBeMemberOf: "project_member", ParentDefault: "default_assignee", Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "state", Type: Ref, Ref: "state", Documented: true, RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress"},
+			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", ParentDefault: "default_assignee"}, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{
-				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, LiteralPattern: `^[0-7]$`,
+				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, RefRules: RefRules{LiteralPattern: `^[0-7]$`},
 				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
 			},
 			{Name: "type", AltAPIName: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
@@ -38,9 +38,8 @@ links:
 			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Place among the items of one state.", Example: "1000"},
 			{
 				Name: "created_at", Type: Text, Immutable: true, WriteOnly: true,
-				Pattern:    `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
-				PatternDoc: "a moment such as 2024-05-17T09:30:00Z",
-				Doc:        "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
+				TextRules: TextRules{Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"},
+				Doc:       "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
 			},
 			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			relation("blocking", "Items that wait for this one, by key (`ops/monitor` in another project), readable identifier or ID."),
@@ -55,11 +54,11 @@ links:
 			},
 			{
 				Verb: Find, ContractRow: 13, Method: "GET", Path: workspace + "work-items/{identifier}/", Success: 200, Scope: scope + ":read",
-				Query: []string{"expand"}, Idempotent: true, GetCommand: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
+				Query: []string{"expand"}, GetCommand: "work-item", Doc: "Reads a work item by its readable identifier, such as `WEB-7`.",
 			},
 			{
 				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
-				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"}, Idempotent: true,
+				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"},
 			},
 		}, crud(path, "work_item_id", scope, "gud")...),
 	})

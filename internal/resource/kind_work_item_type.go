@@ -6,7 +6,7 @@ func init() {
 		Doc:     "A type of work item, such as Story. Work items name it in their `type`.",
 		Example: `{name: Story, description: Something that a user gains}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		RequiresFeature: "is_issue_type_enabled",
+		Lifecycle: Lifecycle{RequiresFeature: "is_issue_type_enabled"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "Something that a user gains"},

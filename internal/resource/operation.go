@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Verb is what an operation does to things of its kind.
+// Verb is what an operation does to objects of its kind.
 type Verb int
 
-// The verbs. List reads all things within the parent; Find reads one by its
-// readable identifier, Get by its ID, Self the one that the credential belongs to,
-// ListArchived what Archive took out of List, Summary counts what is in a thing; the member verbs belong to memberships.
+// The verbs. List reads all objects of the parent; Find reads one by its readable
+// identifier, Get by its ID, Self the credential's own user, ListArchived what Archive
+// took off the list, Summary counts an object's content. The member verbs belong to
+// memberships.
 const (
 	Create Verb = iota
 	Update
@@ -50,9 +51,6 @@ type Operation struct {
 	OneAtATime bool
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
-	// Idempotent says whether sending the same request a second time is harmless. Where it
-	// is not, a request whose fate is unknown is settled by looking.
-	Idempotent bool
 	// GetCommand is the word under which the get command offers a read; "" = it does not.
 	GetCommand string
 	Doc        string
@@ -60,6 +58,10 @@ type Operation struct {
 
 // Documented reports whether the operation is one of the 20 of the contract.
 func (o *Operation) Documented() bool { return o.ContractRow > 0 }
+
+// Idempotent reports whether sending the same request twice is harmless. After a
+// create without an answer, a look at the service decides instead.
+func (o *Operation) Idempotent() bool { return o.Verb != Create }
 
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
@@ -175,11 +177,11 @@ const workspace = "/api/v1/workspaces/{workspace_slug}/"
 func crud(path, param, scope, verbs string) []Operation {
 	one := path + "{" + param + "}/"
 	all := map[rune]Operation{
-		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Idempotent: true},
-		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read", Idempotent: true},
+		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
+		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read"},
 		'c': {Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
-		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", Idempotent: true},
-		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write", Idempotent: true},
+		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write"},
+		'd': {Verb: Delete, Method: "DELETE", Path: one, Success: 204, Scope: scope + ":write"},
 	}
 	ops := make([]Operation, 0, len(verbs))
 	for _, v := range verbs {
@@ -198,8 +200,8 @@ func archiveOps(things, param, scope string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"
 	return []Operation{
-		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write", Idempotent: true},
-		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}, Idempotent: true},
-		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write", Idempotent: true},
+		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
+		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
+		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write"},
 	}
 }

@@ -39,7 +39,7 @@ type removalFinder struct {
 	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
 	out     map[belonging]diag.Position // without the container: the member is said to be in none
 	names   map[serviceID]resource.Address
-	deleted map[serviceID]bool // objects that are deleted
+	deleted map[serviceID]bool // objects that are deleted, or archived and left alone
 	found   map[belonging]*removal
 }
 
@@ -120,7 +120,13 @@ func (s *Snapshot) countRemovals() int {
 // or is archived, and left alone with them.
 func (s *Snapshot) deletedOrHidden(a resource.Address) bool {
 	i, wanted := s.indexOf(a)
-	return wanted && (s.states[i].presence == absent || s.states[i].presence == hidden)
+	return wanted && s.states[i].presence == absent || s.isHidden(a)
+}
+
+// isHidden reports whether an object of the manifest is archived or a draft, or in one.
+func (s *Snapshot) isHidden(a resource.Address) bool {
+	i, wanted := s.indexOf(a)
+	return wanted && s.states[i].presence == hidden
 }
 
 // collectCleared takes down which memberships the manifest says are none.
@@ -156,8 +162,13 @@ func (l *removalFinder) collectDesired() {
 		}
 	}
 	for _, left := range l.orphans {
-		if left.decision == toDelete || left.decision == deleteWithParent {
+		if left.decision == leftArchived || left.decision == toDelete || left.decision == deleteWithParent {
 			l.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
+		}
+	}
+	for i := range l.states { // their memberships are left alone with them
+		if f := &l.states[i]; f.presence == hidden {
+			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
 	l.names = map[serviceID]resource.Address{}

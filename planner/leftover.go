@@ -33,6 +33,7 @@ const (
 	deleteWithParent          // it is deleted with what it lives in
 	vanished                  // the service does not show it any more
 	aliased                   // it has another address by now
+	leftArchived              // it is archived, or a draft, or in something that is: left alone
 	blocked                   // it is wanted no more, and cannot be deleted
 )
 

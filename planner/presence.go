@@ -39,7 +39,7 @@ func (p *pruner) checkPresent(l *orphan) decision {
 	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
 		return p.confirmGone(l)
 	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
-		return l.block("somebody archived it")
+		return leftArchived
 	default:
 		return toDelete
 	}
@@ -55,8 +55,11 @@ func (p *pruner) confirmGone(l *orphan) decision {
 		case !answered:
 			return needsRead
 		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
-			return l.block("somebody archived it")
+			return leftArchived
 		}
+	}
+	if d := p.lookUpHidden(l); d != vanished {
+		return d
 	}
 	top := l.record.Address.Parent()
 	for up := top; up != ""; up = up.Parent() {
@@ -80,6 +83,29 @@ func (p *pruner) confirmGone(l *orphan) decision {
 		}
 	}
 	return vanished
+}
+
+// lookUpHidden finds out whether the look-up by external ID shows an object that no list does.
+func (p *pruner) lookUpHidden(l *orphan) decision {
+	read, listed := l.listRead()
+	if !listed || !l.info.findsExternalIDs() {
+		return vanished
+	}
+	if p.externalIDLookups == maxSingleReads && !p.in.RefreshAll {
+		p.skippedLookups++
+		return leftArchived // as far as is known
+	}
+	p.externalIDLookups++
+	read.Fields, read.ExternalID = "", resource.ExternalID(p.in.Workspace, l.record.Address)
+	a, answered := p.ask(read)
+	switch {
+	case !answered:
+		return needsRead
+	case a.Several, len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
+		return leftArchived
+	default:
+		return vanished
+	}
 }
 
 // checkExists finds out whether an object that is not deleted is there at all: what is not

@@ -114,10 +114,18 @@ func (b *builder) pruneNotices() {
 	b.warnRekeyed()
 	b.warnOtherSources()
 	n := 0
+	var archived []string
 	for _, l := range b.orphans {
-		if l.decision == notOurs {
+		switch {
+		case l.decision == notOurs:
 			n++
+		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !b.isHidden(l.record.Address.Parent()):
+			archived = append(archived, string(l.record.Address))
 		}
+	}
+	if len(archived) > 0 {
+		b.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with what is in it",
+			"restore what is to be deleted; planform state rm forgets a thing")
 	}
 	if n > 0 {
 		b.notice("not-made", diag.Count(n, "thing")+" that planform did not make "+are(n)+" not in the manifest any more, and not deleted",

@@ -159,9 +159,23 @@ func TestPrune(t *testing.T) {
 		},
 		"what somebody archived stays": {
 			api: full, want: project, options: pruning,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
-			prior: []planner.Record{made("cycle/web/s", uuid(2, 1))},
-			steps: []string{"not_possible cycle/web/s: it would be deleted, but somebody archived it"},
+			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
+			prior:    []planner.Record{made("cycle/web/s", uuid(2, 1))},
+			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with what is in it; restore what is to be deleted; planform state rm forgets a thing"},
+		},
+		"so does a work item, with who and what is in it": {
+			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b) }, options: pruning,
+			have: func(s *service) {
+				s.have("work_item", web, a, "name=A", "external_source=planform", "external_id=acme/work_item/web/a", "archived_at=2026-11-20")
+				s.have("work_item", web, b, "name=B").have("link", a, uuid(3, 9), "url=https://example.com/a/b")
+				s.members["work_item_blocked_by "+b] = []string{a}
+			},
+			prior: []planner.Record{
+				made("work_item/web/a", a), made("work_item/web/b", b), made("link/web/a/b", uuid(3, 9)),
+				{Address: "work_item/web/b#blocked_by", Members: []string{a}, Sources: presence()},
+				{Address: "work_item/web/a#relates_to", Members: []string{b}, Sources: presence()},
+			},
+			findings: []string{"warning archived: work_item/web/a is archived on the service: left alone, with what is in it; restore what is to be deleted; planform state rm forgets a thing"},
 		},
 		"and what is in it": {
 			api: full, want: project, options: pruning,

@@ -144,8 +144,11 @@ func (p *pruner) decide(l *orphan) {
 	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
 		l.decision = deleteWithParent
 		return
-	case l.parent != nil && l.parent.decision == needsRead:
-		l.decision = needsRead
+	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived):
+		l.decision = l.parent.decision
+		return
+	case p.isHidden(l.record.Address.Parent()):
+		l.decision = leftArchived
 		return
 	case l.params == nil:
 		p.unlocatable(l)

@@ -185,6 +185,11 @@ func (b *builder) planUpdate(i int) {
 	if mark != nil {
 		d.changes = append(d.changes, *mark)
 	}
+	for k := range d.changes {
+		if c := &d.changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
+			c.Origin = Overwritten
+		}
+	}
 	b.recordDrift(i, &d)
 	b.addUnavailableRefs(i, &d)
 	if len(d.send) == 0 && !adopting && mark == nil && len(d.unappliable) == 0 {

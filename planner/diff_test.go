@@ -168,7 +168,7 @@ func TestOriginsAndSides(t *testing.T) {
 		"both changed":                 {"C", "A", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift}},
 		"nothing was applied before":   {"C", "", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
 		"there is nothing before":      {"", "", "B", planner.Change{After: text("B"), Origin: planner.FromManifest}},
-		"references are shown by name": {uuid(0xc, 1), "", "@lead", planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.FromManifest}},
+		"references are shown by name": {uuid(0xc, 1), "", "@lead", planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.Overwritten}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -178,11 +178,13 @@ type Origin string
 
 // FromManifest: the manifest changed, or the object is new. FromDrift: somebody
 // changed it on the service since the last apply. NotRefreshed: the service's
-// value could not be read, the state file's is shown.
+// value could not be read, the state file's is shown. Overwritten: an object that is
+// adopted had another value, which somebody else may have given it.
 const (
 	FromManifest Origin = "manifest"
 	FromDrift    Origin = "drift"
 	NotRefreshed Origin = "not_refreshed"
+	Overwritten  Origin = "overwritten"
 )
 
 // Change is one field that will be different. Before and After are for people:

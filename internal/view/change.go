@@ -145,6 +145,8 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 		mark("(changed on the service since the last apply" + Safe(blame(c)) + ")")
 	case planner.NotRefreshed:
 		mark("(not refreshed)")
+	case planner.Overwritten:
+		mark("(overwrites what the service has)")
 	case planner.FromManifest:
 	}
 	if c.Possible || s.Action == planner.NotPossible || s.Action == planner.Create {

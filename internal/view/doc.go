@@ -58,7 +58,8 @@
 //     as a person would write them, or null; for members they are lists of
 //     addresses, or of IDs of what the manifest does not list, and path is the
 //     manifest's field that says who belongs where. origin is manifest, drift
-//     (somebody changed it on the service since the last apply) or not_refreshed.
+//     (somebody changed it on the service since the last apply), overwritten (what is
+//     adopted had another value) or not_refreshed.
 //     by and at are added where it is known who changed it and when, and
 //     "possible": false where the service offers no way to make the change.
 //   - needs: the addresses of the steps that must have succeeded before.

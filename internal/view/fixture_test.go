@@ -218,8 +218,9 @@ func everything() *planner.Plan {
 			strings.Repeat("The same words again. ", 20)+"Here it is new. "+strings.Repeat("And on it goes. ", 20)))
 	b.Summary.Update = 3
 
-	adopt := b.act(planner.Adopt, object("customer_request", "sso", object("customer", "globex", nil), "title", "Single sign-on"), "5e6f",
-		changed("description", "They asked.", "They asked for SAML."))
+	overwritten := changed("description", "They asked.", "They asked for SAML.")
+	overwritten.Origin = planner.Overwritten
+	adopt := b.act(planner.Adopt, object("customer_request", "sso", object("customer", "globex", nil), "title", "Single sign-on"), "5e6f", overwritten)
 	adopt.Reason = "found by title"
 	b.act(planner.Adopt, object("page", "handbook", nil, "name", "Handbook"), "9a8b")
 	b.Summary.Adopt = 2

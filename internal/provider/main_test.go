@@ -46,6 +46,7 @@ type service struct {
 	api     resource.API
 	dir     string
 	now     func() time.Time // nil = as late as it is
+	today   func() time.Time // for what is over; nil = nothing is
 	virtual bool             // within a bubble, where there are no connections
 
 	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
@@ -214,7 +215,12 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		grace.GivenUp = time.Now()
 	}
 	read := func() (*planner.Plan, diag.List, error) {
+		var now time.Time
+		if s.today != nil {
+			now = s.today()
+		}
 		return provider.Plan(t.Context(), reader, planner.Input{
+			Now:       now,
 			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, Prune: a.prune,
 		}, grace)
 	}

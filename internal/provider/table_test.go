@@ -55,14 +55,15 @@ func scenes(t *testing.T) map[string]scene {
 	}
 	first, changed := of(everything{}), of(everything{changed: true})
 	return map[string]scene{
-		"building":            {text: of(everything{guarded: true})},
-		"changing":            {setup: []string{first}, text: changed},
-		"changing and moving": {setup: []string{first, changed}, text: first, prune: true},
-		"deleting":            {setup: []string{first}, text: `{"version": 1}`, prune: true},
-		"taking out":          {setup: []string{first, changed}, text: of(everything{changed: true, alone: true}), prune: true},
-		"archiving":           {setup: []string{first}, text: of(everything{shelf: true}), late: true},
-		"bringing back":       {setup: []string{first, of(everything{shelf: true})}, text: of(everything{shelf: false}), late: true},
-		"renaming":            {setup: []string{first}, text: of(everything{renamed: true})},
+		"building":             {text: of(everything{guarded: true})},
+		"changing":             {setup: []string{first}, text: changed},
+		"changing and moving":  {setup: []string{first, changed}, text: first, prune: true},
+		"deleting":             {setup: []string{first}, text: `{"version": 1}`, prune: true},
+		"taking out":           {setup: []string{first, changed}, text: of(everything{changed: true, alone: true}), prune: true},
+		"archiving":            {setup: []string{first}, text: of(everything{shelf: true}), late: true},
+		"filling what is over": {text: pastCycle, late: true},
+		"bringing back":        {setup: []string{first, of(everything{shelf: true})}, text: of(everything{shelf: false}), late: true},
+		"renaming":             {setup: []string{first}, text: of(everything{renamed: true})},
 		"renaming, changing and pruning": {
 			setup: []string{first}, text: of(everything{renamed: true, changed: true, alone: true}), prune: true,
 		},
@@ -70,6 +71,10 @@ func scenes(t *testing.T) map[string]scene {
 		"documented":                  {documented: true, text: wholeOf(resource.Documented)},
 	}
 }
+
+// pastCycle is a cycle that is over before it is made: it is filled first, and gets its dates then.
+const pastCycle = `{version: 1, projects: [{key: old, identifier: OLD, name: Old, cycle_view: true, cycles: [{key: s, name: S, start_date: 2024-01-01, end_date: 2024-01-12}],
+	work_items: [{name: A, cycle: s}, {name: B, cycle: s}]}]}`
 
 // misfortune is what happens at one write of a run.
 type misfortune struct {
@@ -237,7 +242,7 @@ func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 		o.Now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	}
 	s := newServiceOf(t, st.api(), o)
-	s.dir, s.virtual = dir, true
+	s.dir, s.virtual, s.today = dir, true, o.Now
 	return s
 }
 
@@ -311,6 +316,26 @@ func TestWhateverHappensToAWrite(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestACycleThatIsFilledGetsItsDatesInTheNextRun kills the process between the two.
+func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
+	t.Parallel()
+	st := scene{text: pastCycle, late: true}.prepare(t)
+	n := 1 + slices.IndexFunc(st.writes, func(w string) bool { return strings.HasSuffix(w, "/cycle-issues/") })
+	if last := st.writes[len(st.writes)-1]; n == 0 || n == len(st.writes) || !strings.HasPrefix(last, "PATCH /projects/") {
+		t.Fatal(st.writes)
+	}
+	for name, m := range map[string]moment{"its members announced": announced, "they are in": answered, "that is written down": recorded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { st.suffer(t, n, misfortune{moment: m}, 0) })
+		})
+	}
+	t.Run("its dates announced", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { st.suffer(t, len(st.writes), misfortune{moment: announced}, 0) })
+	})
 }
 
 // suffer plays the scene with a misfortune at its n-th write, and runs again

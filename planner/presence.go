@@ -101,7 +101,12 @@ func (p *pruner) lookUpHidden(l *orphan) decision {
 	switch {
 	case !answered:
 		return needsRead
-	case a.Several, len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
+	case a.Several:
+		return leftArchived
+	case len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
+		if rows := p.rows[read.Path]; rows != nil {
+			rows[l.record.ID] = a.Rows[0] // it shows what this is below
+		}
 		return leftArchived
 	default:
 		return vanished

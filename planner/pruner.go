@@ -188,7 +188,13 @@ func (p *pruner) checkContents(l *orphan) {
 	k := l.info.kind
 	if field := parentField(k); field != nil {
 		read, _ := l.listRead()
-		for _, row := range p.in.Observed[read].Rows {
+		rows := slices.Clip(p.in.Observed[read].Rows)
+		for i := range p.states {
+			if f := &p.states[i]; f.presence == hidden && f.info.kind == k {
+				rows = append(rows, f.row)
+			}
+		}
+		for _, row := range rows {
 			if up, _ := field.ObservedIn(row); up == l.record.ID && !p.movesAway(k, row, field) {
 				l.decision = l.block(label(k, row) + " is below it, and stays")
 				return
@@ -266,7 +272,7 @@ func (p *pruner) keepAncestors() {
 		l := stays[0]
 		field := parentField(l.info.kind)
 		read, listed := l.listRead()
-		if l.decision != blocked || field == nil || !listed {
+		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
 			continue
 		}
 		row := p.rows[read.Path][l.record.ID]

@@ -7,10 +7,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -291,7 +295,8 @@ var boundsAll = flag.Bool("bounds", false, "hold planform to its bounds with all
 
 // costliest are the inputs of which each has gone beyond the bounds, or come near to them.
 var costliest = regexp.MustCompile(`^(directives|links in short|a list of labels, aliases|labels|near parents|top keys|project keys|` +
-	`unknown keys|merge chain|a ring of relations|nested items|Markdown: a wide table|HTML: dots)$`)
+	`unknown keys|merge chain|a ring of relations|nested items|Markdown: a wide table|HTML: dots|` +
+	`bare items|items of one name|a chain of parents|empty rows|text: missed references)$`)
 
 // What a megabyte may cost: memory, and what is told of it. The time is logged only: 2 s of a quiet machine are the aim.
 const (
@@ -324,5 +329,78 @@ func (s *service) bounded(t *testing.T, planform string, args ...string) {
 	}
 	if len(r.err) > mostTold {
 		t.Errorf("%s tells %d bytes", args[0], len(r.err))
+	}
+}
+
+// answer is a list of a hostile service.
+type answer struct {
+	path  string // of the list, below the project
+	rows  func() string
+	names string // that a manifest looks for in it
+}
+
+// hostileAnswers are lists of a megabyte.
+func hostileAnswers() map[string]answer {
+	const id = `{"id":"00000000-0000-4000-8000-§","name":"a§","sequence_id":§`
+	last := func(rest string) string {
+		return `{"id":"11111111-0000-4000-8000-000000000000","name":"z","sequence_id":0` + rest + `}]`
+	}
+	const parent = `,"parent":"00000000-0000-4000-8000-`
+	m := map[string]answer{
+		"items":                 {"work-items/", filled("[", id+"},", last("")), ""},
+		"bare items":            {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§"},`, last("")), ""},
+		"items of one name":     {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"Item 0"},`, last("")), ""},
+		"a chain of parents":    {"work-items/", filled("[", id+parent+`§+"},`, last("")), ""},
+		"parents of themselves": {"work-items/", filled("[", id+parent+`§"},`, last("")), ""},
+		"labels of an item":     {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000","name":"a","sequence_id":1,"labels":[`, `"00000000-0000-4000-8000-§",`, `"x"]}]`), ""},
+		"fields of an item":     {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000"`, `,"k§":1`, `}]`), ""},
+		"lists in an item":      {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000","a":[1`, `,[]`, `]}]`), ""},
+		"empty rows":            {"work-items/", filled("[", "{},", "{}]"), ""},
+		"numbers":               {"work-items/", filled("[", "1,", "1]"), ""},
+		"brackets":              {"work-items/", filled("", "[", ""), ""},
+		"labels":                {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§"},`, last("")), ", labels: [a1]"},
+		"labels of one name":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a"},`, last("")), ", labels: [a1]"},
+		"labels of one slug":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a  !"},`, last("")), ", labels: [a1]"},
+		"a chain of labels":     {"labels/", filled("[", id+parent+`§+"},`, last("")), ", labels: [a1]"},
+		"states":                {"states/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§","group":"backlog"},`, last("")), ", state: a2"},
+		"members":               {"members/", filled("[", `{"id":"00000000-0000-4000-8000-§","display_name":"a§","email":"a§@b.c"},`, last("")), ", assignees: [a3]"},
+	}
+	for name, text := range hostileTexts() {
+		m["text: "+name] = answer{"work-items/", func() string {
+			return `[{"id":"00000000-0000-4000-8000-000000000000","name":"Item 0","sequence_id":1,"description_html":` + strconv.Quote(text()) + `}]`
+		}, ""}
+	}
+	return m
+}
+
+var uuidEnd = regexp.MustCompile(`-8000-(\d{1,11})"`)
+
+func TestAMegabyteOfAnyAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	planform := program(t)
+	for name, answer := range hostileAnswers() {
+		if !*boundsAll && !costliest.MatchString(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{})
+			list := uuidEnd.ReplaceAllStringFunc(answer.rows(), func(id string) string {
+				return `-8000-` + strings.Repeat("0", 19-len(id)) + id[len(`-8000-`):]
+			})
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/projects/"+sandboxtest.ProjectWeb+"/"+answer.path) {
+					s.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, list)
+			}))
+			t.Cleanup(front.Close)
+			s.url = front.URL
+			s.bounded(t, planform, "export", "--workspace", "acme", "--to", filepath.Join(s.dir, "out"))
+			s.bounded(t, planform, "plan", "--adopt-by-name", "-f", s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects:\n- key: web\n  id: "+sandboxtest.ProjectWeb+
+				"\n  work_items:\n  - {name: Item 0, description: x"+answer.names+", parent: other}\n  - {name: a1, key: other}\n"))
+		})
 	}
 }

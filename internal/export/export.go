@@ -32,6 +32,8 @@ type Export struct {
 	omitted     map[omission][]readOmission // what is not in the files
 	memberships map[resource.Address]*planner.Record
 	declared    map[edge]bool // members that a manifest names already, from the other side
+	walked      map[step]bool // by [Export.breaks]
+	broken      map[step]bool // that would lead back to where they are from
 }
 
 // File is one file, its name with slashes.
@@ -85,6 +87,7 @@ func (e *Export) compose() error {
 	if e.checker, err = schema.New(); err != nil {
 		return err
 	}
+	e.walked, e.broken = map[step]bool{}, map[step]bool{}
 	e.declared, e.memberships = map[edge]bool{}, map[resource.Address]*planner.Record{}
 	project := resource.MustLookup("project")
 	e.names.take("workspace.yaml") // no project gets it

@@ -42,7 +42,7 @@ func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 		w.value, w.instance = []any{}, []any{}
 		return w, t.hasDefault(f)
 	}
-	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.leadsTo(t, f, names[0].id) {
+	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.breaks(t, f) {
 		e.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
@@ -123,23 +123,27 @@ func (e *Export) declaredByInverse(m *resource.Membership, kind, from, to string
 	return false
 }
 
-// leadsTo reports whether the thing that bears the ID leads up to t by the field,
-// where t is the first of the round: the others keep what they name.
-func (e *Export) leadsTo(t *object, f *resource.Field, id string) bool {
-	seen := map[string]bool{}
-	first := t
-	for at := t.in.find(t.kind, id); at != nil && !seen[at.row.ID()]; {
-		seen[at.row.ID()] = true
-		if older(at, first) < 0 {
-			first = at
-		}
-		if at == t {
-			return first == t
-		}
+// breaks reports whether what t names by the field leads back to t, and t is the first of the round: the others keep what
+// they name. Each thing is walked over once.
+func (e *Export) breaks(t *object, f *resource.Field) bool {
+	var path []*object
+	at := t
+	for at != nil && !e.walked[step{at, f}] {
+		e.walked[step{at, f}] = true
+		path = append(path, at)
 		next, _ := f.ObservedIn(at.row)
-		at = t.in.find(t.kind, next)
+		at = at.in.find(at.kind, next)
 	}
-	return false
+	if round := slices.Index(path, at); round >= 0 {
+		e.broken[step{slices.MinFunc(path[round:], older), f}] = true
+	}
+	return e.broken[step{t, f}]
+}
+
+// step is from a thing to what it names by a field.
+type step struct {
+	from *object
+	by   *resource.Field
 }
 
 // nameOf is the text by which the manifest names a thing of the service: what

@@ -204,10 +204,10 @@ func (t *object) identify(pattern *regexp.Regexp) {
 func assignKeys(workspace string, parent *object, k *resource.Kind) {
 	list := parent.exports(k)
 	slices.SortFunc(list, older)
-	taken, marked := map[string]bool{}, map[string]int{}
+	taken, marked := map[string]int{}, map[string]int{}
 	for _, t := range parent.things[k] { // the mark of one that is left out would be found too
 		if key := t.markKey(workspace); key != "" {
-			taken[key] = true
+			taken[key] = 1
 			marked[key]++
 		}
 	}
@@ -219,7 +219,7 @@ func assignKeys(workspace string, parent *object, k *resource.Kind) {
 	for _, t := range list {
 		if t.key == "" {
 			t.key, t.keyed = t.freeKey(taken)
-			taken[t.key] = true
+			taken[t.key] = 1
 		}
 		t.address = t.addressOf(t.key)
 	}
@@ -254,8 +254,9 @@ func (t *object) markKey(workspace string) string {
 	return key
 }
 
-// freeKey makes a key of what the thing is called. It is written unless reading makes the same one.
-func (t *object) freeKey(taken map[string]bool) (key string, written bool) {
+// freeKey makes a key of what the thing is called. It is written unless reading makes the same one. Of each key that is
+// taken, the last number is known that was put behind it.
+func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 	key, ok := t.kind.DefaultKey(func(field string) string {
 		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.Fault(f, t.text(field)) != "" {
 			return ""
@@ -265,7 +266,7 @@ func (t *object) freeKey(taken map[string]bool) (key string, written bool) {
 		}
 		return t.text(field)
 	})
-	if ok && !resource.ValidKey(key) && !taken[key] {
+	if ok && !resource.ValidKey(key) && taken[key] == 0 {
 		return key, false // a URL
 	}
 	if !ok || !resource.ValidKey(key) {
@@ -274,8 +275,9 @@ func (t *object) freeKey(taken map[string]bool) (key string, written bool) {
 			key = strings.ToLower(t.identifier)
 		}
 	}
-	for n, base := 2, key; taken[key]; n++ {
-		key = base + "-" + strconv.Itoa(n)
+	for base := key; taken[key] > 0; {
+		taken[base]++
+		key = base + "-" + strconv.Itoa(taken[base])
 	}
 	return key, true
 }

@@ -163,13 +163,13 @@ func replace(root *os.Root, f File) (err error) {
 }
 
 // fileNames gives each file a name of its own.
-type fileNames struct{ taken map[string]bool }
+type fileNames struct{ taken map[string]int } // the last number that was put behind the name
 
 func (n *fileNames) take(name string) {
 	if n.taken == nil {
-		n.taken = map[string]bool{}
+		n.taken = map[string]int{}
 	}
-	n.taken[strings.ToLower(name)] = true
+	n.taken[strings.ToLower(name)] = 1
 }
 
 // free makes a file name of a word that comes from the service: letters, digits
@@ -190,8 +190,9 @@ func (n *fileNames) free(dir, word, ext string) string {
 		base = dir + "/" + base
 	}
 	name := base + ext
-	for i := 2; n.taken[strings.ToLower(name)]; i++ {
-		name = base + "-" + strconv.Itoa(i) + ext
+	for first := strings.ToLower(name); n.taken[strings.ToLower(name)] > 0; {
+		n.taken[first]++
+		name = base + "-" + strconv.Itoa(n.taken[first]) + ext
 	}
 	n.take(name)
 	return name

@@ -202,7 +202,7 @@ func (e *Error) Error() string {
 		text = strings.TrimSuffix(text, ".") + "; " + hint
 	}
 	if e.Effect == UnknownEffect && (e.Op == nil || e.Op.Writes()) {
-		text = strings.TrimSuffix(text, ".") + "; it is not known whether the service did it"
+		text = strings.TrimSuffix(text, ".") + "; it is not known whether it took effect"
 	}
 	return text
 }

@@ -353,7 +353,7 @@ func TestFatesOfAnswers(t *testing.T) {
 			if e.Effect != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
 				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
-			if unknown := strings.Contains(e.Error(), "it is not known whether the service did it"); unknown != (e.Effect == apiclient.UnknownEffect) {
+			if unknown := strings.Contains(e.Error(), "it is not known whether it took effect"); unknown != (e.Effect == apiclient.UnknownEffect) {
 				t.Errorf("%s: %v", e.Effect, e)
 			}
 			if n := len(a.requests()); n != 1 {

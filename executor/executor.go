@@ -45,7 +45,7 @@ type Journal interface {
 
 var (
 	// ErrOutcomeUnknown marks a request whose fate is not known.
-	ErrOutcomeUnknown = errors.New("it is not known whether the service did it")
+	ErrOutcomeUnknown = errors.New("it is not known whether it took effect")
 	// ErrAbortRun marks a failure after which no further request makes sense, such as a refused credential or a full disk.
 	ErrAbortRun = errors.New("the run was stopped")
 	// ErrUnsupported marks a create that failed since the service has no such

@@ -146,7 +146,7 @@ func otherFile(pairs []*node) (what, hint string) {
 	}
 	switch {
 	case has("format_version", "steps"), has("format_version", "summary"):
-		return "a plan", "name the manifests that the plan was made of"
+		return "a plan", "give the manifests that it was made from"
 	case has("lineage", "serial"):
 		return "a state file", "name a manifest; the state is found beside it, or with --state"
 	}
@@ -198,7 +198,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32,
 	if w.depth++; w.depth > w.limits.Depth {
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "too-deep", Position: w.position(section), Path: path(),
-			Summary: "things are nested deeper than " + strconv.Itoa(w.limits.Depth) + " levels",
+			Summary: "objects are nested deeper than " + strconv.Itoa(w.limits.Depth) + " levels",
 		}})
 	} else {
 		for i, entry := range n.Content {
@@ -234,7 +234,7 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 		w.full = true
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
-			Summary: "the manifest lists more than " + strconv.Itoa(most) + " things, too many for its size", Hint: "split it and apply the parts one after another",
+			Summary: "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", Hint: "split it and apply the parts one after another",
 		}})
 		return
 	}

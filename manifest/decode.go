@@ -448,7 +448,7 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 		}
 	}
 	if member == nil {
-		d.report(path, n, "required", "nothing says who this is", form)
+		d.report(path, n, "required", "the member is not named", form)
 	}
 	return member, value
 }

@@ -185,7 +185,7 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 		return "", false, fileProblem(err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", false, &fileError{"file-unreadable", "what is named is no regular file", ""}
+		return "", false, &fileError{"file-unreadable", "it is not a regular file", ""}
 	}
 	f, err := s.root.Open(local)
 	if err != nil {

@@ -150,7 +150,7 @@ func (r *reader) checkUniqueID(it *item, i int32, id string) {
 	if first == i || r.index[objectKey{it.kind, it.parent, it.object.Key}] != i {
 		return // the same one, or reported for its key
 	}
-	hint := "write each thing once"
+	hint := "write each object once"
 	if !it.kind.creates {
 		hint = "to add to the first, write key: " + other.object.Key
 	}

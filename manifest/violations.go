@@ -215,7 +215,7 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 		return
 	}
 	if len(p.kind.KeyFrom) == 0 {
-		d.Summary, d.Hint = "the "+p.kind.Noun()+" has no key", "write one: nothing else of "+diag.A(p.kind.Noun())+" stays the same for ever"
+		d.Summary, d.Hint = "the "+p.kind.Noun()+" has no key", "write one, so that planform can recognise its own "+p.kind.Noun()+" later"
 		return
 	}
 	for _, name := range p.kind.KeyFrom {
@@ -223,7 +223,7 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 			names = append(names, name)
 		}
 	}
-	d.Summary = "it is not said which " + p.kind.Noun() + " is meant"
+	d.Summary = "cannot tell which " + p.kind.Noun() + " is meant"
 	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
 }
 

@@ -20,8 +20,8 @@ func TestApplyingTheRichPlanLeavesWhatIsNotPossible(t *testing.T) {
 	s.makeAll(objects)
 	plan := s.mustPlan(objects)
 	want := []string{
-		"not_possible work_item/web/shop: the documented operations cannot change description, state, priority of a work item that exists",
-		"not_possible link/web/shop/shop: the documented operations cannot change title of a link that exists",
+		"not_possible work_item/web/shop: the documented operations cannot change description, state, priority of a work item after creation",
+		"not_possible link/web/shop/shop: the documented operations cannot change title of a link after creation",
 	}
 	if diff := cmp.Diff(want, lines(plan)); diff != "" || !plan.Empty() {
 		t.Error(diff)
@@ -51,7 +51,7 @@ func TestWhatIsGone(t *testing.T) {
 			steps:    []string{"create cycle/web/a"},
 			findings: []string{"warning gone: cycle/web/a was deleted or archived on the service since the last apply and is created again"},
 		},
-		"is not made again where somebody archived it": {
+		"is not made again where it is archived": {
 			api: full,
 			have: func(s *service) {
 				s.have("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
@@ -60,7 +60,7 @@ func TestWhatIsGone(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/a", "name=A").put("work_item/web/pay", "id="+uuid(9, 1), "cycle=@cycle/web/a")
 			},
-			findings: []string{"warning archived: cycle/web/a is archived on the service; it is left as it is, and so is who belongs to it"},
+			findings: []string{"warning archived: cycle/web/a is archived on the service; it and its members are left as they are"},
 		},
 		"nor where the state is lost and it bears planform's mark": {
 			api: full,
@@ -68,7 +68,7 @@ func TestWhatIsGone(t *testing.T) {
 				s.have("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
 			},
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
-			findings: []string{"warning archived: module/web/a is archived on the service; it is left as it is, and so is who belongs to it"},
+			findings: []string{"warning archived: module/web/a is archived on the service; it and its members are left as they are"},
 		},
 		"what somebody archived of the same name is another thing": {
 			api:   full,
@@ -89,7 +89,7 @@ func TestWhatIsGone(t *testing.T) {
 			prior: []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:  func(w *wanted) { w.put("project/old", "identifier=OLD") },
 			findings: []string{
-				`error incomplete: the service has no project "OLD", and it cannot be created without its name; write that, or the id of a project that exists`,
+				`error incomplete: the service has no project "OLD", and it cannot be created without its name; write that, or the id of an existing project`,
 				"warning gone: project/old was deleted or archived on the service since the last apply and is created again",
 			},
 		},
@@ -97,7 +97,7 @@ func TestWhatIsGone(t *testing.T) {
 			api:      full,
 			prior:    []planner.Record{known("project/web", uuid(1, 9), "identifier=WEB", "name=Website")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB", "name=Website") },
-			findings: []string{"warning other-thing: WEB is another project now than at the last apply: " + web + " instead of " + uuid(1, 9)},
+			findings: []string{"warning other-thing: WEB is a different project now than at the last apply: " + web + " instead of " + uuid(1, 9)},
 		},
 	})
 }

@@ -128,7 +128,7 @@ func (b *builder) updateAttribute(r *memberSet, e memberRef) (step *Step, known 
 	switch {
 	case !offered, listed && !shown:
 		step.Action, change.Possible = NotPossible, false
-		step.Reason = "this edition of the service does not show the " + a.Name + " of a member of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun()) + ", and changes none"
+		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
 	default:
 		step.Operation = op
 		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership

@@ -264,7 +264,7 @@ func (b *builder) recordKnown(i int) {
 
 // reportCycle reports steps that wait for each other, where they are written.
 func (b *builder) reportCycle(err error) {
-	d := diag.Diagnostic{Code: "circle", Summary: err.Error(), Hint: "take one of these references out"}
+	d := diag.Diagnostic{Code: "circle", Summary: err.Error(), Hint: "remove one of these references"}
 	if e, ok := errors.AsType[*CycleError](err); ok {
 		for k, step := range e.steps {
 			if k == 0 {

@@ -38,7 +38,7 @@ func (b *builder) stateChanges() {
 	for now, was := range b.origin {
 		c := at(now)
 		if c.From = was; renamed(was, now) {
-			c.Why = "is " + string(now) + " from now on"
+			c.Why = "is now " + string(now)
 		}
 	}
 	for i, o := range b.in.Desired {
@@ -52,10 +52,10 @@ func (b *builder) stateChanges() {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
 		case vanished:
 			c := at(l.record.Address)
-			c.To, c.Why = "", "is not on the service any more"
+			c.To, c.Why = "", "no longer exists on the service"
 		case aliased:
 			c := at(l.record.Address)
-			c.To, c.Why = "", "is known under another address"
+			c.To, c.Why = "", "is already tracked under another address"
 			i, ok := b.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
@@ -72,7 +72,7 @@ func (b *builder) stateChanges() {
 		}
 		c := at(d.record)
 		c.Record.dropMembers(func(id string) bool { return slices.Contains(d.alreadyGone, id) })
-		c.Why = join(c.Why, "has "+strconv.Itoa(len(d.alreadyGone))+" less than planform added")
+		c.Why = join(c.Why, "lost "+strconv.Itoa(len(d.alreadyGone))+" of the members that planform added")
 	}
 	b.closeIntents(at)
 	for _, c := range all {
@@ -148,9 +148,9 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 
 func protection(set bool) string {
 	if set {
-		return "is protected from now on"
+		return "is now protected"
 	}
-	return "is not protected any more"
+	return "is no longer protected"
 }
 
 // join puts two remarks side by side.

@@ -18,7 +18,7 @@ func (b *builder) planCreate(i int) {
 	o, f := b.in.Desired[i], &b.states[i]
 	if o.Origin != "" && len(missingRequired(o)) > 0 {
 		step := b.step(i, NotPossible)
-		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not say enough of it to create it"
+		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not have enough fields to create it"
 		return
 	}
 	if f.vanished {
@@ -162,7 +162,7 @@ func (b *builder) checkComplete(i int) {
 	b.diags.Add(diag.Diagnostic{
 		Code: "incomplete", Position: o.Position, Address: string(o.Address),
 		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
-		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of "+diag.A(o.Kind.Noun())+" that exists"),
+		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of an existing "+o.Kind.Noun()),
 	})
 }
 

@@ -18,12 +18,12 @@ func TestCreating(t *testing.T) {
 		"but not beside one of the same name": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/site", "identifier=SITE", "name=Website") },
-			findings: []string{`error not-found: the service has no project SITE, but one called "Website" with the identifier WEB; take that identifier, or another name`},
+			findings: []string{`error not-found: the service has no project SITE, but one called "Website" with the identifier WEB; use that identifier, or another name`},
 		},
 		"nor without an identifier": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/shop", "name=Shop") },
-			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of a project that exists`},
+			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of an existing project`},
 		},
 		"what a thing lacks that is not there is said with what is near": {
 			api:      full,
@@ -40,7 +40,7 @@ func TestCreating(t *testing.T) {
 			api:  full,
 			want: func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "state=Review") },
 			findings: []string{
-				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; write it among the states of project/shop`,
+				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; add it to the states of project/shop`,
 			},
 		},
 		"a thing beside one of the same name in other letters is told": {
@@ -52,7 +52,7 @@ func TestCreating(t *testing.T) {
 				w.put("project/web", "id="+web).put("label/web/frontend", "name=frontend").put("label/web/bug", "name=bug").put("label/web/bug2", "name=BUG").put("label/web/bug3", "name=Bug")
 			},
 			steps:    []string{"create label/web/frontend", "adopt label/web/bug: found by its name", "adopt label/web/bug2: found by its name", "create label/web/bug3"},
-			findings: []string{`warning other-letters: label/web/frontend is created although the service has "Frontend"; write it in these letters to take that one`},
+			findings: []string{`warning other-letters: label/web/frontend is created although the service has "Frontend"; to use that one, write its name exactly like this`},
 		},
 		"what the documented operations cannot say of a new thing is told": {
 			api: documented,
@@ -66,8 +66,8 @@ func TestCreating(t *testing.T) {
 				"create page/a", "not_possible page/a: the documented operations cannot set access of a page", "create page/b",
 			},
 			findings: []string{
-				"warning cannot-tell: 1 work item of which the state file knows nothing will be created: the documented operations cannot tell what the service has already; what an earlier apply made would be there twice: then put its state file back, or give each thing its identifier or id",
-				"warning cannot-tell: 2 pages of which the state file knows nothing will be created: the documented operations cannot tell what the service has already; what an earlier apply made would be there twice: then put its state file back, or give each thing its id",
+				"warning cannot-tell: 1 work item not in the state file will be created: the documented operations cannot tell whether the service has it; those that an earlier apply created would be duplicated: restore its state file, or give each work item its identifier or id",
+				"warning cannot-tell: 2 pages not in the state file will be created: the documented operations cannot tell whether the service has them; those that an earlier apply created would be duplicated: restore its state file, or give each page its id",
 			},
 		},
 		"a work item of another project is found by its identifier": {

@@ -28,7 +28,7 @@ func (b *builder) checkDates(i int, sent []*resource.Value) {
 		b.diags.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "dates", Position: sent[at].Position, Address: string(o.Address),
 			Summary: string(o.Address) + " will have the " + first.Name + " " + from + ", after its " + last.Name + " " + to,
-			Hint:    "the service takes that; give both dates",
+			Hint:    "the service accepts that; to be sure, write both dates",
 		})
 	}
 }

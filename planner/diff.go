@@ -109,7 +109,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 		which := ""
 		switch cause {
 		case cannotChange, cannotClear:
-			which = " that exists"
+			which = " after creation"
 		case cannotSet:
 		default:
 			parts = append(parts, cause)

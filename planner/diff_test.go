@@ -29,7 +29,7 @@ func TestDifferences(t *testing.T) {
 					put("link/web/pay/a", "url=https://a.example")
 			},
 			steps: []string{
-				"not_possible work_item/web/pay: the documented operations cannot change name, state of a work item that exists",
+				"not_possible work_item/web/pay: the documented operations cannot change name, state of a work item after creation",
 				"create link/web/pay/a",
 			},
 		},
@@ -64,7 +64,7 @@ func TestDifferences(t *testing.T) {
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
 			steps: []string{
 				"update work_item/web/pay start_date",
-				"not_possible work_item/web/pay: the wider API cannot clear priority of a work item that exists",
+				"not_possible work_item/web/pay: the wider API cannot clear priority of a work item after creation",
 			},
 		},
 		"what is clear already is not cleared": {
@@ -83,7 +83,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{
 				"update link/web/pay/a title",
-				"not_possible link/web/pay/a: the wider API cannot change url of a link that exists",
+				"not_possible link/web/pay/a: the wider API cannot change url of a link after creation",
 			},
 		},
 		"an update waits for what it names": {
@@ -103,7 +103,7 @@ func TestDifferences(t *testing.T) {
 			steps: []string{
 				"not_possible cycle/web/a: this edition of the service has no cycles",
 				"update work_item/web/pay name",
-				"not_possible cycle/web/a#work_items 1: the cycle cannot be made",
+				"not_possible cycle/web/a#work_items 1: the cycle cannot be created",
 			},
 		},
 		"what cannot be read is compared with what was applied last": {
@@ -111,7 +111,7 @@ func TestDifferences(t *testing.T) {
 			prior:    []planner.Record{known("project/web", web, "name=Website", "description=")},
 			want:     func(w *wanted) { w.put("project/web", "id="+web, "name=Website", "description=Shop") },
 			steps:    []string{"update project/web description"},
-			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with what was applied last"},
+			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with the state file instead"},
 		},
 		"what can be neither read nor changed, and was never applied, is left alone": {
 			api: documented,
@@ -139,9 +139,9 @@ func TestDifferences(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay", "module="+uuid(0xd, 1)).put("work_item/web/z", "name=Z", "id="+item)
 			},
-			steps: []string{"create work_item/web/pay", "not_possible work_item/web/z: the documented operations cannot change name of a work item that exists"},
+			steps: []string{"create work_item/web/pay", "not_possible work_item/web/z: the documented operations cannot change name of a work item after creation"},
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with the state file instead",
 				cannotSettle("1 work item"),
 			},
 		},

@@ -29,7 +29,7 @@ func (b *builder) inTwoContainers() {
 				b.diags.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "in-two", Position: o.Position, Address: string(o.Address),
 					Summary: string(o.Address) + " is in two " + diag.Plural(container) + " at once: " + string(other.container.Address) + " and " + string(r.container.Address),
-					Hint:    "the service then refuses to move it: take it out of one of them there",
+					Hint:    "the service refuses to move it: remove it from one of them there",
 				})
 			}
 		}
@@ -56,7 +56,7 @@ func (b *builder) warnCaseMismatch(i int) {
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
 			d := warning(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text))
-			d.Hint = "write it in these letters to take that one"
+			d.Hint = "to use that one, write its name exactly like this"
 			b.diags.Add(d)
 			return
 		}

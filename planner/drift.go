@@ -58,7 +58,7 @@ func (b *builder) failOnDrift() {
 		b.diags.Add(diag.Diagnostic{
 			Code: "drift", Position: v.Position, Address: string(d.Object.Address),
 			Summary: d.Change.Path + " of " + string(d.Object.Address) + " was changed on the service since the last apply: it " + now,
-			Hint:    "take it over into the manifest; or --on-drift overwrite, or keep",
+			Hint:    "copy the value into the manifest, or give --on-drift overwrite or keep",
 		})
 	}
 }

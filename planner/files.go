@@ -112,15 +112,15 @@ func (b *builder) warnOtherSources() {
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
 		n := of[file]
-		whose := file + ", which is not named here,"
+		whose := file
 		if file == standardInput {
-			whose = "standard input, which is not read here,"
+			whose = "standard input"
 		}
-		b.notice("of-another", diag.Count(n, "thing")+" of "+whose+" "+are(n)+" left alone", "")
+		b.notice("of-another", diag.Count(n, "object")+" from "+whose+" "+are(n)+" left alone: it is not part of this run", "")
 	}
 	if unknown > 0 {
-		b.notice("of-unknown", diag.Count(unknown, "thing")+" of which the state does not say in what manifest "+stood(unknown)+" left alone",
-			"write them once more and apply that, then take them out; planform state rm forgets a thing")
+		b.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),
+			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
 	}
 }
 

@@ -43,17 +43,17 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), in(made("work_item/web/b", b), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
-			findings: []string{"warning of-another: 2 things of a.yaml, which is not named here, are left alone"},
+			findings: []string{"warning of-another: 2 objects from a.yaml are left alone: it is not part of this run"},
 		},
 		"nor is what stood in two, of which one is read": {
 			api: full, have: items, want: project, options: pruningBesides("-"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "-", "workspace.yaml")},
-			findings: []string{"warning of-another: 1 thing of standard input, which is not read here, is left alone"},
+			findings: []string{"warning of-another: 1 object from standard input is left alone: it is not part of this run"},
 		},
 		"it is not counted either": {
 			api: full, have: items, want: project, options: besides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/c; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/c; to delete it, use --prune"},
 		},
 		"what stood in one that is gone goes": {
 			api: full, have: items, want: project, options: pruningBesides("b.yaml"),
@@ -63,19 +63,19 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 		"what it is in stays with it": {
 			api: full, have: items, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
 			prior: []planner.Record{made("project/web", web), in(known("work_item/web/a", a), "a.yaml")},
-			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a, which is in it, stood in a.yaml, which is not read"},
+			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it comes from a.yaml, which is not part of this run"},
 		},
 		"so does what it is below": {
 			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{made("work_item/web/a", a), in(made("work_item/web/b", b), "a.yaml")},
-			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`},
-			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
+			findings: []string{"warning of-another: 1 object from a.yaml is left alone: it is not part of this run"},
 		},
 		"what is in it goes by itself": {
 			api: full, have: func(s *service) { items(s); s.have("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "a.yaml"), made("link/web/c/x", uuid(0xa, 1))},
 			steps:    []string{"delete link/web/c/x"},
-			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+			findings: []string{"warning of-another: 1 object from a.yaml is left alone: it is not part of this run"},
 		},
 		"nobody is asked what is in it if it is gone": {
 			api: full, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
@@ -86,8 +86,8 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{in(made("work_item/web/c", c))},
 			findings: []string{
-				"warning of-unknown: 1 thing of which the state does not say in what manifest it stood is left alone; " +
-					"write them once more and apply that, then take them out; planform state rm forgets a thing",
+				"warning of-unknown: 1 object is left alone: the state file does not say which manifest had it; " +
+					"to delete: write it once more, apply, and remove it again; to keep: planform state rm ADDRESS",
 			},
 		},
 		"who is in a cycle by another manifest does not leave it": {
@@ -95,7 +95,7 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 			want:     func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 			prior:    []planner.Record{roster, in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"remove_members cycle/web/s1#work_items 1"},
-			findings: []string{"warning of-another: 1 thing of a.yaml, which is not named here, is left alone"},
+			findings: []string{"warning of-another: 1 object from a.yaml is left alone: it is not part of this run"},
 		},
 		"also where the state does not know who it is": {
 			api: full, have: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},

@@ -22,7 +22,7 @@ func (e *CycleError) Error() string {
 	for _, a := range e.Addresses {
 		names = append(names, string(a))
 	}
-	return "these need each other: " + strings.Join(append(names, names[0]), " -> ")
+	return "circular reference: " + strings.Join(append(names, names[0]), " -> ")
 }
 
 // numberSteps puts the steps by kind, then by place in the manifest, but those last that
@@ -38,7 +38,7 @@ func (b *builder) numberSteps() ([]*Step, error) {
 		for _, list := range [][]int{s.Needs, s.After} {
 			for k, at := range list {
 				if b.planned[at] == nil { // both are in a cycle, a part of which cannot be made
-					return nil, fmt.Errorf("%s needs %s, which cannot be made", s.Address, b.in.Desired[at].Address)
+					return nil, fmt.Errorf("%s needs %s, which cannot be created", s.Address, b.in.Desired[at].Address)
 				}
 				list[k] = b.planned[at].Index
 			}

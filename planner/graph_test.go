@@ -98,7 +98,7 @@ func TestACircleIsNamed(t *testing.T) {
 	if want := []resource.Address{"step/2", "step/3", "step/4"}; !slices.Equal(e.Addresses, want) {
 		t.Errorf("got %v, want %v", e.Addresses, want)
 	}
-	if got, want := e.Error(), "these need each other: step/2 -> step/3 -> step/4 -> step/2"; got != want {
+	if got, want := e.Error(), "circular reference: step/2 -> step/3 -> step/4 -> step/2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -25,7 +25,7 @@ func (s *Snapshot) checkHidden(o *resource.Object, f *objectState) bool {
 	case !answered:
 		f.presence = pending
 	case a.Several:
-		f.presence, f.why = notFound, "several things of the service carry the mark of "+string(o.Address)+", and no list shows them"
+		f.presence, f.why = notFound, "several objects of the service carry the mark of "+string(o.Address)+", and no list shows them"
 	case len(a.Rows) == 0:
 		return false
 	case a.Rows[0].Hidden() != "":
@@ -60,16 +60,16 @@ func (b *builder) warnHidden() {
 			}
 			names = append(names, name+" is "+f.why)
 		}
-		d := warning(b.in.Desired[list[0]], "archived", firstFew(names, "; ")+" on the service: left alone, with what is in it")
+		d := warning(b.in.Desired[list[0]], "archived", firstFew(names, "; ")+" on the service: left alone, with everything in it")
 		if len(list) > 1 {
-			d.Summary, d.Position, d.Address = countOf(len(list), k)+" are left alone, with what is in them: "+firstFew(names, "; "), diag.Position{}, ""
+			d.Summary, d.Position, d.Address = countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), diag.Position{}, ""
 		}
-		d.Hint = "restore what is to be managed, or take it out of the manifest"
+		d.Hint = "restore it on the service to have it managed, or remove it from the manifest"
 		b.diags.Add(d)
 	}
 	if b.skippedLookups > 0 {
-		b.notice("not-looked-up", diag.Count(b.skippedLookups, "thing")+" that the service does not list any more may be archived: it would take one request each to look",
-			"--refresh-all looks; creating what is archived is refused, and nothing is done to it")
+		b.notice("not-looked-up", diag.Count(b.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",
+			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -89,7 +88,7 @@ func (s *Snapshot) checkIdentity(o *resource.Object, f *objectState) {
 		s.otherIdentifier(o, f, shown)
 		return
 	default:
-		s.contradicts(o, f, shown+" ("+f.id+") by the state", "planform state rm "+string(o.Address)+" forgets what the state says")
+		s.contradicts(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
@@ -100,7 +99,7 @@ func (s *Snapshot) checkIdentity(o *resource.Object, f *objectState) {
 
 // contradicts reports that an object is another one than its identifier says.
 func (s *Snapshot) contradicts(o *resource.Object, f *objectState, is, hint string) {
-	s.report(o, "contradiction", string(o.Address)+" is "+is+", and the manifest says "+o.Identifier, "correct the identifier, or leave it out; "+hint)
+	s.report(o, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 	f.presence = invalid
 }
 
@@ -177,7 +176,7 @@ func (s *Snapshot) identifierUnused(o *resource.Object, f *objectState, l *listi
 	}
 	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
 		s.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.readable(o.Kind, f.parent, hits[0]),
-			"take that identifier, or another "+field)
+			"use that identifier, or another "+field)
 		f.presence = invalid
 		return
 	}
@@ -201,7 +200,7 @@ func (s *Snapshot) hasParentCode(o *resource.Object, f *objectState) bool {
 func (s *Snapshot) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		s.diags.Add(warning(o, "other-thing", o.Identifier+" is another "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
+		s.diags.Add(warning(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
@@ -222,8 +221,8 @@ func (s *Snapshot) checkExternalID(o *resource.Object, f *objectState) {
 	case ours[mark]:
 		return
 	default:
-		s.report(o, "contradiction", string(o.Address)+" says that it is "+o.Identifier+", which planform made as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
-			"correct the identifier, or leave it out; if it is meant all the same, write id: "+f.id)
+		s.report(o, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		f.presence = invalid
 		return
 	}
@@ -236,7 +235,7 @@ func (s *Snapshot) checkExternalID(o *resource.Object, f *objectState) {
 		if shown := s.readable(o.Kind, f.parent, row); shown != "" {
 			is = shown + " (" + is + ")"
 		}
-		s.contradicts(o, f, is+" by the mark that planform gave it", "if it is meant all the same, write id: "+f.id)
+		s.contradicts(o, f, is+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
 	}
 }
 
@@ -286,7 +285,7 @@ func (s *Snapshot) inOtherParent(o *resource.Object, f *objectState, row resourc
 		return false
 	}
 	f.presence = invalid
-	s.report(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "write it where it belongs")
+	s.report(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
 	return true
 }
 
@@ -346,7 +345,7 @@ func (s *Snapshot) adopt(o *resource.Object, f *objectState, hits []resource.Row
 		if by == byExternalID {
 			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
-		s.report(o, "ambiguous", "the service has "+strconv.Itoa(len(hits))+" things that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), hint)
+		s.report(o, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.enumerate(o.Kind, f.parent, hits), hint)
 		f.presence = invalid
 		return
 	}
@@ -374,4 +373,4 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-const madeFirst = "it must be on the service first; or give the ID of another one"
+const madeFirst = "create it on the service first, or give the ID of an existing one"

@@ -122,16 +122,16 @@ func TestIdentity(t *testing.T) {
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
-			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the state, and the manifest says WEB-7; " +
-				"correct the identifier, or leave it out; planform state rm work_item/web/pay forgets what the state says"},
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to the state file, but the manifest says WEB-7; " +
+				"correct or remove the identifier; planform state rm work_item/web/pay removes the entry from the state"},
 		},
 		"also where nothing is read": {
 			api:     full,
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 			prior:   []planner.Record{{Address: "work_item/web/pay", ID: item(8), Identifier: "WEB-8"}},
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
-			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the state, and the manifest says WEB-7; " +
-				"correct the identifier, or leave it out; planform state rm work_item/web/pay forgets what the state says"},
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to the state file, but the manifest says WEB-7; " +
+				"correct or remove the identifier; planform state rm work_item/web/pay removes the entry from the state"},
 		},
 		"an identifier of what planform made as something else is an error": {
 			api: full,
@@ -139,8 +139,8 @@ func TestIdentity(t *testing.T) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
-			findings: []string{"error contradiction: work_item/web/pay says that it is WEB-7, which planform made as work_item/web/shop; " +
-				"correct the identifier, or leave it out; if it is meant all the same, write id: " + item(7)},
+			findings: []string{"error contradiction: the manifest says that work_item/web/pay is WEB-7, but planform created that as work_item/web/shop; " +
+				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
 		},
 		"likewise where planform made something else as this": {
 			api: full,
@@ -149,10 +149,10 @@ func TestIdentity(t *testing.T) {
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
-			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") by the mark that planform gave it, and the manifest says WEB-7; " +
-				"correct the identifier, or leave it out; if it is meant all the same, write id: " + item(7)},
+			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to planform's mark on the service, but the manifest says WEB-7; " +
+				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
 		},
-		"an archived item is left alone, with what is in it": {
+		"an archived item is left alone, with everything in it": {
 			api: full,
 			have: func(s *service) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
@@ -161,7 +161,7 @@ func TestIdentity(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay online").put("link/web/pay/a", "url=https://a.example")
 			},
-			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
 		},
 		"what names an archived item is made without it": {
 			api: full,
@@ -179,9 +179,9 @@ func TestIdentity(t *testing.T) {
 			},
 			steps: []string{
 				"create work_item/web/cash",
-				"not_possible work_item/web/cash: work_item/web/pay is archived, or what it lives in",
+				"not_possible work_item/web/cash: work_item/web/pay (or its parent) is archived",
 			},
-			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
 		},
 		"one that is not there stops nothing but what hangs on it": {
 			api: full,
@@ -193,7 +193,7 @@ func TestIdentity(t *testing.T) {
 				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
 				"create work_item/web/card",
 				"not_possible work_item/web/card: work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
-				"not_possible link/web/pay/a: it lives in work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"not_possible link/web/pay/a: it belongs to work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
 				"create link/web/card/b",
 			},
 		},
@@ -209,7 +209,7 @@ func TestIdentity(t *testing.T) {
 			},
 			steps: []string{"create work_item/web/cash"},
 			findings: []string{"warning same-mark: 2 work items carry the mark of work_item/web/pay: WEB-7 (" + item(7) + "), WEB-8 (" + item(8) + "); " +
-				"keep WEB-8 (" + item(8) + ") (the state knows it), and delete WEB-7 (" + item(7) + ")"},
+				"keep WEB-8 (" + item(8) + ") (the state file has it), and delete WEB-7 (" + item(7) + ")"},
 		},
 		"a renamed identifier is not what the manifest means": {
 			api:      full,
@@ -260,7 +260,7 @@ func TestIdentity(t *testing.T) {
 			api:      full,
 			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=A") },
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
-			findings: []string{"error ambiguous: the service has 2 things that could be cycle/web/a, found by its name: " + uuid(2, 1) + ", " + uuid(2, 2) + "; give the id of the right one"},
+			findings: []string{"error ambiguous: the service has 2 cycles that could be cycle/web/a, found by its name: " + uuid(2, 1) + ", " + uuid(2, 2) + "; give the id of the right one"},
 		},
 		"a row that a list shows twice is one thing": {
 			api:   full,
@@ -274,14 +274,14 @@ func TestIdentity(t *testing.T) {
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B").put("cycle/web/b", "name=A") },
 			findings: []string{"error same-thing: cycle/web/b and cycle/web/a are the same cycle on the service: " + uuid(2, 1) +
-				", found by its name; take one of them out of the manifest, or give each its own id"},
+				", found by its name; remove one of them from the manifest, or give each its own id"},
 		},
 		"a work item is not adopted by its name, and the plan says that there is one": {
 			api:      full,
 			have:     func(s *service) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:     func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:    []string{"create work_item/web/pay"},
-			findings: []string{"warning same-name: 1 work item will be created although the service has another of the same name; --adopt-by-name takes those instead"},
+			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
 		},
 		"a work item is adopted by its name if asked for": {
 			api:     full,
@@ -302,7 +302,7 @@ func TestIdentity(t *testing.T) {
 				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, item(7), "sequence_id=7", "name=Shop")
 			},
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=SHOP-7", "name=Shop") },
-			findings: []string{"error elsewhere: work item SHOP-7 is not in project/web; write it where it belongs"},
+			findings: []string{"error elsewhere: work item SHOP-7 is not in project/web; move it there in the manifest"},
 		},
 		"an identifier that nothing bears stops only its own thing": {
 			api:   documented,
@@ -327,8 +327,8 @@ func TestIdentity(t *testing.T) {
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
-				"warning other-thing: work_item/web/pay was WEB-1 at the last apply, which is another work item now; it is not refreshed",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with the state file instead",
+				"warning other-thing: WEB-1 was work_item/web/pay at the last apply, and is a different work item now; work_item/web/pay was not re-read",
 			},
 		},
 		"what was deleted and made again by hand is adopted": {
@@ -363,14 +363,14 @@ func TestIdentity(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "id="+item(1)).put("link/web/pay/a", "url=https://a.example")
 			},
-			steps: []string{"not_possible link/web/pay/a: the service has no work item with the ID " + item(1) + ": it has no list of its links"},
+			steps: []string{"not_possible link/web/pay/a: the service has no work item with the ID " + item(1) + ": its links cannot be listed"},
 		},
 		"what is in an archived project is not taken for deleted": {
 			api:      full,
 			have:     func(s *service) { s.find(web).row["archived_at"] = "2026-01-01" },
 			prior:    []planner.Record{known("work_item/web/pay", item(1))},
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
-			findings: []string{"warning archived: project/web (WEB) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+			findings: []string{"warning archived: project/web (WEB) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
 		},
 		"what the state knows of another project is void": {
 			api: full,
@@ -403,7 +403,7 @@ func TestIdentity(t *testing.T) {
 				"not_possible work_item/web/b: it needs work_item/web/a: " + lost,
 				"not_possible work_item/web/a: " + lost,
 				"not_possible work_item/web/c: it needs work_item/web/a: " + lost,
-				"not_possible link/web/a/l: it lives in work_item/web/a: " + lost,
+				"not_possible link/web/a/l: it belongs to work_item/web/a: " + lost,
 				"not_possible link/web/b/l: it needs work_item/web/a: " + lost,
 			},
 		},
@@ -419,7 +419,7 @@ func TestIdentity(t *testing.T) {
 			prior:    []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:     func(w *wanted) { w.put("project/web", "name=B") },
 			steps:    []string{"update project/web name"},
-			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with what was applied last"},
+			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with the state file instead"},
 		},
 		"what an edition lacks is said of everything that needs it": {
 			api:  full,
@@ -430,7 +430,7 @@ func TestIdentity(t *testing.T) {
 			steps: []string{
 				"not_possible cycle/web/a: this edition of the service has no cycles",
 				"create work_item/web/pay",
-				"not_possible cycle/web/a#work_items 1: the cycle cannot be made",
+				"not_possible cycle/web/a#work_items 1: the cycle cannot be created",
 			},
 		},
 		"nothing documented finds a project by its identifier": {
@@ -456,19 +456,19 @@ func TestIdentity(t *testing.T) {
 
 // cannotSettle is the notice that the project's identifier is not known.
 func cannotSettle(things string) string {
-	return "warning cannot-settle: the identifier of the project is not known: if an answer gets lost, nothing can tell what became of " + things +
-		"; give the project's identifier beside its id"
+	return "warning cannot-settle: the identifier of the project is not known: if a response is lost, planform cannot find " + things + " again" +
+		"; add the project's identifier beside its id"
 }
 
-const lost = "a former run may have created it, and no read can tell; look on the service, then say what you found: planform state resolve work_item/web/a --id ID, or --absent"
+const lost = "an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
 
 func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
 	t.Parallel()
-	cannotTell := func(things, by string) []string {
-		return []string{"warning cannot-tell: " + things + " of which the state file knows nothing will be created: the documented operations cannot tell what the service has already" +
-			"; what an earlier apply made would be there twice: then put its state file back, or give each thing " + by}
+	cannotTell := func(n, them, by string) []string {
+		return []string{"warning cannot-tell: " + n + " not in the state file will be created: the documented operations cannot tell whether the service has " + them +
+			"; those that an earlier apply created would be duplicated: restore its state file, or give each " + by}
 	}
-	notice := append(cannotTell("2 work items", "its identifier or id"), cannotSettle("2 work items"))
+	notice := append(cannotTell("2 work items", "them", "work item its identifier or id"), cannotSettle("2 work items"))
 	items := func(w *wanted) {
 		w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B")
 	}
@@ -483,14 +483,14 @@ func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
 			api: documented, want: items, steps: created[1:],
 			prior: []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with what was applied last",
+				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with the state file instead",
 				cannotSettle("1 work item"),
 			},
 		},
 		"the wider API looks": {api: full, want: items, steps: created},
 		"pages likewise": {
 			api: documented, want: func(w *wanted) { w.put("page/handbook", "name=Handbook") }, steps: []string{"create page/handbook"},
-			findings: cannotTell("1 page", "its id"),
+			findings: cannotTell("1 page", "it", "page its id"),
 		},
 		"links and requests are found again": {
 			api: documented,

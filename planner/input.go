@@ -107,7 +107,7 @@ type Answer struct {
 // namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.
 func (in *Input) namesNeed(hint string) string {
 	if in.APIFound {
-		return hint + ": the wider API, which looks up names, is not there or not open to this credential"
+		return hint + ": names need the wider API, which is missing or closed to this credential"
 	}
 	return hint + ", or use --api auto"
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"slices"
 
-	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -33,7 +32,7 @@ func (b *builder) addMembers(r *memberSet) {
 	case r.object != none && b.blocker(r.object) != none:
 		root := b.blocker(r.object)
 		lacks = b.unsupportedKind(root)
-		reason = "the " + r.container.Object.Kind.Noun() + " cannot be made"
+		reason = "the " + r.container.Object.Kind.Noun() + " cannot be created"
 		if f := &b.states[root]; f.presence == notFound {
 			reason = f.why
 		}
@@ -41,7 +40,7 @@ func (b *builder) addMembers(r *memberSet) {
 		reason = r.why
 	case b.lastDayOf(r) != "":
 		c := resource.MustLookup(r.kind.Membership.Container).Noun()
-		reason = "it is over since " + b.lastDayOf(r) + ", and the service puts nothing into " + diag.A(c) + " that is: name another " + c + ", or none"
+		reason = "it ended on " + b.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none"
 	case r.unsupported:
 		lacks = plural(resource.MustLookup(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {

@@ -224,8 +224,8 @@ func (l *removalFinder) keepSelf(d *removal) {
 	base := string(d.container.Address)
 	l.diags.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "own-user", Position: d.position, Address: base,
-		Summary: "the credential's own user stays in " + base + ": planform does not take itself out",
-		Hint:    "write `me` among its " + d.kind.Membership.Field + ", or leave it in the web app",
+		Summary: "the credential's own user stays in " + base + ": planform does not remove it",
+		Hint:    "add `me` to its " + d.kind.Membership.Field + ", or leave it in the web app",
 	})
 }
 
@@ -365,7 +365,7 @@ func (b *builder) planRemovals() {
 			}
 			b.steps[rank] = append(b.steps[rank], step)
 			if !ok {
-				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot take "+plural(resource.MustLookup(d.kind.Membership.Member))+" out of "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
+				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(d.kind.Membership.Member))+" from "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
 				continue
 			}
 			if d.unsupported {
@@ -375,7 +375,7 @@ func (b *builder) planRemovals() {
 				if m.Member == m.Container {
 					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 				}
-				step.Unsupported = "way to take out " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
+				step.Unsupported = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
 				step.Reason = "this edition of the service has no " + step.Unsupported
 				continue
 			}

@@ -44,7 +44,7 @@ func TestWhoLeaves(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"nobody leaves only because the manifest says nothing": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
-			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"who is archived, or in what is, is not left over": {
 			api: full,
@@ -57,13 +57,13 @@ func TestWhoLeaves(t *testing.T) {
 				roster("work_item/web/cash#blocked_by", ship), roster("work_item/web/pay#relates_to", uuid(9, 3)),
 			},
 			want:     wants("", func(w *wanted) { w.put("work_item/web/cash", "name=Cash") }),
-			findings: []string{"warning archived: work_item/web/cash (WEB-3) is archived on the service: left alone, with what is in it; restore what is to be managed, or take it out of the manifest"},
+			findings: []string{"warning archived: work_item/web/cash (WEB-3) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
 		},
 		"what is left over is counted with the things, but not who is one of them, or in one": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
-			findings: []string{"warning left-over: 2 things and 2 memberships that an earlier apply made are not in the manifest any more: cycle/web/s9, work_item/web/ship; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 2 objects and 2 memberships created by an earlier apply are no longer in the manifest: cycle/web/s9, work_item/web/ship; to delete them, use --prune"},
 		},
 		"nor what another manifest may want": {
 			api: full, have: have, want: wants(""), options: besides("a.yaml"),
@@ -98,7 +98,7 @@ func TestWhoLeaves(t *testing.T) {
 		"unless somebody else put it there": {
 			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
 			steps:    []string{"add_members module/web/m2#work_items 1"},
-			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"a cycle that the manifest only names is found by its name": {
 			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
@@ -125,7 +125,7 @@ func TestWhoLeaves(t *testing.T) {
 			},
 			want:     func(w *wanted) { w.put("project/web", "id="+web) },
 			steps:    []string{"remove_members project/web#members 1"},
-			findings: []string{"warning own-user: the credential's own user stays in project/web: planform does not take itself out; write `me` among its members, or leave it in the web app"},
+			findings: []string{"warning own-user: the credential's own user stays in project/web: planform does not remove it; add `me` to its members, or leave it in the web app"},
 		},
 		"nobody leaves where the service does not find who leaves by what its list shows": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", bob)},
@@ -134,7 +134,7 @@ func TestWhoLeaves(t *testing.T) {
 				s.members["project_member "+web], s.lacks["remove project_member"] = []string{bob}, true
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web) },
-			steps: []string{"not_possible project/web#members 1: this edition of the service has no way to take out members of a project (do that in the web app; planform state rm ADDRESS forgets them)"},
+			steps: []string{"not_possible project/web#members 1: this edition of the service has no way to remove members of a project (do that in the web app; planform state rm ADDRESS forgets them)"},
 		},
 		"an empty list takes out what planform added": {
 			api: full, have: have, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
@@ -142,7 +142,7 @@ func TestWhoLeaves(t *testing.T) {
 		},
 		"a list that shrank only with pruning": {
 			api: full, have: have, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
-			findings: []string{"warning left-over: 1 membership that an earlier apply made is not in the manifest any more; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"and then all in one request": {
 			api: full, have: have, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
@@ -163,7 +163,7 @@ func TestWhoLeaves(t *testing.T) {
 		},
 		"the documented operations take nobody out": {
 			api: documented, have: have, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
-			steps: []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot take work items out of a cycle"},
+			steps: []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot remove work items from a cycle"},
 		},
 		"only who is targeted leaves": {
 			api: full, have: have, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},

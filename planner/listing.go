@@ -99,7 +99,7 @@ func (s *Snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 		}
 		o := s.in.Desired[parent]
 		l.presence = notFound
-		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.states[parent].id + ": it has no list of its " + plural(t.kind)
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.states[parent].id + ": its " + plural(t.kind) + " cannot be listed"
 	default:
 		l.presence, l.rows = exists, a.Rows
 	}

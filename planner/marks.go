@@ -80,7 +80,7 @@ func (s *Snapshot) keepOne(k *resource.Kind, parent int, rows []resource.Row) st
 	})
 	why := "it is the oldest"
 	if _, known := s.owners[serviceID{k.Name, keep.ID()}]; known {
-		why = "the state knows it"
+		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
 	return "keep " + s.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.enumerate(k, parent, others)

@@ -84,7 +84,7 @@ func (s *Snapshot) lookUp(i int, t *kindInfo, r *resource.Reference) {
 			}
 			hint := ""
 			if t.kind.Section != "" {
-				hint = "write it among the " + plural(t.kind) + " of " + string(parent.Address)
+				hint = "add it to the " + plural(t.kind) + " of " + string(parent.Address)
 			}
 			s.unresolved(name, r, what+" is not there: "+string(parent.Address)+" does not exist yet", hint)
 			return
@@ -117,7 +117,7 @@ func (s *Snapshot) lookUpSelf(name nameKey, r *resource.Reference) {
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		s.unresolved(name, r, "the service does not say who you are, so \""+r.Text+"\" stands for nobody", "give an e-mail address or an ID")
+		s.unresolved(name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}
@@ -180,7 +180,7 @@ func (s *Snapshot) matchName(name nameKey, r *resource.Reference, l *listing) {
 	case 1:
 		s.resolved(name, hits[0].ID())
 	default:
-		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all bear this name", "give the ID of the right one")
+		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
 	}
 }
 
@@ -206,7 +206,7 @@ func wayOut(t *kindInfo, lists string) string {
 	if t.kind.Section == "" || t.create == nil {
 		return madeFirst
 	}
-	return "write it among the " + plural(t.kind) + " of " + lists + ", or give the ID of another one"
+	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
 }
 
 func (s *Snapshot) resolved(name nameKey, id string) {

@@ -33,7 +33,7 @@ func TestNames(t *testing.T) {
 		},
 		"two in any case are an error that names both": {
 			api: full, have: states("todo", "TODO"), want: pay("state=Todo"),
-			findings: []string{`error unknown-name: the state "Todo" is ambiguous in project/web: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all bear this name; give the ID of the right one"},
+			findings: []string{`error unknown-name: the state "Todo" is ambiguous in project/web: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all have this name; give the ID of the right one"},
 		},
 		"a member is found by e-mail address or display name, which may be the same": {
 			api: full, want: pay("assignees=ADA@example.com,bob"), steps: made,
@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 		},
 		"another word than those that are there is answered with these": {
 			api: full, have: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
-			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; write it among the states of project/web, or give the ID of another one`},
+			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; add it to the states of project/web, or give the ID of an existing one`},
 		},
 		"who created what comes from elsewhere may be gone": {
 			api: full, want: pay("created_by=eve@example.com"), steps: made,
@@ -60,7 +60,7 @@ func TestNames(t *testing.T) {
 		"but not who works on it as well": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
 			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; it must be on the service first; or give the ID of another one`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; create it on the service first, or give the ID of an existing one`},
 		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
@@ -68,7 +68,7 @@ func TestNames(t *testing.T) {
 				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			},
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; it must be on the service first; or give the ID of another one`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; create it on the service first, or give the ID of an existing one`},
 		},
 		"nothing documented finds a name": {
 			api: documented, want: pay("state=Todo"),
@@ -106,7 +106,7 @@ func TestNames(t *testing.T) {
 				s.have("project", "", shop, "identifier=SHOP").have("state", shop, uuid(3, 1), "name=Todo")
 			},
 			want:     pay("state=Todo"),
-			findings: []string{`error unknown-name: the service has no state "Todo" in project/web; write it among the states of project/web, or give the ID of another one`},
+			findings: []string{`error unknown-name: the service has no state "Todo" in project/web; add it to the states of project/web, or give the ID of an existing one`},
 		},
 	})
 }

@@ -32,31 +32,31 @@ func (b *builder) notices() {
 	for _, k := range resource.Kinds() {
 		t := b.kinds[k]
 		if n := b.stale[t]; n > 0 && b.expensive[k] == 0 {
-			b.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with what was applied last", "")
+			b.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with the state file instead", "")
 		}
 		if n := b.expensive[k]; n > 0 && !b.in.SkipRefresh && k.Membership != nil {
-			b.notice("not-read-again", "what "+countOf(n, resource.MustLookup(k.Membership.Container))+" have under "+k.Membership.Path()+" was not read again: it would take one request each",
-				"--refresh-all reads it")
+			b.notice("not-read-again", k.Membership.Path()+" of "+countOf(n, resource.MustLookup(k.Membership.Container))+" not re-read, since that takes one request each; the state file is trusted",
+				"--refresh-all re-reads them")
 		} else if n := unread[k]; n > 0 && !b.in.SkipRefresh {
-			b.notice("not-read-again", countOf(n, k)+" that the state knows were not read again: it would take one request each",
-				"--refresh-all reads them")
+			b.notice("not-read-again", countOf(n, k)+" not re-read, since that takes one request each; the state file is trusted",
+				"--refresh-all re-reads them")
 		}
 		if n := blind[t]; n > 0 {
 			by := "its id"
 			if k.Identifier != nil {
 				by = "its identifier or id"
 			}
-			hint := "what an earlier apply made would be there twice: then put its state file back, or give each thing " + by
-			b.notice("cannot-tell", countOf(n, k)+" of which the state file knows nothing will be created: the "+b.in.API.Noun()+" cannot tell what the service has already", hint)
+			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " " + by
+			b.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint)
 		}
 		if n := unnumbered[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
-			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if an answer gets lost, nothing can tell what became of "+countOf(n, k),
-				"give the "+parent+"'s identifier beside its id")
+			b.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
+				"add the "+parent+"'s identifier beside its id")
 		}
 		if n := alike[t]; n > 0 {
-			b.notice("same-name", countOf(n, k)+" will be created although the service has another of the same "+strings.Join(k.NaturalKey, " and "),
-				"--adopt-by-name takes those instead")
+			b.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
+				"--adopt-by-name adopts the existing ones instead")
 		}
 	}
 }

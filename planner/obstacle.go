@@ -82,8 +82,8 @@ func (b *builder) blockReason(i int, root int) string {
 	case unsupported:
 		why = "this edition of the service has no " + plural(o.Kind)
 	case indeterminate:
-		why = "a former run may have created it, and no read can tell; look on the service, then say what you found: " +
-			"planform state resolve " + string(o.Address) + " --id ID, or --absent"
+		why = "an earlier run may have created it, and planform cannot find out; check on the service, then run " +
+			"planform state resolve " + string(o.Address) + " --id ID (or --absent)"
 	case notFound:
 		why = f.why
 	case absent, pending, exists, invalid, hidden:
@@ -96,7 +96,7 @@ func (b *builder) blockReason(i int, root int) string {
 		return why
 	}
 	if o == b.in.Desired[i].Parent {
-		return "it lives in " + string(o.Address) + ": " + why
+		return "it belongs to " + string(o.Address) + ": " + why
 	}
 	return "it needs " + string(o.Address) + ": " + why
 }

@@ -161,16 +161,16 @@ func (b *builder) warnOrphans() {
 	m := b.countRemovals()
 	var what []string
 	if len(names) > 0 {
-		what = append(what, diag.Count(len(names), "thing"))
+		what = append(what, diag.Count(len(names), "object"))
 	}
 	if m > 0 {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	if n := len(names) + m; n > 0 {
-		text := strings.Join(what, " and ") + " that an earlier apply made " + are(n) + " not in the manifest any more"
+		text := strings.Join(what, " and ") + " created by an earlier apply " + are(n) + " no longer in the manifest"
 		if len(names) > 0 {
 			text += ": " + firstFew(names, ", ")
 		}
-		b.notice("left-over", text, "--prune deletes what is left over")
+		b.notice("left-over", text, "to delete "+them(n)+", use --prune")
 	}
 }

@@ -50,19 +50,19 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 			api: full, have: have, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/login", "name=Fix the login", "priority=high") },
 			steps:    []string{"create work_item/web/login"},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/fix-tge-login (WEB-2); --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"not where the fields differ": {
 			api: full, have: have, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=low") },
 			steps:    []string{"create work_item/web/let-people-in"},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/fix-tge-login (WEB-2); --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"also before it is deleted": {
 			api: full, have: have, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },
 			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
 			steps:    []string{"create work_item/web/fix-the-login", "delete work_item/web/fix-tge-login"},
-			findings: []string{"warning another-key: work_item/web/fix-the-login is created, and work_item/web/fix-tge-login is deleted; if they are one, write previously: fix-tge-login"},
+			findings: []string{"warning another-key: work_item/web/fix-the-login is created, and work_item/web/fix-tge-login is deleted; if it was renamed, add `previously: fix-tge-login` to the new entry"},
 		},
 	})
 }
@@ -79,7 +79,7 @@ func TestWhatIsLeftOverIsListed(t *testing.T) {
 	if len(plan.Orphans) != 7 || plan.Orphans[6].Address != "work_item/web/g" || plan.Orphans[6].ID != countOf(7) {
 		t.Errorf("%+v", plan.Orphans)
 	}
-	const text = "7 things that an earlier apply made are not in the manifest any more: work_item/web/a (WEB-1), work_item/web/b (WEB-2), " +
+	const text = "7 objects created by an earlier apply are no longer in the manifest: work_item/web/a (WEB-1), work_item/web/b (WEB-2), " +
 		"work_item/web/c (WEB-3), work_item/web/d (WEB-4), work_item/web/e (WEB-5), and 2 others"
 	if diff := cmp.Diff(text, plan.Notices[0].Summary); diff != "" {
 		t.Error(diff)

@@ -137,7 +137,7 @@ func (b *builder) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 	container := resource.MustLookup(resource.MustLookup(v.Field.MustBeMemberOf).Membership.Container)
 	at := b.in.Desired[b.ancestor(i, b.kinds[container])]
 	d.unappliable = append(d.unappliable, c)
-	d.causes = append(d.causes, "the service takes only members of "+string(at.Address)+" as "+v.Field.Name+": write "+strings.Join(names, ", ")+" among its members")
+	d.causes = append(d.causes, "the service accepts only members of "+string(at.Address)+" as "+v.Field.Name+": add "+strings.Join(names, ", ")+" to its members")
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
 		return slices.ContainsFunc(out, func(o *resource.Reference) bool { return o.Position == r.Position && o.Text == r.Text })

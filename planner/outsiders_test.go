@@ -26,7 +26,7 @@ func TestOutsiders(t *testing.T) {
 			},
 			steps: []string{
 				"create work_item/web/pay",
-				"not_possible work_item/web/pay: the service takes only members of project/web as assignees: write gus@example.com among its members",
+				"not_possible work_item/web/pay: the service accepts only members of project/web as assignees: add gus@example.com to its members",
 			},
 		},
 		"nothing is written again and again": {
@@ -34,7 +34,7 @@ func TestOutsiders(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com,gus@example.com")
 			},
-			steps: []string{"not_possible work_item/web/pay: the service takes only members of project/web as assignees: write gus@example.com among its members"},
+			steps: []string{"not_possible work_item/web/pay: the service accepts only members of project/web as assignees: add gus@example.com to its members"},
 		},
 		"whom the manifest brings in is in": {
 			api: full, have: item(ada),
@@ -58,7 +58,7 @@ func TestOutsiders(t *testing.T) {
 			},
 			steps: []string{
 				"create project/new", "create module/new/m",
-				"not_possible module/new/m: the service takes only members of project/new as members: write gus@example.com among its members",
+				"not_possible module/new/m: the service accepts only members of project/new as members: add gus@example.com to its members",
 			},
 		},
 	})

@@ -87,7 +87,7 @@ func (b *builder) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
 		d.unappliable = append(d.unappliable, c)
-		d.causes = append(d.causes, "it is over since "+b.states[i].lastDay()+", and the service changes nothing of "+plural(b.states[i].info.kind)+" that are")
+		d.causes = append(d.causes, "it ended on "+b.states[i].lastDay()+", and the service does not change finished "+plural(b.states[i].info.kind))
 	}
 	d.send, d.changes = nil, nil
 }

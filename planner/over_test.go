@@ -123,7 +123,7 @@ func fields(list string) []string {
 	return strings.Split(list, "|")
 }
 
-// TestDaysAreThoseOfTheProject: the service keeps the moments at which they begin and end there.
+// TestDaysAreThoseOfTheProject: the moments at which they begin and end there.
 func TestDaysAreThoseOfTheProject(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Pacific/Pago_Pago", "Pacific/Chatham", "Pacific/Kiritimati", "Asia/Kathmandu", "America/St_Johns", "UTC"} {

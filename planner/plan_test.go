@@ -181,7 +181,7 @@ func TestACircleIsAnErrorAtItsPlace(t *testing.T) {
 	if plan != nil || len(found) != 1 {
 		t.Fatal(plan, found)
 	}
-	want := "workspace.yaml:20:3: error: these need each other: work_item/web/a -> work_item/web/b -> work_item/web/a (at projects[0].work_items[0]); work_item/web/b is at workspace.yaml:30:3; take one of these references out"
+	want := "workspace.yaml:20:3: error: circular reference: work_item/web/a -> work_item/web/b -> work_item/web/a (at projects[0].work_items[0]); work_item/web/b is at workspace.yaml:30:3; remove one of these references"
 	if got := found[0].String(); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -28,7 +28,7 @@ func (p *pruner) checkPresent(l *orphan) decision {
 		}
 	}
 	if t.get == nil {
-		return l.block("no read shows whether it is there")
+		return l.block("planform cannot check whether it still exists")
 	}
 	path, _ := t.get.Expand(l.params)
 	switch answer, answered := p.ask(Read{Operation: t.get, Path: path}); {
@@ -79,7 +79,7 @@ func (p *pruner) confirmGone(l *orphan) decision {
 	}
 	for _, row := range answer.Rows {
 		if at, _ := row["archived_at"].(string); at != "" {
-			return l.block("somebody archived " + string(top) + ", which then shows nothing of what is in it")
+			return l.block(string(top) + " is archived, so its contents cannot be checked")
 		}
 	}
 	return vanished

@@ -96,8 +96,8 @@ func (l *orphan) names(row resource.Row) []string {
 func (b *builder) protected(l *orphan) {
 	b.diags.Add(diag.Diagnostic{
 		Code: "protected", Address: string(l.record.Address),
-		Summary: string(l.record.Address) + " is protected, and the manifest does not have it any more",
-		Hint:    "write it again; to let it go, set protect: false first and apply that",
+		Summary: string(l.record.Address) + " is protected, and no longer in the manifest",
+		Hint:    "add it again; to delete it, apply protect: false first",
 	})
 }
 
@@ -108,8 +108,8 @@ func (b *builder) pruneNotices() {
 		return
 	}
 	if n := b.unchecked + b.uncheckedUse; n > 0 {
-		b.notice("not-looked-into", "what others put into "+diag.Count(n, "thing")+" that would be deleted, such as comments, was not looked at: it would take a request or more each",
-			"--refresh-all looks")
+		b.notice("not-looked-into", diag.Count(n, "object")+" to be deleted not checked for content added by others, such as comments: that takes one or more requests each",
+			"--refresh-all checks "+them(n))
 	}
 	b.warnRekeyed()
 	b.warnOtherSources()
@@ -124,12 +124,12 @@ func (b *builder) pruneNotices() {
 		}
 	}
 	if len(archived) > 0 {
-		b.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with what is in it",
-			"restore what is to be deleted; planform state rm forgets a thing")
+		b.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
+			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n > 0 {
-		b.notice("not-made", diag.Count(n, "thing")+" that planform did not make "+are(n)+" not in the manifest any more, and not deleted",
-			"planform state rm forgets a thing")
+		b.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted: planform did not create "+them(n),
+			"planform state rm ADDRESS stops tracking one")
 	}
 }
 
@@ -180,6 +180,6 @@ func (b *builder) warnOneRekeyed(o *resource.Object, from resource.Address, how 
 	b.diags.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
 		Summary: string(o.Address) + " is created, and " + string(from) + how + " is deleted",
-		Hint:    "if they are one, write previously: " + from.Key(),
+		Hint:    "if it was renamed, add `previously: " + from.Key() + "` to the new entry",
 	})
 }

@@ -37,7 +37,7 @@ func TestPrune(t *testing.T) {
 		"without the flag nothing goes, and the plan says how much is left over": {
 			api: full, have: items, want: project,
 			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
-			findings: []string{"warning left-over: 2 things that an earlier apply made are not in the manifest any more: work_item/web/a, work_item/web/b; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 2 objects created by an earlier apply are no longer in the manifest: work_item/web/a, work_item/web/b; to delete them, use --prune"},
 		},
 		"what planform made and nobody wants goes, what is below before what is above": {
 			api: full, have: items, want: project, options: pruning,
@@ -49,13 +49,13 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", CreatedByUs: true, Sources: presence()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
 			findings: []string{
-				"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing",
+				"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one",
 			},
 		},
 		"unless nothing tells it": {
 			api: full, have: linked, options: pruning, want: func(*wanted) {},
 			prior: []planner.Record{made("work_item/site/c", c)},
-			steps: []string{"not_possible work_item/site/c: it would be deleted, but it is not known what project/site is on the service"},
+			steps: []string{"not_possible work_item/site/c: it would be deleted, but the ID of project/site is not known"},
 		},
 		"a changed key looks like that, and is asked about": {
 			api: full, options: pruning,
@@ -63,7 +63,7 @@ func TestPrune(t *testing.T) {
 			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
 			prior:    []planner.Record{made("work_item/web/c", c, "name=C")},
 			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
-			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if they are one, write previously: c"},
+			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if it was renamed, add `previously: c` to the new entry"},
 		},
 		"what lives in it goes along": {
 			api: full, have: linked, want: project, options: pruning,
@@ -83,20 +83,20 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), made("link/web/a/https://example.com/a#b", uuid(0xa, 1))},
 			steps: []string{"delete link/web/a/https://example.com/a#b"},
 		},
-		"what planform did not make stays": {
+		"what planform did not create stays": {
 			api: full, have: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
 		},
 		"and keeps what it is in": {
 			api: full, have: items, want: func(*wanted) {}, options: pruning,
 			prior: []planner.Record{made("project/web", web), known("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
-				"not_possible project/web: it would be deleted, but planform did not make work_item/web/a, which is in it",
+				"not_possible project/web: it would be deleted, but planform did not create work_item/web/a in it",
 			},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
 		},
 		"what stays for what somebody else put into it keeps all that it is below, and lets go of what it has": {
 			api: full, want: project, options: pruning,
@@ -110,9 +110,9 @@ func TestPrune(t *testing.T) {
 			},
 			steps: []string{
 				"delete link/web/a/https://example.com/a/b",
-				"not_possible work_item/web/d: it would be deleted, but planform did not make the comment " + uuid(0xb, 1) + ", which is in it",
-				`not_possible work_item/web/b: it would be deleted, but work item "D" is below it, and stays`,
-				`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`,
+				"not_possible work_item/web/d: it would be deleted, but planform did not create the comment " + uuid(0xb, 1) + " in it",
+				`not_possible work_item/web/b: it would be deleted, but work item "D" below it stays`,
+				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
 			},
 		},
 		"a project that goes is looked into down to what is in its work items": {
@@ -125,15 +125,15 @@ func TestPrune(t *testing.T) {
 			steps: []string{
 				"delete link/web/a/https://example.com/a/b",
 				"delete work_item/web/c",
-				"not_possible work_item/web/b: it would be deleted, but planform did not make the comment " + uuid(0xb, 1) + ", which is in it",
-				`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`,
-				"not_possible project/web: it would be deleted, but work_item/web/b, which is in it, stays",
+				"not_possible work_item/web/b: it would be deleted, but planform did not create the comment " + uuid(0xb, 1) + " in it",
+				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
+				"not_possible project/web: it would be deleted, but work_item/web/b in it stays",
 			},
 		},
 		"what somebody else put below it keeps it": {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},
-			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" is below it, and stays`},
+			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
 		"unless the manifest moves that away": {
 			api: full, have: items, options: pruning,
@@ -147,21 +147,21 @@ func TestPrune(t *testing.T) {
 				s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},
 			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
-			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not make the customer request "SSO", which is in it`},
+			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not create the customer request "SSO" in it`},
 		},
 		"also what they put into a work item": {
 			api: full, have: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
-				`not_possible work_item/web/a: it would be deleted, but planform did not make the link "https://example.com/a/b", which is in it`,
+				`not_possible work_item/web/a: it would be deleted, but planform did not create the link "https://example.com/a/b" in it`,
 			},
 		},
 		"what somebody archived stays": {
 			api: full, want: project, options: pruning,
 			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
 			prior:    []planner.Record{made("cycle/web/s", uuid(2, 1))},
-			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with what is in it; restore what is to be deleted; planform state rm forgets a thing"},
+			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
 		"so does a work item, with who and what is in it": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b) }, options: pruning,
@@ -175,13 +175,13 @@ func TestPrune(t *testing.T) {
 				{Address: "work_item/web/b#blocked_by", Members: []string{a}, Sources: presence()},
 				{Address: "work_item/web/a#relates_to", Members: []string{b}, Sources: presence()},
 			},
-			findings: []string{"warning archived: work_item/web/a is archived on the service: left alone, with what is in it; restore what is to be deleted; planform state rm forgets a thing"},
+			findings: []string{"warning archived: work_item/web/a is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
 		"and what is in it": {
 			api: full, want: project, options: pruning,
 			have:  func(s *service) { s.find(web).row["archived_at"] = "2026-11-20" },
 			prior: []planner.Record{made("work_item/web/a", a)},
-			steps: []string{"not_possible work_item/web/a: it would be deleted, but somebody archived project/web, which then shows nothing of what is in it"},
+			steps: []string{"not_possible work_item/web/a: it would be deleted, but project/web is archived, so its contents cannot be checked"},
 		},
 		"what is gone already is forgotten": {
 			api: full, want: project, options: pruning,
@@ -200,7 +200,7 @@ func TestPrune(t *testing.T) {
 			api: full, have: items, want: project, options: pruning,
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), Protect: true}},
 			findings: []string{
-				"error protected: work_item/web/c is protected, and the manifest does not have it any more; write it again; to let it go, set protect: false first and apply that",
+				"error protected: work_item/web/c is protected, and no longer in the manifest; add it again; to delete it, apply protect: false first",
 			},
 		},
 		"the documented operations delete nothing": {
@@ -243,7 +243,7 @@ func TestPrune(t *testing.T) {
 		"and is left to be settled where it has none": {
 			api: full, want: project, options: pruning,
 			prior:    []planner.Record{{Address: "customer/d", PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
-			findings: []string{"warning not-made: 1 thing that planform did not make is not in the manifest any more, and not deleted; planform state rm forgets a thing"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
 		},
 	})
 }

@@ -28,7 +28,7 @@ type pruner struct {
 // and so is what they live in.
 func (p *pruner) decideAll(kept []resource.Address) {
 	for _, address := range kept {
-		p.blockParents(address, string(address)+", which is in it, is not targeted")
+		p.blockParents(address, string(address)+" in it is not targeted")
 	}
 	for _, l := range p.orphans { // parents first
 		p.locate(l)
@@ -101,13 +101,13 @@ func (p *pruner) locate(l *orphan) {
 	}
 	switch {
 	case r.Protect:
-		p.blockParents(r.Address, string(r.Address)+", which is in it, is protected")
+		p.blockParents(r.Address, string(r.Address)+" in it is protected")
 	case other != "":
-		p.blockParents(r.Address, string(r.Address)+", which is in it, stood in "+other+", which is not read")
+		p.blockParents(r.Address, string(r.Address)+" in it comes from "+other+", which is not part of this run")
 	case l.decision == otherSource:
-		p.blockParents(r.Address, "the state does not say in what manifest "+string(r.Address)+" stood, which is in it")
+		p.blockParents(r.Address, "the state file does not say which manifest had "+string(r.Address)+" in it")
 	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
-		p.blockParents(r.Address, "planform did not make "+string(r.Address)+", which is in it")
+		p.blockParents(r.Address, "planform did not create "+string(r.Address)+" in it")
 	}
 }
 
@@ -178,7 +178,7 @@ func (p *pruner) unlocatable(l *orphan) {
 	case wanted && (p.states[i].presence == absent || p.states[i].replaced):
 		l.decision = vanished // with what it lived in
 	default:
-		l.block("it is not known what " + string(parent) + " is on the service")
+		l.block("the ID of " + string(parent) + " is not known")
 	}
 }
 
@@ -196,7 +196,7 @@ func (p *pruner) checkContents(l *orphan) {
 		}
 		for _, row := range rows {
 			if up, _ := field.ObservedIn(row); up == l.record.ID && !p.movesAway(k, row, field) {
-				l.decision = l.block(label(k, row) + " is below it, and stays")
+				l.decision = l.block(label(k, row) + " below it stays")
 				return
 			}
 		}
@@ -228,14 +228,14 @@ func (p *pruner) checkContents(l *orphan) {
 				}
 			}
 			if !given && (in == nil || in.parent != l) {
-				l.decision = l.block("planform did not make the " + label(child, rows[id]) + ", which is in it")
+				l.decision = l.block("planform did not create the " + label(child, rows[id]) + " in it")
 				return
 			}
 			if in != nil && in.decision == undecided && p.unchecked == 0 {
 				p.checkContents(in)
 			}
 			if in != nil && (in.decision == needsRead || in.decision == blocked && l.decision != needsRead) {
-				l.decision, l.reason = in.decision, "it would be deleted, but "+string(in.record.Address)+", which is in it, stays"
+				l.decision, l.reason = in.decision, "it would be deleted, but "+string(in.record.Address)+" in it stays"
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (p *pruner) keepAncestors() {
 		if over == nil || over.decision != toDelete {
 			continue
 		}
-		over.block(label(l.info.kind, row) + " is below it, and stays")
+		over.block(label(l.info.kind, row) + " below it stays")
 		stays = append(stays, over)
 		for _, in := range inside[over] {
 			if in.decision == deleteWithParent { // by itself, now

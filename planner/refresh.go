@@ -79,13 +79,13 @@ func (s *Snapshot) refreshOne(o *resource.Object, f *objectState) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // what bears the state's identifier now says nothing of this object
-		s.diags.Add(warning(o, "other-thing", string(o.Address)+" was "+by+" at the last apply, which is another "+o.Kind.Noun()+" now; it is not refreshed"))
+		s.diags.Add(warning(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read"))
 		f.identifier = ""
 	case o.ID != "":
 		s.report(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
 		f.presence = invalid
 	case o.Kind.Numbered():
-		s.contradicts(o, f, f.id+" by the state, which is not "+by, "planform state rm "+string(o.Address)+" forgets what the state says")
+		s.contradicts(o, f, f.id+" according to the state file, which is not "+by, "planform state rm "+string(o.Address)+" removes the entry from the state")
 	default:
 		s.byIdentifier(o, f)
 	}
@@ -101,7 +101,7 @@ func (s *Snapshot) vanished(o *resource.Object, f *objectState) {
 	case o.Identifier != "":
 		s.byIdentifier(o, f)
 	case f.info.create == nil && !f.info.recognisable():
-		s.report(o, "not-found", string(o.Address)+" is not on the service any more, and planform cannot create it again", "take it out of the manifest, or give the id of another one")
+		s.report(o, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
 		f.presence = invalid
 	default:
 		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone

@@ -18,13 +18,13 @@ func (b *builder) checkRefused(i int, sent []*resource.Value) {
 			b.diags.Add(diag.Diagnostic{Code: "refused", Position: v.Position, Address: string(o.Address), Summary: summary, Hint: hint})
 		}
 		if at := strings.IndexAny(v.Text, v.Field.Forbidden); at >= 0 {
-			refuse("the service takes no "+v.Text[at:at+1]+" in the "+v.Field.Name+" of "+diag.A(o.Kind.Noun()), "leave these out: "+strings.Join(strings.Split(v.Field.Forbidden, ""), " "))
+			refuse("the service accepts no "+v.Text[at:at+1]+" in the "+v.Field.Name+" of "+diag.A(o.Kind.Noun()), "leave these out: "+strings.Join(strings.Split(v.Field.Forbidden, ""), " "))
 		}
 		if slices.Contains(v.Field.Reserved, v.Text) {
-			refuse("the service keeps the "+v.Field.Name+" "+v.Text+" to itself", "choose another")
+			refuse("the "+v.Field.Name+" "+v.Text+" is reserved by the service", "choose another "+v.Field.Name)
 		}
 		if pair, ok := o.Kind.Field(v.Field.Pair); ok && !v.Null && b.isEmpty(o, f, pair) {
-			refuse(string(o.Address)+" has a "+v.Field.Name+" and no "+pair.Name+", and the service wants both or none", "write the "+pair.Name+", or leave the "+v.Field.Name+" out")
+			refuse(string(o.Address)+" has a "+v.Field.Name+" but no "+pair.Name+"; the service requires both or neither", "add the "+pair.Name+", or remove the "+v.Field.Name)
 		}
 	}
 }
@@ -71,8 +71,8 @@ func (b *builder) checkFeature(i int) {
 	if known && on != "true" {
 		b.diags.Add(diag.Diagnostic{
 			Code: "switched-off", Position: o.Position, Address: string(o.Address),
-			Summary: string(parent.Address) + " has its " + plural(o.Kind) + " switched off",
-			Hint:    "write " + switchField.Name + ": true in the " + parent.Kind.Noun(),
+			Summary: plural(o.Kind) + " are switched off in " + string(parent.Address),
+			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
 			Related: []diag.Related{{Position: at, Note: "it is at"}},
 		})
 	}

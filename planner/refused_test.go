@@ -9,7 +9,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"characters in a project's name": {
 			api: full, want: func(w *wanted) { w.put("project/new", "identifier=NEW", "name=R&D") },
-			findings: []string{"error refused: the service takes no & in the name of a project; leave these out: & + , : ; $ ^ } { * = ? @ # | ' < > . ( ) % ! -"},
+			findings: []string{"error refused: the service accepts no & in the name of a project; leave these out: & + , : ; $ ^ } { * = ? @ # | ' < > . ( ) % ! -"},
 		},
 		"but not in one that it has": {
 			api:  full,
@@ -18,12 +18,12 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		},
 		"a name that is its own": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("state/web/t", "name=Triage") },
-			findings: []string{"error refused: the service keeps the name Triage to itself; choose another"},
+			findings: []string{"error refused: the name Triage is reserved by the service; choose another name"},
 		},
 		"one date of two": {
 			api: full, have: func(s *service) { s.find(web).row["cycle_view"] = "true" },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s", "name=S", "start_date=2031-01-06") },
-			findings: []string{"error refused: cycle/web/s has a start_date and no end_date, and the service wants both or none; write the end_date, or leave the start_date out"},
+			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
 		"unless it has the other": {
 			api: full,
@@ -43,11 +43,11 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s", "id="+sprint, "start_date=2031-01-07", "end_date!")
 			},
-			findings: []string{"error refused: cycle/web/s has a start_date and no end_date, and the service wants both or none; write the end_date, or leave the start_date out"},
+			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
 		"things of a kind that is switched off": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
-			findings: []string{"error switched-off: project/web has its modules switched off; write module_view: true in the project"},
+			findings: []string{"error switched-off: modules are switched off in project/web; set module_view: true in the project"},
 		},
 		"a new project has them on until they are in": {
 			api: full,

@@ -40,7 +40,7 @@ func (b *builder) blockRelated(r *memberSet, entries []memberRef, n int) {
 		step := &Step{
 			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
 			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
-			Reason:  "the two stand to each other as " + e.other + " already, and the service keeps one relation of two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
+			Reason:  "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
 		}
 		rank := resource.Order(r.kind.Name)
 		b.steps[rank] = append(b.steps[rank], step)

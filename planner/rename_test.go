@@ -47,7 +47,7 @@ func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
 	if diff := cmp.Diff(want, corrections(plan)); diff != "" {
 		t.Error(diff)
 	}
-	if plan.Summary.Create+plan.Summary.Delete+plan.Summary.Adopt > 0 || plan.StateChanges[0].Why != "is cycle/site/sprint from now on" {
+	if plan.Summary.Create+plan.Summary.Delete+plan.Summary.Adopt > 0 || plan.StateChanges[0].Why != "is now cycle/site/sprint" {
 		t.Error(lines(plan), plan.StateChanges)
 	}
 	s.apply(plan)
@@ -77,11 +77,11 @@ func TestRenamesThatAreNone(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"a key that the state knows by now is left alone": {
 			api: full, have: have, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/a; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/a; to delete it, use --prune"},
 		},
 		"a former key that nothing has means nothing": {
 			api: full, have: have, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},
-			findings: []string{"warning same-name: 1 work item will be created although the service has another of the same name; --adopt-by-name takes those instead"},
+			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
 		},
 	})
 }

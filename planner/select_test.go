@@ -112,7 +112,7 @@ func TestNoCreate(t *testing.T) {
 			},
 			steps: []string{
 				"not_possible work_item/web/a: it is not on the service, and --no-create work_item is given",
-				"not_possible link/web/a/l: it lives in work_item/web/a: it is not on the service, and --no-create work_item is given",
+				"not_possible link/web/a/l: it belongs to work_item/web/a: it is not on the service, and --no-create work_item is given",
 			},
 		},
 	})
@@ -133,12 +133,12 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		},
 		"nor what something that is not one is in": {
 			api: full, have: have, prior: prior, options: only("project/*"), want: func(*wanted) {},
-			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a, which is in it, is not targeted"},
+			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it is not targeted"},
 		},
 		"and what is meant by nothing is not counted": {
 			api: full, have: have, prior: prior, want: func(*wanted) {},
 			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
-			findings: []string{"warning left-over: 1 thing that an earlier apply made is not in the manifest any more: work_item/web/b; --prune deletes what is left over"},
+			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"},
 		},
 	})
 }

@@ -74,7 +74,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			},
 			prior:    []planner.Record{there, lostCreate(pay, 7)},
 			want:     one,
-			findings: []string{"error ambiguous: the service has 2 things that could be work_item/web/pay, found by its number and name: WEB-8 (" + uuid(9, 8) + "), WEB-9 (" + uuid(9, 9) + "); give the id of the right one"},
+			findings: []string{"error ambiguous: the service has 2 work items that could be work_item/web/pay, found by its number and name: WEB-8 (" + uuid(9, 8) + "), WEB-9 (" + uuid(9, 9) + "); give the id of the right one"},
 		},
 		"unless only one of them is as it was sent": {
 			api: documented,

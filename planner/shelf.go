@@ -68,7 +68,7 @@ func (b *builder) keepArchived(i int) {
 	b.recordKnown(i)
 	b.plan.Summary.Unchanged++
 	if _, _, given := wantsArchived(o); !given {
-		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it is left as it is, and so is who belongs to it"))
+		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are"))
 	}
 }
 
@@ -136,7 +136,7 @@ func (b *builder) unarchivable(i int) string {
 		switch {
 		case !known:
 		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.past(text, b.zone(f.parent)):
-			return "only " + diag.A(k.Noun()) + " that is over can be archived: its " + field.Name + " must be past"
+			return "only a finished " + k.Noun() + " can be archived: its " + field.Name + " must be in the past"
 		case len(field.ArchivableValues) > 0 && !slices.Contains(field.ArchivableValues, text):
 			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.ArchivableValues, " or ") + " can be archived"
 		}

@@ -45,7 +45,7 @@ func TestArchiving(t *testing.T) {
 		},
 		"two of one name are an error": {
 			api: full, have: func(s *service) { have(since)(s); s.have("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
-			findings: []string{"error ambiguous: the service has 2 things that could be module/web/board, found by its name: " + board + ", " + uuid(0xd, 2) + "; give the id of the right one"},
+			findings: []string{"error ambiguous: the service has 2 modules that could be module/web/board, found by its name: " + board + ", " + uuid(0xd, 2) + "; give the id of the right one"},
 		},
 		"the documented operations cannot": {
 			api: documented, prior: prior, want: func(w *wanted) { w.put("project/web", "id="+web).put("module/web/board", "id="+board, "archived=true") },

@@ -300,7 +300,7 @@ func (s *Snapshot) recordOwners() {
 		s.diags.Add(diag.Diagnostic{
 			Code: "same-thing", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.matchedByText(),
-			Hint:    "take one of them out of the manifest, or give each its own id",
+			Hint:    "remove one of them from the manifest, or give each its own id",
 			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},
 		})
 		f.presence = invalid

@@ -36,7 +36,7 @@ func (b *builder) unavailableRef(i int, t *refField, r *resource.Reference) stri
 	case notFound:
 		return string(b.in.Desired[at].Address) + ": " + f.why
 	case hidden:
-		return string(b.in.Desired[at].Address) + " is " + f.why + ", or what it lives in"
+		return string(b.in.Desired[at].Address) + " (or its parent) is " + f.why
 	default:
 		return ""
 	}

@@ -107,7 +107,7 @@ func (p *pruner) namedBy(l *orphan) string {
 		}
 	}
 	if by := p.stillNamed[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
-		return string(by) + " names it still"
+		return string(by) + " still refers to it"
 	}
 	return ""
 }
@@ -132,7 +132,7 @@ func (p *pruner) usedBy(l *orphan) string {
 			}
 		}
 		if len(by) > 0 {
-			return countOf(len(by), u.info.kind) + " " + verb(len(by), "name") + " it under " + u.field.Path() + ": " + firstFew(by, ", ")
+			return countOf(len(by), u.info.kind) + " " + verb(len(by), "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
 		}
 	}
 	return ""
@@ -211,7 +211,7 @@ func (p *pruner) heldBy(l *orphan) string {
 		}
 		if len(by) > 0 {
 			slices.Sort(by)
-			return countOf(len(by), resource.MustLookup(m.Member)) + " that planform did not put there " + are(len(by)) + " in it: " + firstFew(by, ", ")
+			return countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + firstFew(by, ", ")
 		}
 		if !answer.Unsupported {
 			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(mine))})
@@ -276,7 +276,7 @@ func (p *pruner) carriedBy(l *orphan) string {
 			}
 		}
 		if len(by) > 0 {
-			return countOf(len(by), t.kind) + " " + verb(len(by), "name") + " it under " + k.Membership.Path() + ": " + firstFew(by, ", ")
+			return countOf(len(by), t.kind) + " " + verb(len(by), "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
 		}
 	}
 	return ""

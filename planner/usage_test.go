@@ -40,8 +40,8 @@ func TestWhatOthersUseStays(t *testing.T) {
 			have:  all(item(bobs, 1), in("cycle_work_item", cyc, bobs), in("module_work_item", mod, bobs)),
 			prior: []planner.Record{made("cycle/web/cyc", cyc), made("module/web/mod", mod)},
 			steps: []string{
-				"not_possible cycle/web/cyc: " + refused + "1 work item that planform did not put there is in it: " + bobs,
-				"not_possible module/web/mod: " + refused + "1 work item that planform did not put there is in it: " + bobs,
+				"not_possible cycle/web/cyc: " + refused + "1 work item added by others is in it: " + bobs,
+				"not_possible module/web/mod: " + refused + "1 work item added by others is in it: " + bobs,
 			},
 		},
 		"but not one with whom planform put there": {
@@ -63,9 +63,9 @@ func TestWhatOthersUseStays(t *testing.T) {
 			have:  all(item(bobs, 1, "labels="+label, "state="+state, "type="+kind)),
 			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item_type/web/story", kind)},
 			steps: []string{
-				"not_possible work_item_type/web/story: " + refused + "1 work item names it under type: \"9\"",
-				"not_possible label/web/l1: " + refused + "1 work item names it under labels: \"9\"",
-				"not_possible state/web/s: " + refused + "1 work item names it under state: \"9\"",
+				"not_possible work_item_type/web/story: " + refused + "1 work item refers to it in type: \"9\"",
+				"not_possible label/web/l1: " + refused + "1 work item refers to it in labels: \"9\"",
+				"not_possible state/web/s: " + refused + "1 work item refers to it in state: \"9\"",
 			},
 		},
 		"but not if planform made the item, and it goes too": {
@@ -79,7 +79,7 @@ func TestWhatOthersUseStays(t *testing.T) {
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
 			have:  all(item(ours, 2, "state="+state)),
 			prior: []planner.Record{made("state/web/s", state), made("work_item/web/ours", ours, "name=9", "state="+state)},
-			steps: []string{"not_possible state/web/s: " + refused + "1 work item names it under state: WEB-2"},
+			steps: []string{"not_possible state/web/s: " + refused + "1 work item refers to it in state: WEB-2"},
 		},
 		"a label that planform itself put on an item goes, one that somebody put there stays": {
 			api: full, options: pruning,
@@ -92,7 +92,7 @@ func TestWhatOthersUseStays(t *testing.T) {
 				made("label/web/l1", label), made("label/web/l2", uuid(0xe, 2)), made("work_item/web/ours", ours, "name=9", "labels="+label),
 			},
 			steps: []string{
-				"not_possible label/web/l2: " + refused + "1 work item names it under labels: \"B\"",
+				"not_possible label/web/l2: " + refused + "1 work item refers to it in labels: \"B\"",
 				"delete label/web/l1",
 			},
 		},
@@ -102,8 +102,8 @@ func TestWhatOthersUseStays(t *testing.T) {
 			have:  all(item(ours, 2, "labels="+label), in("cycle_work_item", cyc, ours)),
 			prior: []planner.Record{made("label/web/l1", label), made("cycle/web/cyc", cyc), made("work_item/web/ours", ours, "name=9", "labels="+label)},
 			steps: []string{
-				"not_possible cycle/web/cyc: " + refused + "work_item/web/ours names it still",
-				"not_possible label/web/l1: " + refused + "work_item/web/ours names it still",
+				"not_possible cycle/web/cyc: " + refused + "work_item/web/ours still refers to it",
+				"not_possible label/web/l1: " + refused + "work_item/web/ours still refers to it",
 			},
 		},
 		"an initiative and a teamspace with somebody's project": {
@@ -114,8 +114,8 @@ func TestWhatOthersUseStays(t *testing.T) {
 			},
 			prior: []planner.Record{made("initiative/q1", uuid(5, 1)), made("teamspace/t", uuid(5, 2))},
 			steps: []string{
-				"not_possible teamspace/t: " + refused + "1 project that planform did not put there is in it: " + web,
-				"not_possible initiative/q1: " + refused + "1 project that planform did not put there is in it: " + web,
+				"not_possible teamspace/t: " + refused + "1 project added by others is in it: " + web,
+				"not_possible initiative/q1: " + refused + "1 project added by others is in it: " + web,
 			},
 		},
 		"a label that somebody's initiative carries": {
@@ -125,7 +125,7 @@ func TestWhatOthersUseStays(t *testing.T) {
 				s.members["initiative_initiative_label "+uuid(5, 1)] = []string{uuid(5, 2)}
 			},
 			prior: []planner.Record{made("initiative_label/growth", uuid(5, 2))},
-			steps: []string{"not_possible initiative_label/growth: " + refused + "1 initiative names it under labels: \"Q1\""},
+			steps: []string{"not_possible initiative_label/growth: " + refused + "1 initiative refers to it in labels: \"Q1\""},
 		},
 	})
 }
@@ -142,7 +142,7 @@ func TestThoseWhoUseAThingAreNamedByTheirNumbers(t *testing.T) {
 	s.in.Prune = true
 	s.in.Prior["state/web/s"] = made("state/web/s", uuid(0xf, 1))
 	plan := s.mustPlan(want(t).put("project/web", "id="+web, "identifier=WEB", "name=Website").all())
-	const reason = "it would be deleted, but 7 work items name it under state: WEB-1, WEB-2, WEB-3, WEB-4, WEB-5, and 2 others"
+	const reason = "it would be deleted, but 7 work items refer to it in state: WEB-1, WEB-2, WEB-3, WEB-4, WEB-5, and 2 others"
 	if got := lines(plan); len(got) != 1 || got[0] != "not_possible state/web/s: "+reason {
 		t.Error(got)
 	}

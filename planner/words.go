@@ -31,9 +31,9 @@ func are(n int) string {
 	return "are"
 }
 
-func stood(n int) string {
+func them(n int) string {
 	if n == 1 {
-		return "it stood is"
+		return "it"
 	}
-	return "they stood are"
+	return "them"
 }

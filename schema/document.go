@@ -55,7 +55,7 @@ var document = sync.OnceValue(func() []byte {
 		{"$schema", draft},
 		{"$id", ID},
 		{"title", "planform manifest"},
-		{"description", "What a Plane workspace shall hold. Only what is written is managed: a field that is absent is never sent and never compared."},
+		{"description", "The contents of a Plane workspace. Only fields that are written are managed: an absent field is never sent and never compared."},
 		{"type", []string{"object", "null"}},
 		{"additionalProperties", false},
 	}
@@ -80,23 +80,23 @@ func shell() object {
 
 // extensions are what a document may hold beside what it means.
 func extensions() object {
-	return object{{"^" + Extension, object{{"description", "Passed over: a place for what anchors mark."}}}}
+	return object{{"^" + Extension, object{{"description", "Ignored: a place for YAML anchors."}}}}
 }
 
 func shellProperties() object {
 	return object{
 		{Version, object{
-			{"description", "Version of the manifest's form. It is 1."},
+			{"description", "Version of the manifest format: 1."},
 			{"const", 1},
 		}},
 		{Workspace, object{
-			{"description", "Slug of the workspace, as its web address shows it. --workspace and PLANE_WORKSPACE_SLUG override it."},
+			{"description", "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent."},
 			{"type", textTypes(false)},
 			{"pattern", workspacePattern},
 			{"examples", []string{"acme"}},
 		}},
 		{Source, object{
-			{"description", "Where the manifest comes from; an export writes it. Elsewhere its IDs and work item identifiers are names only: they are neither looked up nor sent."},
+			{"description", "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored."},
 			{"type", "object"},
 			{"additionalProperties", false},
 			{"required", []string{BaseURL, Workspace}},
@@ -166,7 +166,7 @@ func properties(k *resource.Kind, whole bool) object {
 			{"maxLength", 100},
 		}},
 		{ObjectID, object{
-			{"description", "ID on the service, of a thing that exists already."},
+			{"description", "ID of an existing object on the service."},
 			{"type", "string"},
 			{"pattern", idPattern},
 		}},
@@ -235,7 +235,7 @@ func attributed(list object, a *resource.Attribute) object {
 				{"additionalProperties", false},
 				{"required", []string{a.Member}},
 				{"properties", object{
-					{a.Member, object{{"description", "Who it is, as where only that is written."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
+					{a.Member, object{{"description", "E-mail address, display name or ID."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
 					{a.Name, object{{"description", plain(a.Doc)}, {"enum", a.Values}}},
 				}},
 			}}}}
@@ -248,17 +248,17 @@ func attributed(list object, a *resource.Attribute) object {
 func lifecycle() object {
 	return object{
 		{Previously, object{
-			{"description", "Key that it had before, or a list of them: what the state knows under it, and all that lives in it, is taken over."},
+			{"description", "Former key, or a list of them. After a change of key, the object stays the same one, with everything in it."},
 			{"type", append(textTypes(false), "array")},
 			{"pattern", notBlank},
 			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
 		}},
 		{Protect, object{
-			{"description", "Whether it is never to be deleted, also after it was taken out of the manifest. Without it, what was said last holds."},
+			{"description", "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied."},
 			{"type", "boolean"},
 		}},
 		{Create, object{
-			{"description", "With false it is never created: if it is not there, it is reported, and only what needs it waits."},
+			{"description", "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped."},
 			{"type", "boolean"},
 		}},
 	}

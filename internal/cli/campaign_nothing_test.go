@@ -67,7 +67,7 @@ type thing struct {
 	given   bool // it comes with its project, and is in the manifest only if something is set
 	kept    bool // it is not to go, since somebody else uses it
 	touched bool // somebody else put something into it or below it
-	gone    bool // it is not in the manifest any more …
+	gone    bool // it is no longer in the manifest …
 	held    bool // … and stays all the same, for what somebody else put there
 }
 

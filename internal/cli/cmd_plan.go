@@ -285,7 +285,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *mani
 func (o planOptions) gracePeriod(last priorState, out output) provider.Grace {
 	const attempts = 3
 	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
-		out.view.Notef("an earlier run got no answer to some of what it sent, and only numbers tell whether it was done: looking again in %s", d.Round(time.Second))
+		out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
 	}}
 	if g.GivenUp = time.Now(); !last.LastActivity().IsZero() {
 		if sure := last.LastActivity().Add(attempts * (o.service.timeout + o.grace)); sure.Before(g.GivenUp) {

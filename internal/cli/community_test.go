@@ -125,7 +125,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 			patch(t, sandbox.Key, "Put the ships on their berths", `{"archived_at": "2026-11-20"}`)
 			items := len(s.Rows("work_item"))
 			for _, args := range [][]string{plan(), apply(), apply(), plan("--prune")} {
-				rests(t, 0, args, "warning: work_item/port/ships (PORT-3) is archived on the service: left alone, with what is in it", "restore what is to be managed", "\n1 warning\n", "No changes.")
+				rests(t, 0, args, "warning: work_item/port/ships (PORT-3) is archived on the service: left alone, with everything in it", "restore it on the service", "\n1 warning\n", "No changes.")
 			}
 			if n := len(s.Rows("work_item")); n != items {
 				t.Errorf("%d work items, not %d", n, items)
@@ -191,11 +191,11 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 
 			s.write(t, "port.yaml", "version: 1\nworkspace: acme\nprojects:\n  - {identifier: PORT, members: [ada@example.com, bob@example.com, eve@example.com]}\n")
 			used := []string{
-				"! cycle/port/winter: it would be deleted, but 1 work item that planform did not put there is in it: PORT-10",
-				"! module/port/board: it would be deleted, but 1 work item that planform did not put there is in it: PORT-10",
-				"! label/port/quay: it would be deleted, but 1 work item names it under labels: PORT-10",
-				`! work_item/port/board: it would be deleted, but work item "Put the ships on their berths" is below it, and stays`,
-				"! state/port/adrift: it would be deleted, but 1 work item names it under state: PORT-10",
+				"! cycle/port/winter: it would be deleted, but 1 work item added by others is in it: PORT-10",
+				"! module/port/board: it would be deleted, but 1 work item added by others is in it: PORT-10",
+				"! label/port/quay: it would be deleted, but 1 work item refers to it in labels: PORT-10",
+				`! work_item/port/board: it would be deleted, but work item "Put the ships on their berths" below it stays`,
+				"! state/port/adrift: it would be deleted, but 1 work item refers to it in state: PORT-10",
 			}
 			rests(t, 3, plan("--prune"), append(used, "2 memberships to remove, 12 to delete", "6 not possible", "warning: work_item/port/ships is archived on the service: left alone")...)
 			rests(t, 1, apply("--prune", "--yes"), "the plan deletes 12 objects of 20 that planform created; nothing was done", "give --max-deletes 12")

@@ -146,8 +146,8 @@ Every object also accepts:
 
 | property | holds | notes |
 |---|---|---|
-` + "| `key` | text | Its name inside the manifests. The default comes from its name. |" + `
-` + "| `id` | UUID | ID on the service, of an object that exists. |" + `
+` + "| `key` | text | Its name inside the manifests. By default derived from the name. |" + `
+` + "| `id` | UUID | ID of an existing object on the service. |" + `
 ` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
 ` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
@@ -224,7 +224,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 		text += " Wider API only."
 	}
 	if f.Clear != resource.ClearNever && !f.Virtual {
-		text += " `null` empties it."
+		text += " `null` clears it."
 	}
 	return strings.ReplaceAll(text, "|", "\\|")
 }

@@ -52,7 +52,7 @@ func TestWhatAnotherRunCreatedIsNotTakenForOnesOwn(t *testing.T) {
 	}})
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
 	r := s.must(t, "apply", "-f", manifest)
-	if !strings.Contains(r.out, "adopted work_item/web/shop as WEB-2 (it was there by then: another run created it)") || !strings.Contains(r.out, "Applied: 2 created, 1 adopted") {
+	if !strings.Contains(r.out, "adopted work_item/web/shop as WEB-2 (another run had created it)") || !strings.Contains(r.out, "Applied: 2 created, 1 adopted") {
 		t.Error(r.out)
 	}
 	s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB}]\n")

@@ -212,7 +212,7 @@ func TestASignalLetsRequestsUnderWayFinish(t *testing.T) {
 			p.signal(t, signal)
 			p.until(t, "interrupt again to stop at once")
 			g.open()
-			if code, said := p.ends(); code != 130 || !strings.HasSuffix(said, "run the same command again to go on with what is left\n") {
+			if code, said := p.ends(); code != 130 || !strings.HasSuffix(said, "run the same command again to continue\n") {
 				t.Errorf("exit %d, want 130 and the next step:\n%s", code, said)
 			}
 			if _, writes := s.sent(0); writes != 5 {
@@ -239,7 +239,7 @@ func TestASecondSignalStopsAtOnceAndTheNextRunLooks(t *testing.T) {
 	p.until(t, "interrupt again to stop at once")
 	p.signal(t, syscall.SIGTERM)
 	code, said := p.ends() // though the request is never answered
-	if code != 130 || !strings.Contains(said, "it looks what became of the requests without an answer") {
+	if code != 130 || !strings.Contains(said, "it first checks whether the requests without an answer took effect") {
 		t.Errorf("exit %d, want 130 and the next step:\n%s", code, said)
 	}
 	g.open()

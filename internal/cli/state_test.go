@@ -141,7 +141,7 @@ func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 
 	before := len(s.Log())
 	r := s.run(t, "apply", "-f", manifest, "--api", "documented")
-	if r.code != 3 || !strings.Contains(r.out, "cannot change name of a work item that exists") {
+	if r.code != 3 || !strings.Contains(r.out, "cannot change name of a work item after creation") {
 		t.Errorf("exit %d, want 3 and which field cannot be changed:\n%s", r.code, r.out)
 	}
 	if _, writes := s.sent(before); writes != 3 { // the new item, its link, its membership

@@ -398,7 +398,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("reading what the service holds: %w", err)
+		return fmt.Errorf("reading the workspace: %w", err)
 	}
 	for i, group := range groups {
 		for _, l := range group.lists {

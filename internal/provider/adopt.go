@@ -24,7 +24,7 @@ func (s *Service) adoptPredefined(ctx context.Context, step *planner.Step, param
 			return s.adoptExisting(ctx, step, row, params, ids)
 		}
 	}
-	return executor.Outcome{}, fmt.Errorf("the service made no %s %q with %s: apply again, then it is created", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
+	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
 }
 
 // adoptConflicting takes the thing that the service says is in the way of the one that was to
@@ -54,8 +54,8 @@ func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, para
 // standsInTheWay is that the service has the thing already and shows it in no list.
 func standsInTheWay(step *planner.Step, id, why string) error {
 	return withHint{
-		fmt.Errorf("the service refuses to create %s: it has it already, with the ID %s, and it is %s", step.Address, id, why),
-		"what is archived, or a draft, is in no list: restore or delete it on the service, or write the thing under another key",
+		fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why),
+		"archived objects and drafts are in no list: restore or delete it on the service, or use another key",
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *Service) unused(ctx context.Context, step *planner.Step, g planner.Guar
 		return nil
 	}
 	return withHint{
-		fmt.Errorf("%s is not deleted: %s that planform did not put there are in it by now", step.Address, diag.Count(n, resource.MustLookup(m.Member).Noun())),
-		"plan again: it names them",
+		fmt.Errorf("%s was not deleted: it now contains %s added by others", step.Address, diag.Count(n, resource.MustLookup(m.Member).Noun())),
+		"run plan again to see them",
 	}
 }

@@ -68,7 +68,7 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 		}
 		rows, err := s.client.List(ctx, req)
 		if err != nil {
-			return found, fmt.Errorf("looking whether another run created the same: %w", err)
+			return found, fmt.Errorf("checking whether another run created the same object: %w", err)
 		}
 		found.Add(s.doubled(rows, created[at])...)
 	}
@@ -110,7 +110,7 @@ func (s *Service) doubled(rows []resource.Row, created map[string]*planner.Step)
 		found.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "doubled", Position: step.Position, Address: string(step.Address),
 			Summary: string(step.Address) + " is on the service " + diag.Count(len(rows), "time") + ", since another run created it at the same moment: " + strings.Join(names, ", "),
-			Hint:    "keep " + names[0] + ", which is the oldest, and delete " + strings.Join(names[1:], ", ") + " on the service; the next apply goes on with the one that is left",
+			Hint:    "keep " + names[0] + " (the oldest) and delete " + strings.Join(names[1:], ", ") + " on the service; the next apply continues with the one left",
 		})
 	}
 	return found

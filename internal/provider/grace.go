@@ -106,7 +106,7 @@ func (u *unresolved) reason() error {
 }
 
 // errEarlier is why a create waits that this run has not sent.
-var errEarlier = errors.New("an earlier run may have sent it, and got no answer")
+var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
 // left is how long its request may still be carried out.
 func (u *unresolved) left() time.Duration { return time.Until(u.givenUp.Add(u.period)) }

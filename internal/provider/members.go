@@ -96,7 +96,7 @@ func (s *Service) updateMember(ctx context.Context, step *planner.Step, params m
 		out.Values = nil
 		out.Warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: string(step.Members.Container.Address),
-			Summary: "the service has another " + step.Kind.Membership.Attribute.Name + " of " + m.Text + " than was sent: " + have + " instead of " + m.Value,
+			Summary: "the service stored a different " + step.Kind.Membership.Attribute.Name + " of " + m.Text + ": " + have + " instead of " + m.Value,
 		})
 	}
 	return out, nil
@@ -108,8 +108,8 @@ func explainCompletedCycle(step *planner.Step, err error) error {
 		return err
 	}
 	return withHint{
-		fmt.Errorf("%w: %s is over, and the service puts nothing into a cycle that is", err, step.Members.Container.Address),
-		"name one that is not over, or leave the cycle out",
+		fmt.Errorf("%w: %s has ended, and the service adds nothing to a finished cycle", err, step.Members.Container.Address),
+		"use a cycle that has not ended, or none",
 	}
 }
 
@@ -168,7 +168,7 @@ func (j *memberBatch) check(ctx context.Context, members []member, res *apiclien
 		}
 		j.warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: m.name(),
-			Summary: "the service answered that it is done, but " + m.name() + " is not in " + string(j.step.Members.Container.Address), Hint: silentDropHint,
+			Summary: "the service reported success, but " + m.name() + " is not in " + string(j.step.Members.Container.Address), Hint: silentDropHint,
 		})
 	}
 }
@@ -195,9 +195,9 @@ func (j *memberBatch) explain() error {
 	for i, m := range j.refused {
 		names[i] = m.name() + " (" + m.Position.String() + ")"
 	}
-	hint := "look whether it is still on the service"
+	hint := "check whether it still exists on the service"
 	if c := j.step.Kind.Membership.Container; j.step.Kind.Membership.Exclusive {
-		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service can get into but not out of: take it out of all but one there"
+		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service cannot undo: remove it from all but one there"
 	}
 	return withHint{fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint}
 }
@@ -250,7 +250,7 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	case !notFound(err):
 		return executor.Outcome{}, failure(step, err)
 	case !s.confirmRemoved(ctx, step, ids):
-		return executor.Outcome{}, withHint{failure(step, err), "the service has them in it still, and does not find them there: take them out on the service itself"}
+		return executor.Outcome{}, withHint{failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane"}
 	}
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }

@@ -159,11 +159,11 @@ projects:
     cycles: [{key: past, name: Past, start_date: "2020-01-01", end_date: "2020-01-14"}]
     work_items: [{key: a, name: A, cycle: past}]`})
 	failed := r.failed()
-	if len(failed) != 1 || !strings.HasSuffix(failed[0], ": cycle/web/past is over, and the service puts nothing into a cycle that is") {
+	if len(failed) != 1 || !strings.HasSuffix(failed[0], ": cycle/web/past has ended, and the service adds nothing to a finished cycle") {
 		t.Fatal(failed)
 	}
 	for _, step := range r.Steps {
-		const hint = "name one that is not over, or leave the cycle out"
+		const hint = "use a cycle that has not ended, or none"
 		if step.Err != nil && diag.HintOf(step.Err) != hint {
 			t.Errorf("hint: %s", diag.HintOf(step.Err))
 		}

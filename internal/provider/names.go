@@ -69,7 +69,7 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 		}
 	}
 	if s.learned[name] == "" {
-		return fmt.Errorf("%s has no %s %q, as every new one has elsewhere; it has %s: write it in the manifest, or name another one",
+		return fmt.Errorf("%s has no %s %q, unlike most new ones; it has %s: add it to the manifest, or use one of these",
 			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
 	return nil
@@ -85,7 +85,7 @@ type listOf struct {
 func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
 	list, ok := k.Op(resource.List, s.plan.API)
 	if !ok {
-		return nil, fmt.Errorf("the %s cannot list what %s is", s.plan.API.Noun(), diag.A(k.Noun()))
+		return nil, fmt.Errorf("the %s cannot list %s", s.plan.API.Noun(), diag.Plural(k.Noun()))
 	}
 	params, err := s.inParent(parent, ids)
 	if err != nil {

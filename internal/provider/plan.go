@@ -56,7 +56,7 @@ func attribute(ctx context.Context, client *apiclient.Client, plan *planner.Plan
 		return have
 	})
 	if err := answer(ctx, client, reads, observed); err != nil {
-		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "who changed things on the service is not known: " + err.Error()})
+		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "cannot tell who changed fields on the service: " + err.Error()})
 	}
 	plan.Summary.Reads = len(observed)
 	plan.AnnotateAuthors(observed)

@@ -258,7 +258,7 @@ func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
 		}
 		return sandboxtest.Fault{}
 	}})
-	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "is not deleted: 1 work item") || len(s.Rows("cycle")) == 0 {
+	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "was not deleted: it now contains 1 work item") || len(s.Rows("cycle")) == 0 {
 		t.Error(failed)
 	}
 }

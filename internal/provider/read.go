@@ -37,7 +37,7 @@ func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read,
 		group.Go(func() error {
 			a, err := ask(ctx, client, r)
 			if err != nil {
-				return fmt.Errorf("reading what the service holds: %w", err)
+				return fmt.Errorf("reading the workspace: %w", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -44,7 +44,7 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 		u.blind = 0
 		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
 	case u.attempts == attempts:
-		return false, out, failure(step, fmt.Errorf("sent %d times without an answer, and not there: %w", attempts, u.cause))
+		return false, out, failure(step, fmt.Errorf("sent %d times without an answer, and not found: %w", attempts, u.cause))
 	default:
 		return true, out, nil
 	}
@@ -65,7 +65,7 @@ func (s *Service) lookupFailed(step *planner.Step, u *unresolved, err error) err
 	case u.cause == nil:
 		return failure(step, err)
 	default:
-		return unknownOutcome{fmt.Errorf("%w; and looking for it failed: %w", u.cause, abortOnStop(err))}
+		return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
 	}
 }
 
@@ -136,11 +136,11 @@ func (s *Service) findByExternalID(ctx context.Context, step *planner.Step, list
 	case errors.Is(err, apiclient.ErrNotFound):
 		return nil, absent, nil
 	case errors.As(err, &e) && e.Status == 500:
-		return nil, undetermined, &ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, which it answers when several objects carry it: %w", step.Address, err)}
+		return nil, undetermined, &ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects have it: %w", step.Address, err)}
 	case err != nil:
 		return nil, undetermined, err
 	case !res.Row.HasExternalID(mark):
-		return nil, undetermined, errors.New("the service answered a look-up by mark with something else")
+		return nil, undetermined, errors.New("the service answered a look-up by external ID with a different object")
 	default:
 		return res.Row, found, nil
 	}
@@ -160,8 +160,8 @@ func (s *Service) checkSingle(ctx context.Context, step *planner.Step, params ma
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "doubled", Position: step.Position, Address: string(step.Address),
-		Summary: string(step.Address) + " is on the service twice: a request that got no answer was carried out beside its repetition",
-		Hint:    "keep the one with the ID " + out.ID + ", which the state has, and delete the other",
+		Summary: string(step.Address) + " is on the service twice: a request without an answer took effect after it was repeated",
+		Hint:    "keep the one with the ID " + out.ID + " (it is in the state file) and delete the other",
 	})
 }
 

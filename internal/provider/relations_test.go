@@ -28,7 +28,7 @@ func TestRelationsThatTheServiceCannotTake(t *testing.T) {
 		s := newService(t, resource.Full)
 		s.apply(t, applying{manifest: with("{relates_to: [b]}")})
 		a := s.apply(t, applying{manifest: with("{relates_to: [b], duplicate: [b]}")})
-		if reason := a.reasons()["work_item/web/a#duplicate"]; a.writes > 0 || !strings.Contains(reason, "stand to each other as relates_to already") {
+		if reason := a.reasons()["work_item/web/a#duplicate"]; a.writes > 0 || !strings.Contains(reason, "are already related as relates_to") {
 			t.Error(a.writes, reason)
 		}
 	})

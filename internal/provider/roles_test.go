@@ -77,7 +77,7 @@ func TestTheCommunityEditionTakesNobodyOut(t *testing.T) {
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, eve@example.com]}]}`})
 	for _, members := range []string{`, members: []`, ``} {
 		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB` + members + `}]}`, prune: true})
-		if reasons := a.reasons(); a.writes > 0 || len(reasons) != 1 || !strings.Contains(reasons["project/web#members"], "no way to take out members of a project (do that in the web app") {
+		if reasons := a.reasons(); a.writes > 0 || len(reasons) != 1 || !strings.Contains(reasons["project/web#members"], "no way to remove members of a project (do that in the web app") {
 			t.Error(a.writes, reasons)
 		}
 		if a.plan.Summary.RemoveMembers > 0 || s.roleOfEve() == "" {

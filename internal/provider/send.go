@@ -25,7 +25,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		}
 		res, err := s.send(ctx, step, params, ids)
 		if err == nil && res.Row.ID() == "" {
-			err = fmt.Errorf("%s %s: the answer names no id: %w", step.Operation.Method, s.path(step, params), executor.ErrOutcomeUnknown)
+			err = fmt.Errorf("%s %s: the answer has no id: %w", step.Operation.Method, s.path(step, params), executor.ErrOutcomeUnknown)
 		}
 		var e *apiclient.Error
 		switch refused := errors.As(err, &e); {

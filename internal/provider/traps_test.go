@@ -154,7 +154,7 @@ func TestTraps(t *testing.T) {
 			item := "      - {key: %s, name: Item %s, module: " + sandboxtest.ModuleCheckout + "}\n"
 			text := header + fmt.Sprintf(item, "a", "A") + fmt.Sprintf(item, "b", "B")
 			r := t.s.apply(t.T, applying{manifest: text, workers: 1})
-			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "have no module")
+			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "does not show module")
 		}},
 		"an item that got into two cycles cannot be moved any more": {resource.Full, func(t attempt) {
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
@@ -227,7 +227,7 @@ func TestTraps(t *testing.T) {
 				}
 				return sandboxtest.Fault{}
 			}})
-			if len(r.failed()) != 1 || !strings.Contains(hint(r.Steps[0].Err), "what it lives in") {
+			if len(r.failed()) != 1 || !strings.Contains(hint(r.Steps[0].Err), "whether its parent") {
 				t.Errorf("%q", r.failed())
 			}
 		}},
@@ -296,7 +296,7 @@ func TestTraps(t *testing.T) {
 			}
 			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
 			last := r.plan.Steps[len(r.plan.Steps)-1]
-			if want := "write eve@example.com among its members"; last.Action != planner.NotPossible || !strings.HasSuffix(last.Reason, want) {
+			if want := "add eve@example.com to its members"; last.Action != planner.NotPossible || !strings.HasSuffix(last.Reason, want) {
 				t.Errorf("%s: %s", last.Action, last.Reason)
 			}
 		}},
@@ -423,7 +423,7 @@ func TestTraps(t *testing.T) {
 			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
 			t.s.dir = t.TempDir() // the state is lost
 			findings := fmt.Sprint(t.s.findings(t.T, oneItem))
-			if !strings.Contains(findings, "the service has 2 things that could be work_item/web/a") || !strings.Contains(findings, double) {
+			if !strings.Contains(findings, "the service has 2 work items that could be work_item/web/a") || !strings.Contains(findings, double) {
 				t.Error(findings)
 			}
 		}},

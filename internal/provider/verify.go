@@ -17,7 +17,7 @@ import (
 // against what the service then shows: both have been seen to be wrong.
 
 // silentDropHint is what the service is known to drop from a request without a word.
-const silentDropHint = "the service leaves out, without saying so, things of another project and people who are guests or not in the project"
+const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
 
 // mismatches are the fields that the answer shows otherwise than they were
 // sent. values become what is shown, since that is what the service holds; but what
@@ -53,7 +53,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 		if !known || want == have {
 			continue
 		}
-		summary, hint := "the service has another "+v.Field.Name+" than was sent: "+quoted(have)+" instead of "+quoted(want), ""
+		summary, hint := "the service stored a different "+v.Field.Name+": "+quoted(have)+" instead of "+quoted(want), ""
 		if v.Field.IsRef() {
 			hint = silentDropHint
 		}
@@ -61,7 +61,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 			summary = "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name
 		} else if v.Field.Type == resource.RefSet {
 			n := len(strings.Split(have, ",")) - len(v.Refs)
-			summary, hint = "the service shows "+strconv.Itoa(n)+" more among the "+v.Field.Name+" than were sent", "some editions show those who were taken out, too"
+			summary, hint = "the service shows "+strconv.Itoa(n)+" more "+v.Field.Name+" than were sent", "some editions also show removed ones"
 		}
 		warn(v, summary, hint)
 		if !rewritten(v.Field, want, have) {
@@ -71,8 +71,8 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 	if telling { // an answer that shows nothing of the thing contradicts nothing
 		for _, v := range silent {
 			if s.warnOnce(v.Field) {
-				warn(v, "answers of the service have no "+v.Field.Name+": nothing tells whether it took this one, or those of others",
-					"look at "+string(step.Address)+" on the service")
+				warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
+					"check "+string(step.Address)+" on the service")
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Service) unsentFields(step *planner.Step, ids executor.IDs) diag.List {
 			if _, ok := ids(target.Address); !ok && s.warnOnce(v.Field) {
 				l.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "unsupported", Position: v.Position, Address: string(step.Address),
-					Summary: v.Field.Name + " is left out, here and of others: " + string(target.Address) + " is not on the service",
+					Summary: v.Field.Name + " is left out, here and on other objects: " + string(target.Address) + " is not on the service",
 				})
 			}
 		}
@@ -142,8 +142,8 @@ func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 		return err
 	}
 	if _, listed := step.Kind.Op(resource.List, s.plan.API); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) {
-		return withHint{err, "the service says so of whatever it stumbles over; " + string(step.Address) +
-			" is not there: look whether what it lives in and what it names still are"}
+		return withHint{err, "the service gives this answer to failures of many kinds; " + string(step.Address) +
+			" was not created: check whether its parent and everything it refers to still exist"}
 	}
 	unknown := *e
 	unknown.Effect = apiclient.UnknownEffect

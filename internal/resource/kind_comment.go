@@ -6,7 +6,7 @@ func init() {
 	register(Kind{
 		Name: "comment", Section: "comments", Parent: "work_item", Param: "comment_id", HasExternalID: true, UniqueExternalID: true,
 		Listing: Listing{Unmanaged: []string{"authors", "dates", "reactions"}},
-		Doc: "A comment on a work item. It needs a `key`: nothing else of a comment stays the same, and by its key planform finds again what it wrote. " +
+		Doc: "A comment on a work item. It needs a `key`, so that planform can recognise its own comment later. " +
 			"Comments of people are left alone.",
 		Example: `{key: decision, text: We go with **one** page.}`,
 		Fields: []Field{

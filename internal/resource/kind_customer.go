@@ -3,7 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "customer", Section: "customers", Param: "customer_id",
-		Doc:     "A customer of the workspace, with the requests that were taken down from them.",
+		Doc:     "A customer of the workspace, with their requests.",
 		Example: `{key: globex, name: Globex, requests: [{title: Single sign-on}]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
@@ -11,12 +11,12 @@ func init() {
 			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Our **first** customer."},
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Our <strong>first</strong> customer.</p>"},
 			{Name: "email", Type: Text, Clear: ClearEmpty, MaxLength: 254, Doc: "E-mail address.", Example: "hello@globex.example"},
-			{Name: "website_url", Type: URL, Clear: ClearEmpty, MaxLength: 255, Doc: "Address of their website.", Example: "https://globex.example"},
+			{Name: "website_url", Type: URL, Clear: ClearEmpty, MaxLength: 255, Doc: "Website.", Example: "https://globex.example"},
 			{Name: "domain", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Industry.", Example: "energy"},
-			{Name: "employees", Type: Number, Max: 1<<31 - 1, Clear: ClearNull, Doc: "Number of their employees.", Example: "250"},
-			{Name: "stage", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "How far the sale is, such as lead or sales_qualified_lead.", Example: "lead"},
-			{Name: "contract_status", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Where the contract stands, such as active.", Example: "active"},
-			{Name: "revenue", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "What they pay, as a text.", Example: "120000"},
+			{Name: "employees", Type: Number, Max: 1<<31 - 1, Clear: ClearNull, Doc: "Number of employees.", Example: "250"},
+			{Name: "stage", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Sales stage, such as lead or sales_qualified_lead.", Example: "lead"},
+			{Name: "contract_status", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Status of the contract, such as active.", Example: "active"},
+			{Name: "revenue", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Revenue, as a text.", Example: "120000"},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 		},
 		Operations: crud(workspace+"customers/", "customer_id", "customers", "lgcud"),

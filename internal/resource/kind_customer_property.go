@@ -3,10 +3,10 @@ package resource
 func init() {
 	register(Kind{
 		Name: "customer_property", Param: "property_id",
-		Doc: "A property that customers of the workspace can have. Only read.",
+		Doc: "A property that customers of the workspace can have. Read only.",
 		Fields: []Field{
-			{Name: "display_name", Type: Text, Doc: "Name that people see."},
-			{Name: "property_type", Type: Text, Doc: "What it holds, such as TEXT."},
+			{Name: "display_name", Type: Text, Doc: "Display name."},
+			{Name: "property_type", Type: Text, Doc: "Type of its values, such as TEXT."},
 		},
 		Operations: []Operation{
 			{

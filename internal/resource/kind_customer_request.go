@@ -5,16 +5,16 @@ func init() {
 	const scope = "customers.requests"
 	register(Kind{
 		Name: "customer_request", Section: "requests", Parent: "customer", Param: "request_id",
-		Doc:     "A request of a customer. Its title tells it from the customer's other requests.",
+		Doc:     "A request of a customer. Its title identifies it among the customer's requests.",
 		Example: `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
 		KeyFrom: []string{"title"}, NaturalKey: []string{"title"},
 		Fields: []Field{
 			{Name: "title", AltAPIName: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
-			{Name: "description", AltAPIName: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "What they asked for.", Example: "They asked for SAML."},
-			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Address of where they asked. Only newer editions keep it.", Example: "https://example.com/mail/1"},
+			{Name: "description", AltAPIName: "description_html", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Text of the request.", Example: "They asked for SAML."},
+			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Link to its source. Only newer editions keep it.", Example: "https://example.com/mail/1"},
 			{
 				Name: "work_items", APIName: "work_item_ids", Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearEmpty,
-				Doc: "Work items that answer the request, by the keys of project and item, readable identifier or ID. Only newer editions keep them.", Example: "web/checkout",
+				Doc: "Work items for the request, by key (`web/checkout`), identifier such as `WEB-7`, or ID. Only newer editions keep them.", Example: "web/checkout",
 			},
 		},
 		Operations: append([]Operation{

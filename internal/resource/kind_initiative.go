@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "initiatives/"
 	register(Kind{
 		Name: "initiative", Section: "initiatives", Param: "initiative_id",
-		Doc:     "An initiative of the workspace, with the projects and labels that belong to it.",
+		Doc:     "An initiative of the workspace, with its projects and labels.",
 		Example: `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
@@ -13,11 +13,11 @@ func init() {
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Three <strong>new</strong> markets.</p>"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2027-03-31"},
-			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "How far it is.", Example: "ACTIVE"},
+			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "Progress.", Example: "ACTIVE"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes what planform added.", Example: "growth"},
-			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
+			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
 		},
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})

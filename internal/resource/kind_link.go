@@ -5,12 +5,12 @@ func init() {
 	const scope = "projects.work_items.links"
 	register(Kind{
 		Name: "link", Section: "links", Parent: "work_item", Param: "link_id",
-		Doc:     "A link of a work item to another resource. Its URL tells it from the item's other links.",
+		Doc:     "A link of a work item to another resource. Its URL identifies it among the item's links.",
 		Example: `{url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"url"}, NaturalKey: []string{"url"},
 		Fields: []Field{
 			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
-			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "What the link shows.", Example: "Design"},
+			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, ContractRow: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},

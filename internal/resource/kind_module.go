@@ -5,7 +5,7 @@ func init() {
 	const scope = "projects.modules"
 	register(Kind{
 		Name: "module", Section: "modules", Parent: "project", Param: "module_id", HasExternalID: true, UniqueExternalID: true,
-		Doc:     "A module of a project. Work items name it in their `module`. Modules are created in the order of the manifest; the service shows the latest first.",
+		Doc:     "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "module_view"}, Listing: Listing{CountedAs: "modules"},
@@ -14,10 +14,10 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
-			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "How far it is.", Example: "in-progress"},
+			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "Progress.", Example: "in-progress"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "bob@example.com"},
-			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived, which only one that is completed or cancelled can be. What is archived is left as it is.", Example: "false"},
+			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.", Example: "false"},
 		},
 		Operations: append(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud")...),
 	})

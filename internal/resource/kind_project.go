@@ -4,8 +4,8 @@ func init() {
 	const path = workspace + "projects/"
 	register(Kind{
 		Name: "project", Section: "projects", Param: "project_id", Lifecycle: Lifecycle{Archivable: true},
-		Doc: "A project of the workspace, known by its `identifier` (the short code in front of work item numbers) or its `id`. " +
-			"One that is not there yet is created, which takes an `identifier` and a `name`.",
+		Doc: "A project of the workspace, given by its `identifier` (the short code in front of work item numbers) or its `id`. " +
+			"A missing project is created, for which it needs an `identifier` and a `name`.",
 		Example: `key: web
 identifier: WEB
 name: Website
@@ -16,13 +16,13 @@ members: [ada@example.com]`,
 		HasExternalID: true,
 		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"}, MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -`, which the service refuses.", Example: "Website"},
+			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"}, MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -` (the service refuses them).", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
 			{Name: "lead", APIName: "project_lead", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member", AddsMember: true}, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who gets new work items, by e-mail address, display name or ID: those without `assignees` that are created after it is set, if the member belongs to the project by then. `assignees: []` gives an item to nobody all the same.", Example: "ada@example.com"},
-			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the workspace who belong to the project, by e-mail address, display name or ID, or `{user: gus@example.com, role: guest}` where the role is managed too: admin, member or guest. Who is added without one becomes a member, but never more than in the workspace. An empty list takes out whom planform added.", Example: "bob@example.com"},
+			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Default assignee of new work items, by e-mail address, display name or ID. Applies to items without `assignees` if the member belongs to the project; `assignees: []` means nobody.", Example: "ada@example.com"},
+			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the project, by e-mail address, display name or ID. `{user: gus@example.com, role: guest}` also manages the role: admin, member or guest. New members get the role member, or a lower one if that is their role in the workspace. `[]` removes the members that planform added.", Example: "bob@example.com"},
 			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
-			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "Address of the cover image.", Example: "https://example.com/cover.png"},
+			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "URL of the cover image.", Example: "https://example.com/cover.png"},
 			{Name: "emoji", Type: Text, Clear: ClearNull, MaxLength: 255, Doc: "Emoji of the project, by its code point.", Example: "128640"},
 			{Name: "module_view", Type: Boolean, Doc: "Whether the project has modules.", Example: "true"},
 			{Name: "cycle_view", Type: Boolean, Doc: "Whether the project has cycles.", Example: "true"},
@@ -31,9 +31,9 @@ members: [ada@example.com]`,
 			{Name: "intake_view", Type: Boolean, Doc: "Whether the project has an intake.", Example: "true"},
 			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
-			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see everything.", Example: "false"},
-			{Name: "archive_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 is never.", Example: "3"},
-			{Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which untouched items are closed, 0 to 12; 0 is never.", Example: "6"},
+			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see all features.", Example: "false"},
+			{Name: "archive_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 means never.", Example: "3"},
+			{Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which inactive items are closed, 0 to 12; 0 means never.", Example: "6"},
 		},
 		Operations: append([]Operation{
 			{
@@ -53,7 +53,7 @@ members: [ada@example.com]`,
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
 				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}, Default: "member",
-				Doc: "Role in the project. Where it is not written it is not managed: who comes new becomes a member, but never more than in the workspace.",
+				Doc: "Role in the project. Without it the role is not managed; new members get the role member, or a lower one if that is their role in the workspace.",
 			},
 		},
 		Operations: []Operation{

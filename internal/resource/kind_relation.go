@@ -27,5 +27,5 @@ func relations(name, inverse string) {
 
 // relation is the field of a work item that declares a relation.
 func relation(name, doc string) Field {
-	return Field{Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearNull, Doc: doc + " `[]` removes what planform added.", Example: "checkout"}
+	return Field{Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearNull, Doc: doc + " `[]` removes those that planform added.", Example: "checkout"}
 }

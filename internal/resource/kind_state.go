@@ -4,17 +4,17 @@ func init() {
 	const path = workspace + "projects/{project_id}/states/"
 	register(Kind{
 		Name: "state", Section: "states", Parent: "project", Param: "state_id", HasExternalID: true, UniqueExternalID: true,
-		Doc:     "A state of a project, such as Todo. Work items name it in their `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
+		Doc:     "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
 		Lifecycle: Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255, Doc: "Name of the state. `Triage` is the service's own.", Example: "In Review"},
+			{Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255, Doc: "Name of the state. `Triage` is reserved by the service.", Example: "In Review"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`; a new state gets `#60646c` without one.", Example: "#3b82f6"},
-			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Doc: "What the state means for an item's progress.", Example: "started"},
-			{Name: "sequence", Type: Number, SetAfterCreate: true, Doc: "Place among the states: lower comes first. Without it a new state comes after those that are there, new ones in the order of the manifest.", Example: "40000"},
-			{Name: "default", Type: Boolean, Doc: "Whether new work items get this state.", Example: "false"},
+			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Doc: "Group of the state, which tells open work from finished work.", Example: "started"},
+			{Name: "sequence", Type: Number, SetAfterCreate: true, Doc: "Position among the states: lower comes first. By default, new states come after the existing ones, in the order of the manifest.", Example: "40000"},
+			{Name: "default", Type: Boolean, Doc: "Whether new work items start in this state.", Example: "false"},
 		},
 		Operations: crud(path, "state_id", "projects.states", "lgcud"),
 	})

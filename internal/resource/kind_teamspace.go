@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "teamspaces/"
 	register(Kind{
 		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
-		Doc:     "A teamspace of the workspace, with the projects that belong to it.",
+		Doc:     "A teamspace of the workspace, with its projects and members.",
 		Example: `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
@@ -16,8 +16,8 @@ func init() {
 			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", WriteOnly: true, Example: "AQID"},
 			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes what planform added.", Example: "web"},
-			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members who belong to the teamspace, by e-mail address, display name or ID. `[]` removes the members that planform added.", Example: "bob@example.com"},
+			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
+			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the teamspace, by e-mail address, display name or ID. `[]` removes those that planform added.", Example: "bob@example.com"},
 		},
 		Operations: append([]Operation{
 			{

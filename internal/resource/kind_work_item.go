@@ -5,7 +5,7 @@ func init() {
 	const scope = "projects.work_items"
 	register(Kind{
 		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", HasExternalID: true, UniqueExternalID: true,
-		Doc: "A work item of a project. Items can be written inside one another: the inner ones get the outer one as their `parent`.",
+		Doc: "A work item of a project. Items can be nested: the outer one is the `parent` of the inner ones.",
 		Example: `key: checkout
 name: Rebuild the checkout
 state: In Progress
@@ -15,37 +15,37 @@ links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
 		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"attachments", "custom properties", "subscribers", "worklogs"}},
-		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "The readable identifier of an item that exists already, such as `WEB-7`."},
+		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "Identifier of an existing item, such as `WEB-7`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
 			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", Type: Ref, Ref: "state", Documented: true, RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", ParentDefault: "default_assignee"}, Doc: "Members who work on it, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "assignees", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", ParentDefault: "default_assignee"}, Doc: "Assigned members, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
-			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "The item above it: the key of an item in this project, a readable identifier such as `WEB-12`, or an ID.", Example: "shop"},
+			{Name: "parent", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "Parent item: the key of an item in this project, an identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{
 				Name: "estimate_point", Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, RefRules: RefRules{LiteralPattern: `^[0-7]$`},
 				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
 			},
 			{Name: "type", AltAPIName: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
-			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID; another one takes the item out of where planform put it, `null` out of any.", Example: "Checkout"},
+			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID. A new value removes the item from the module that planform put it in; `null` removes it from all modules.", Example: "Checkout"},
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
-			{Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle that the item belongs to, by key, name or ID; `null` takes the item out of it.", Example: "sprint-14"},
+			{Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle of the project, by key, name or ID. `null` removes the item from its cycle.", Example: "sprint-14"},
 			{Name: "point", Type: Number, Max: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
-			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Place among the items of one state.", Example: "1000"},
+			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Position among the items of one state: lower comes first.", Example: "1000"},
 			{
 				Name: "created_at", Type: Text, Immutable: true, WriteOnly: true,
 				TextRules: TextRules{Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"},
-				Doc:       "When an item that comes from elsewhere was created there.", Example: "2024-05-17T09:30:00Z",
+				Doc:       "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
-			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Who created an item that comes from elsewhere, by e-mail address, display name or ID.", Example: "bob@example.com"},
-			relation("blocking", "Items that wait for this one, by key (`ops/monitor` in another project), readable identifier or ID."),
-			relation("blocked_by", "Items that this one waits for, by key (`ops/monitor` in another project), readable identifier or ID."),
-			relation("duplicate", "Items that say the same, by key (`ops/monitor` in another project), readable identifier or ID."),
-			relation("relates_to", "Items that have to do with this one, by key (`ops/monitor` in another project), readable identifier or ID."),
+			{Name: "created_by", Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Original author of an imported item, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 		},
 		Operations: append([]Operation{
 			{

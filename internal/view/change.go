@@ -153,7 +153,7 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 		return
 	}
 	if f != nil && f.Immutable {
-		mark("(cannot be changed once it exists)")
+		mark("(cannot be changed after creation)")
 	} else {
 		mark("(the service cannot change this)")
 	}

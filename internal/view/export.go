@@ -62,5 +62,5 @@ func (p *printer) export(e *Export) {
 	for _, c := range e.NotRead {
 		names, most = append(names, c.Name), max(most, c.Number)
 	}
-	p.str(fmt.Sprintf("Not read: %s, which take %s each; --with %s reads them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
+	p.str(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
 }

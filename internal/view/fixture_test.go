@@ -235,7 +235,7 @@ func everything() *planner.Plan {
 	b.Summary.Delete = 1
 	stuck := b.act(planner.NotPossible, object("work_item", "fixed", web), "w-2",
 		planner.Change{Path: "name", Before: text("Before"), After: text("After"), Origin: planner.FromManifest})
-	stuck.Reason = "the documented operations cannot change name of a work item that exists"
+	stuck.Reason = "the documented operations cannot change name of a work item after creation"
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200

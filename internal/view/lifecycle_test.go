@@ -27,9 +27,9 @@ func leaving() *planner.Plan {
 		b.Drift = append(b.Drift, planner.Drift{Object: shop, Change: c, Kept: true})
 	}
 	b.StateChanges = []planner.StateChange{
-		{From: "work_item/web/a", To: "work_item/web/b", Why: "is work_item/web/b from now on"},
+		{From: "work_item/web/a", To: "work_item/web/b", Why: "is now work_item/web/b"},
 		{From: "link/web/a/x", To: "link/web/b/x"},
-		{From: "work_item/web/gone", Why: "is not on the service any more"},
+		{From: "work_item/web/gone", Why: "no longer exists on the service"},
 	}
 	b.Summary = planner.Summary{Update: 1, Delete: 2, RemoveMembers: 1, Blocked: 1, Kept: 3, Requests: 3, Unchanged: 4}
 	return &b.Plan

@@ -98,7 +98,7 @@ func (p *Progress) Event(e executor.Event) {
 		p.took()
 		if p.stop == nil && !again && !p.v.o.JSON {
 			p.write(func(out *printer) {
-				out.str("pending: " + attempted(e.Step) + ": no answer came; looked for again in " + roughly(e.Wait))
+				out.str("pending: " + attempted(e.Step) + ": no answer; checking again in " + roughly(e.Wait))
 				out.nl()
 			})
 		}
@@ -130,7 +130,7 @@ func (p *Progress) untried(e *executor.Event) bool {
 	}
 	p.refused[by] = true
 	p.write(func(out *printer) {
-		out.str("no further attempt to " + attempted(e.Step) + " and others like it: the service refuses each")
+		out.str("no further attempt to " + attempted(e.Step) + " and others like it: the service refuses them all")
 		out.nl()
 	})
 	return true

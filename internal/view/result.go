@@ -118,7 +118,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.severity(diag.Error)
 			p.str("could not " + attempted(s.Step))
 			if len(of) > fewSame {
-				p.str(", nor " + diag.Count(len(of)-1, "other"))
+				p.str(" and " + diag.Count(len(of)-1, "other"))
 			}
 		case executor.Unknown:
 			p.severity(diag.Error)
@@ -216,7 +216,7 @@ func (p *printer) sameElse(failed []*planner.Step, blocked map[*planner.Step][]*
 		delete(blocked, f)
 	}
 	if n := len(untried); n > 0 {
-		p.str("  not started: " + diag.Count(n, "more step") + " of this kind, since the service refuses each\n")
+		p.str("  not started: " + diag.Count(n, "more step") + " of this kind, since the service refuses them all\n")
 	}
 	p.blocks(failed[0], others)
 }
@@ -237,7 +237,7 @@ func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
 		p.attempts(others)
 	}
 	if n := len(kept); n > 0 {
-		p.str("  keeps " + diag.Count(n, "thing") + " until this is done, since it may be the same at another place:\n")
+		p.str("  keeps " + diag.Count(n, "object") + " until this is done, in case it is one of them, moved:\n")
 		p.attempts(kept)
 	}
 }
@@ -286,7 +286,7 @@ func warnings(r *executor.Result) diag.List {
 			}
 			list.Add(diag.Diagnostic{
 				Severity: diag.Warning, Code: "members-left-out", Position: s.Step.Position, Address: base(s.Step),
-				Summary: base(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not there: " + names,
+				Summary: base(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not on the service: " + names,
 			})
 		}
 	}
@@ -370,13 +370,13 @@ func (p *printer) next(r *executor.Result, t tally) {
 	text := ""
 	switch {
 	case t.Unknown > 0:
-		text = "run the same command again: it looks what became of the requests without an answer before it sends anything, and goes on with what is left"
+		text = "run the same command again: it first checks whether the requests without an answer took effect, then continues"
 	case r.Interrupted:
-		text = "interrupted; what was done is kept: run the same command again to go on with what is left"
+		text = "interrupted; what was done is recorded: run the same command again to continue"
 	case t.Failed > 0 || t.Blocked > 0 || r.Stopped != nil:
-		text = "correct what is named above and run the same command again: it goes on with what is left"
+		text = "correct the errors above and run the same command again: it continues with the rest"
 	case t.NotStarted > 0:
-		text = "run the same command again to go on with what is left"
+		text = "run the same command again to continue"
 	}
 	if text != "" {
 		p.paint(p.bold, "next:")

@@ -90,12 +90,12 @@ func TestWhatToDoNext(t *testing.T) {
 		"interrupted": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Interrupted: true},
 			"Applied: nothing; 1 not started.\n",
-			"next: interrupted; what was done is kept: run the same command again to go on with what is left\n",
+			"next: interrupted; what was done is recorded: run the same command again to continue\n",
 		},
 		"stopped": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrAbortRun), "give the key the scope projects.work_items:write"}},
 			"Applied: nothing; 1 not started.\n",
-			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+			"error: 401: the run was stopped\n  give the key the scope projects.work_items:write\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 		"kept until what may replace it is complete": {
 			executor.Result{Steps: []executor.StepResult{
@@ -103,12 +103,12 @@ func TestWhatToDoNext(t *testing.T) {
 				{Step: &planner.Step{Index: 1, Address: "work_item/ops/a", Action: planner.Delete}, Status: executor.Blocked, BlockedBy: step},
 			}},
 			"Applied: nothing; 1 failed, 1 blocked.\n",
-			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 thing until this is done, since it may be the same at another place:\n    delete work_item/ops/a\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 object until this is done, in case it is one of them, moved:\n    delete work_item/ops/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 		"blocked by a step that did not fail now": {
 			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Reason: "no way"}}}},
 			"Applied: nothing; 1 blocked.\n",
-			"error: steps were blocked by project/web\n  no way\n  blocks 1 step:\n    create work_item/web/a\nnext: correct what is named above and run the same command again: it goes on with what is left\n",
+			"error: steps were blocked by project/web\n  no way\n  blocks 1 step:\n    create work_item/web/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func TestWhatFailsForTheSameReasonIsToldOnce(t *testing.T) {
 	if n := strings.Count(s.err.String(), "no permission"); n != 1 {
 		t.Errorf("the reason is told %d times:\n%s", n, s.err.String())
 	}
-	for _, text := range []string{"work_item/web/i0, nor 19 others", "work_item/web/i3", "m.yaml:4:1", "… 16 more steps", "not started: 80 more steps of this kind", "blocks 1 step", "link/web/i1/x"} {
+	for _, text := range []string{"work_item/web/i0 and 19 others", "work_item/web/i3", "m.yaml:4:1", "… 16 more steps", "not started: 80 more steps of this kind", "blocks 1 step", "link/web/i1/x"} {
 		if !strings.Contains(s.err.String(), text) {
 			t.Errorf("it does not say %q:\n%s", text, s.err.String())
 		}

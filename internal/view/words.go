@@ -136,10 +136,10 @@ func carriedOut(r *executor.StepResult) string {
 		text = s.Action.String() + " " + text
 	}
 	if r.Found() {
-		return strings.Replace(text, "created", "adopted", 1) + " (it was there by then: another run created it)"
+		return strings.Replace(text, "created", "adopted", 1) + " (another run had created it)"
 	}
 	if r.Outcome.RecoveredByLookup {
-		text += " (the answer was lost; looking showed that it was done)"
+		text += " (the answer was lost; a check showed that it was done)"
 	}
 	return text
 }

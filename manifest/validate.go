@@ -56,6 +56,12 @@ func (d *decoder) check(it *item) {
 				v.Text, v.HTMLFile = text, isHTML
 			}
 		}
+		if stripped := v.Stripped(); len(stripped) > 0 {
+			d.found.add(finding{Diagnostic: diag.Diagnostic{
+				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.path(d.present.item) + "." + f.Name,
+				Summary: "the service removes " + strings.Join(stripped, ", ") + " from the " + f.Name, Hint: "write it another way, or leave it out",
+			}})
+		}
 	}
 }
 

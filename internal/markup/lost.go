@@ -7,14 +7,32 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Lost lists what an HTML text has of which another one, made of it, has nothing: elements, such as <iframe>,
-// and attributes, such as hidecontent of <th>. It is sorted, each once.
+// Lost lists the elements of an HTML text, such as <iframe>, and their attributes, such as hidecontent of <th>,
+// that the kept text does not have. It is sorted, each once.
 func Lost(sent, kept string) []string {
 	have := parts(kept)
-	lost := parts(sent)
+	return lost(sent, func(part string) bool { return have[part] })
+}
+
+// Stripped lists, like [Lost], the elements and attributes of an HTML text that the service is known to remove.
+func Stripped(text string) []string {
+	return lost(text, func(part string) bool {
+		tag, attr, attribute := strings.Cut(part, " ")
+		switch k := kindOf(tag); {
+		case k == hidden || k == boundary || k == unknown && standard(tag):
+			return false
+		default: // what is neither is text in angle brackets; the service writes a rel of its own
+			return !attribute || k == unknown || keeps(tag, attr) || attr == "rel"
+		}
+	})
+}
+
+// lost lists the parts of a text that are not kept; of an element that is not kept, no attributes.
+func lost(text string, kept func(part string) bool) []string {
+	lost := parts(text)
 	for part := range lost {
 		tag, _, attribute := strings.Cut(part, " ")
-		if have[part] || attribute && !have[tag] { // the element itself is lost
+		if kept(part) || attribute && !kept(tag) {
 			delete(lost, part)
 		}
 	}

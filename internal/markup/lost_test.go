@@ -24,3 +24,21 @@ func TestLost(t *testing.T) {
 		}
 	}
 }
+
+func TestStrippedNamesWhatTheServiceRemoves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{`<p class="a">a <a href="https://example.com" rel="nofollow">b</a> List<string x="y"></p>`, nil},
+		{`<p onclick="x()">a</p><iframe src="x"></iframe><script>1</script>`, []string{"<iframe>", "<script>", "onclick of <p>"}},
+		{`<section><video src="a"></video></section>`, []string{"<section>", "<video>"}},
+		{markup.HTML("a `<iframe>` b\n\n```\n<script>\n```\n"), nil},
+		{markup.HTML("a <video src=x> b"), []string{"<video>"}},
+	} {
+		if got := markup.Stripped(c.text); !slices.Equal(got, c.want) {
+			t.Errorf("of %s: %q, not %q", c.text, got, c.want)
+		}
+	}
+}

@@ -117,6 +117,14 @@ func (v *Value) HTML() string {
 	}
 }
 
+// Stripped names the elements and attributes of a rich field that the service is known to remove.
+func (v *Value) Stripped() []string {
+	if !v.Field.Rich() || !strings.Contains(v.Text, "<") {
+		return nil
+	}
+	return markup.Stripped(v.HTML())
+}
+
 // Lost names the elements and attributes of a rich field that a text which the
 // service shows does without.
 func (v *Value) Lost(shown string) []string { return markup.Lost(v.HTML(), shown) }

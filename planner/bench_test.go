@@ -66,11 +66,7 @@ func BenchmarkBuild(b *testing.B) {
 			in := observe(b, bulkService(b), bulk(b, items))
 			b.ReportAllocs()
 			for b.Loop() {
-				survey := planner.Observe(in)
-				if reads := survey.Reads(); len(reads) > 0 {
-					b.Fatal(reads)
-				}
-				plan, found := survey.Build()
+				plan, found := build(b, in)
 				if plan == nil || plan.Summary.Create != 2*items || plan.Summary.AddMembers != items {
 					b.Fatal(found)
 				}
@@ -90,11 +86,7 @@ func BenchmarkRebuild(b *testing.B) {
 			in := observe(b, s, objects)
 			b.ReportAllocs()
 			for b.Loop() {
-				survey := planner.Observe(in)
-				if reads := survey.Reads(); len(reads) > 0 {
-					b.Fatal(reads)
-				}
-				plan, found := survey.Build()
+				plan, found := build(b, in)
 				if plan == nil || !plan.Empty() {
 					b.Fatal(found)
 				}

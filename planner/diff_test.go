@@ -212,7 +212,7 @@ func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
 		in.Observed[planner.Read{Operation: list, Path: name}] = planner.Answer{Rows: []resource.Row{{"id": uuid(0xc, 1), "email": name}}}
 	}
 	for range 20 {
-		plan, found := planner.Build(in)
+		plan, found := build(t, in)
 		if plan == nil {
 			t.Fatal(found)
 		}
@@ -232,7 +232,7 @@ func TestWhatNoAnswerNamesIsShownAsTheStateKnowsIt(t *testing.T) {
 	for _, r := range []planner.Record{known("work_item_type/web/tale", uuid(8, 1)), known("work_item_type/web/story", uuid(8, 1))} {
 		in.Prior[r.Address] = r
 	}
-	plan, found := planner.Build(in)
+	plan, found := build(t, in)
 	if plan == nil {
 		t.Fatal(found)
 	}

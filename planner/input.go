@@ -1,12 +1,65 @@
 package planner
 
 import (
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
+
+// Action is what a step does.
+type Action int
+
+// MarshalText gives the word of [Action.String].
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word of an action that can be carried out.
+func (a *Action) UnmarshalText(word []byte) error {
+	for *a = range NotPossible {
+		if a.String() == string(word) {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no action %q", word)
+}
+
+// The actions, in the order in which a summary names them.
+const (
+	Create Action = iota
+	Update
+	Adopt // found on the service by its natural key or external ID; with changes it is updated too
+	AddMembers
+	RemoveMembers
+	Delete
+	NotPossible // wanted, but the service offers no way; Step.Reason says why
+)
+
+// String gives the word that the JSON plan uses.
+func (a Action) String() string {
+	switch a {
+	case Create:
+		return "create"
+	case Update:
+		return "update"
+	case Adopt:
+		return "adopt"
+	case AddMembers:
+		return "add_members"
+	case RemoveMembers:
+		return "remove_members"
+	case Delete:
+		return "delete"
+	case NotPossible:
+		return "not_possible"
+	default:
+		return "unknown"
+	}
+}
 
 // Input is everything that a plan depends on.
 type Input struct {
@@ -69,9 +122,6 @@ type Record struct {
 	PendingIntent *Intent `json:"open,omitempty"`
 }
 
-// addedByUs reports whether planform put a member in.
-func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }
-
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
 	Action Action    `json:"action"`
@@ -104,6 +154,144 @@ type Answer struct {
 	Unsupported bool
 }
 
+// OnDrift says what becomes of a field that somebody changed on the service
+// since the last apply, and that is not as the manifest wants it.
+type OnDrift int
+
+// Overwrite brings the field to what the manifest says, Keep leaves it as it is,
+// and with Fail there is no plan while such a field is there.
+const (
+	Overwrite OnDrift = iota
+	Keep
+	Fail
+)
+
+// Targets are patterns of addresses, one of which an object must match to be planned.
+// In a pattern * stands for any text within a key, ** for any text at all, and ?
+// for one character, such as cycle/web/* or work_item/**. No targets are all objects.
+type Targets []Target
+
+// Match reports whether an address is one of those that are meant.
+func (t Targets) Match(a resource.Address) bool {
+	return len(t) == 0 || slices.ContainsFunc(t, func(target Target) bool { return target.expr.MatchString(string(a)) })
+}
+
+// Target is one pattern.
+type Target struct {
+	Pattern string
+	expr    *regexp.Regexp
+}
+
+// NewTarget makes a target of a pattern.
+func NewTarget(pattern string) Target {
+	var b strings.Builder
+	b.WriteString("^")
+	for rest := pattern; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			rest = rest[2:]
+			continue
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		default:
+			next := strings.IndexAny(rest, "*?")
+			if next < 0 {
+				next = len(rest)
+			}
+			b.WriteString(regexp.QuoteMeta(rest[:next]))
+			rest = rest[next:]
+			continue
+		}
+		rest = rest[1:]
+	}
+	b.WriteString("$")
+	return Target{pattern, regexp.MustCompile("(?s)" + strings.ToValidUTF8(b.String(), "\uFFFD"))}
+}
+
+// Select returns the objects that match a target, with what they need: what they
+// live in and what they name, and so on. What lives in them is not needed. known
+// are further addresses that a target may mean, such as of what is to be deleted.
+// A target that means nothing is an error.
+func Select(desired []*resource.Object, targets Targets, known []resource.Address) ([]*resource.Object, diag.List) {
+	if len(targets) == 0 {
+		return desired, nil
+	}
+	used := make([]bool, len(targets))
+	means := func(a resource.Address) bool {
+		meant := false
+		for i := range targets {
+			if targets[i].expr.MatchString(string(a)) {
+				used[i], meant = true, true
+			}
+		}
+		return meant
+	}
+	needed := map[*resource.Object]bool{}
+	var need func(o *resource.Object)
+	need = func(o *resource.Object) {
+		if o == nil || needed[o] {
+			return
+		}
+		needed[o] = true
+		need(o.Parent)
+		for i := range o.Values {
+			for k := range o.Values[i].Refs {
+				need(o.Values[i].Refs[k].Target)
+			}
+		}
+	}
+	for _, o := range desired {
+		if means(o.Address) {
+			need(o)
+		}
+	}
+	for _, a := range known {
+		means(a)
+	}
+	var found diag.List
+	for i, t := range targets {
+		if !used[i] {
+			found.Add(diag.Diagnostic{
+				Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern, Hint: nearTarget(t.Pattern, desired),
+			})
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(desired), func(o *resource.Object) bool { return !needed[o] }), found
+}
+
+// nearTarget suggests addresses that a pattern was probably meant to match.
+func nearTarget(pattern string, desired []*resource.Object) string {
+	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
+	var all []string
+	for _, o := range desired[:min(most, len(desired))] {
+		all = append(all, string(o.Address))
+	}
+	if hint := diag.DidYouMean(pattern, all); hint != "" {
+		return hint
+	}
+	kind, path, _ := strings.Cut(pattern, "/")
+	if _, ok := resource.Lookup(kind); ok && path == "" {
+		return "write " + kind + "/** for all of them"
+	}
+	var kinds []string
+	for _, k := range resource.Kinds() {
+		kinds = append(kinds, k.Name+"/"+path)
+	}
+	if hint := diag.DidYouMean(pattern, kinds); hint != "" {
+		return hint
+	}
+	return "an address is a kind and keys, such as work_item/web/checkout; * stands for a key, ** for any"
+}
+
+// standardInput is the name of the manifest that is read from it.
+const standardInput = "-"
+
+// targeted reports whether an object is one of those that the plan is about.
+func (in *Input) targeted(a resource.Address) bool { return in.Targets.Match(a) }
+
 // namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.
 func (in *Input) namesNeed(hint string) string {
 	if in.APIFound {
@@ -111,3 +299,36 @@ func (in *Input) namesNeed(hint string) string {
 	}
 	return hint + ", or use --api auto"
 }
+
+// sourceGone reports whether what a record is of stood only in manifests that are
+// read, or gone: if these do not have it, none has. A record that does not say
+// where it stood may be another's.
+func (in *Input) sourceGone(r *Record) bool {
+	return len(r.Sources) > 0 && in.otherSource(r) == ""
+}
+
+// otherSource is a manifest that is not read and in which the object of a record stood, or "".
+func (in *Input) otherSource(r *Record) string {
+	for _, file := range r.Sources {
+		if in.OtherSources[file] {
+			return file
+		}
+	}
+	return ""
+}
+
+// creates reports whether an intent is there and is one to create something.
+func (i *Intent) creates() bool { return i != nil && i.Action == Create }
+
+// dropMembers takes members out of the record, with what is known of each.
+func (r *Record) dropMembers(gone func(id string) bool) {
+	r.Members = slices.DeleteFunc(slices.Clone(r.Members), gone)
+	r.Values = maps.Clone(r.Values)
+	maps.DeleteFunc(r.Values, func(key, _ string) bool {
+		_, id, ofMember := strings.Cut(key, " ")
+		return ofMember && gone(id)
+	})
+}
+
+// addedByUs reports whether planform put a member in.
+func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }

@@ -3,16 +3,54 @@ package planner
 import (
 	"slices"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
+// joins plans what brings members into containers.
+type joins struct {
+	round
+
+	snapshot    *snapshot
+	refs        *references
+	memberships *memberships
+	blockers    *blockers
+	steps       *steps
+	plan        *Plan
+
+	prerequisites     map[prerequisite]*Step
+	prerequisiteKinds map[string]bool
+}
+
+func planJoins(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *joins {
+	b := &joins{
+		round: steps.round, snapshot: memberships.snapshot, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
+		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
+	}
+	for _, r := range memberships.sets {
+		b.addMembers(r)
+	}
+	return b
+}
+
+// membershipPrerequisites are the memberships among whose members some field names people.
+func membershipPrerequisites() map[string]bool {
+	found := map[string]bool{}
+	for _, k := range resource.Kinds() {
+		for i := range k.Fields {
+			found[k.Fields[i].MustBeMemberOf] = true
+		}
+	}
+	return found
+}
+
 // addMembers plans the batches that bring a container's missing members in.
-func (b *builder) addMembers(r *memberSet) {
-	if r.object != none && (b.staysArchived(r.object) || b.states[r.object].presence == hidden) {
+func (b *joins) addMembers(r *memberSet) {
+	if r.object != none && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
 		return // see rest and tellHidden
 	}
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e memberRef) bool {
-		return e.member != none && (b.blocker(e.member) != none || b.states[e.member].presence == hidden) || b.isIn(r, e)
+		return e.member != none && (b.blockers.blocker(e.member) != none || b.objects.states[e.member].presence == hidden) || b.memberships.isIn(r, e)
 	})
 	var out []memberRef
 	entries = slices.DeleteFunc(entries, func(e memberRef) bool {
@@ -29,11 +67,11 @@ func (b *builder) addMembers(r *memberSet) {
 	size := r.kind.Membership.Batch
 	reason, lacks := "", ""
 	switch {
-	case r.object != none && b.blocker(r.object) != none:
-		root := b.blocker(r.object)
-		lacks = b.unsupportedKind(root)
+	case r.object != none && b.blockers.blocker(r.object) != none:
+		root := b.blockers.blocker(r.object)
+		lacks = b.blockers.unsupportedKind(root)
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be created"
-		if f := &b.states[root]; f.presence == notFound {
+		if f := &b.objects.states[root]; f.presence == notFound {
 			reason = f.why
 		}
 	case r.why != "":
@@ -65,34 +103,47 @@ func (b *builder) addMembers(r *memberSet) {
 		}
 		for j, e := range entries[:k] {
 			all[j] = b.member(r, e)
-			all[j].Value = b.newAttribute(r, e, all[j].ID)
+			all[j].Value = b.memberships.newAttribute(r, e, all[j].ID)
 		}
-		b.steps[rank] = append(b.steps[rank], step)
+		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, lacks
 			return
 		}
 		step.Operation = op
 		if r.object != none {
-			b.need(r.object)
+			b.steps.need(r.object)
 		}
-		step.Needs = b.flushNeeds()
+		step.Needs = b.steps.flushNeeds()
 		for _, e := range entries[:k] {
 			if e.member != none {
-				b.need(e.member)
+				b.steps.need(e.member)
 			}
 		}
-		step.After = b.flushNeeds()
+		step.After = b.steps.flushNeeds()
 		b.notePrerequisites(r, step)
-		b.plan.Summary.AddMembers += k
 		entries, all = entries[k:], all[k:]
 	}
 	b.updateAttributes(r, n-1)
 	b.blockRelated(r, out, n-1)
 }
 
-func (b *builder) member(r *memberSet, e memberRef) Member {
-	m := Member{ID: b.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
+// blockRelated says of which members the service would not take a relation.
+func (b *joins) blockRelated(r *memberSet, entries []memberRef, n int) {
+	for _, e := range entries {
+		n++
+		step := &Step{
+			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
+			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
+			Reason:  "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
+		}
+		rank := resource.Order(r.kind.Name)
+		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
+	}
+}
+
+func (b *joins) member(r *memberSet, e memberRef) Member {
+	m := Member{ID: b.memberships.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
 	if e.member != none {
 		o := b.in.Desired[e.member]
 		m.Address = o.Address
@@ -101,4 +152,140 @@ func (b *builder) member(r *memberSet, e memberRef) Member {
 		}
 	}
 	return m
+}
+
+// updateAttributes brings the attributes of those who are in a container to what the manifest says.
+func (b *joins) updateAttributes(r *memberSet, n int) {
+	if r.kind.Membership.Attribute == nil {
+		return
+	}
+	unseen := 0
+	var at diag.Position
+	for _, e := range r.entries {
+		if e.ref.Attribute == "" || !b.memberships.isIn(r, e) {
+			continue
+		}
+		step, known := b.updateAttribute(r, e)
+		if !known {
+			unseen++
+			at = e.ref.Position
+		}
+		if step == nil {
+			continue
+		}
+		n++
+		step.Address = r.container.Address.Members(r.kind.Membership.Plural(), n)
+		rank := resource.Order(r.kind.Name)
+		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
+	}
+	if unseen > 0 {
+		b.diags.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "not-shown", Position: at, Address: string(r.container.Address),
+			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + countOf(unseen, resource.MustLookup(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
+		})
+	}
+}
+
+// updateAttribute plans the change of one member's attribute; nil = there is none. known is
+// false where nothing tells what it is.
+func (b *joins) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
+	a, id := r.kind.Membership.Attribute, b.memberships.memberID(r, e)
+	prior := b.in.Prior[r.address()]
+	applied := prior.Values[AttributeKey(a, id)]
+	row, listed := r.rows[id]
+	have := a.Shown(row)
+	shown := have != ""
+	if !shown {
+		if have = applied; have == "" && b.memberships.ownAttribute(r, id) == a.Values[0] {
+			have = a.Values[0] // nobody has less, nor more than that here
+		}
+	}
+	want := e.ref.Attribute
+	if have == want || have == "" {
+		return nil, have != ""
+	}
+	member := b.member(r, e)
+	member.Value, member.Before = want, have
+	before := member
+	before.Value, before.Before = have, ""
+	change := Change{
+		Path: r.kind.Membership.Path(), Origin: FromManifest, Possible: true,
+		Before: new(before.Text + " (" + have + ")"), After: new(before.Text + " (" + want + ")"),
+	}
+	if shown && applied != "" && applied != have {
+		change.Origin = FromDrift
+	}
+	step = &Step{
+		Action: Update, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
+		Members: &Members{Container: r.container, Items: []Member{member}},
+	}
+	op, offered := r.kind.Op(resource.UpdateMember, b.in.API)
+	switch {
+	case !offered, listed && !shown:
+		step.Action, change.Possible = NotPossible, false
+		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
+	default:
+		step.Operation = op
+		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership
+			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: row.ID()}
+		}
+	}
+	if change.Origin == FromDrift && r.container.Object != nil {
+		kept := b.in.OnDrift == Keep
+		b.plan.Drift = append(b.plan.Drift, Drift{r.container.Object, &change, kept})
+		if kept {
+			b.plan.Summary.Kept++
+			return nil, true
+		}
+	}
+	step.changes = []Change{change}
+	return step, true
+}
+
+// notePrerequisites notes a step that brings people in among whom objects of the container name some.
+func (b *joins) notePrerequisites(r *memberSet, step *Step) {
+	if r.object == none || !b.prerequisiteKinds[r.kind.Name] {
+		return
+	}
+	for i := range step.Members.Items {
+		b.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
+	}
+}
+
+// lastDayOf is the day since which the container of a member set is over, or "".
+func (b *joins) lastDayOf(r *memberSet) string {
+	if r.object != none {
+		if b.objects.isOver(r.object) {
+			return b.objects.states[r.object].lastDay()
+		}
+		return ""
+	}
+	t, within := r.field.to, none
+	field, closes := t.kind.Field(t.kind.ClosedAfter)
+	if o := r.container.Within; o != nil {
+		within = b.objects.index[o]
+	}
+	if !closes || !b.snapshot.listed(t, within) {
+		return ""
+	}
+	l, _ := b.snapshot.list(t, within)
+	zone := b.objects.zoneNow(within)
+	for _, row := range l.ids()[r.container.ID] {
+		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.objects.past(day, zone) {
+			return day
+		}
+	}
+	return ""
+}
+
+// sourcesOf lists the manifests that want the members of a container in it.
+func (b *joins) sourcesOf(r *memberSet) []string {
+	if m := r.kind.Membership; m.On == m.Container {
+		return b.in.Desired[r.object].Files
+	}
+	var files []string
+	for _, e := range r.entries {
+		files = union(files, b.in.Desired[e.member].Files)
+	}
+	return files
 }

@@ -3,174 +3,355 @@ package planner
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
-// Orphan is an object that an earlier apply created and the manifest does not have any more.
-type Orphan struct {
-	Address    resource.Address
-	ID         string
-	Identifier string
-	// RenamedTo is what the manifest creates in its place, so that it is probably the same with another key; "" = nothing.
-	RenamedTo resource.Address
+// orphans are what the state knows and the manifest does not have any more, and what
+// becomes of it. It is decided only where pruning is asked for.
+type orphans struct {
+	round
+
+	snapshot     *snapshot
+	matched      *matches
+	refs         *references
+	list         []*orphan                 // parents first
+	unchecked    int                       // that are deleted without a look at what others put into them
+	uncheckedUse int                       // likewise at who else uses them
+	gone         map[resource.Address]bool // that are not on the service any more
+
+	at          map[resource.Address]*orphan
+	recordCount map[serviceID]int           // of one object of the service
+	createdByUs map[serviceID]*orphan       // that planform created and nothing protects
+	lostCreates map[string]*orphan          // without an outcome, by the external ID that was sent
+	blockedBy   map[resource.Address]string // what keeps an object from being deleted
+	lists       map[string]int              // orphans by the path of their list
+	rows        map[string]map[string]resource.Row
+	// Made when first needed:
+	stillNamed map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	byID       map[serviceID][]Record
 }
 
-// String is the address, with the readable identifier where there is one.
-func (o Orphan) String() string {
-	if o.Identifier == "" {
-		return string(o.Address)
+// orphan is an object that the state knows and the manifest does not have any more.
+type orphan struct {
+	record   Record
+	info     *kindInfo
+	delete   *resource.Operation // nil = not offered
+	parent   *orphan             // what it lives in, if that is orphaned too
+	params   map[string]string   // path parameters of its own requests; nil = they are not known
+	decision decision
+	reason   string // why it stays
+	visited  bool
+	guards   []Guard
+	step     *Step
+}
+
+// listRead is the read that lists an object, where there is one.
+func (l *orphan) listRead() (Read, bool) {
+	if l.info.list == nil || l.params == nil {
+		return Read{}, false
 	}
-	return string(o.Address) + " (" + o.Identifier + ")"
+	path, missing := l.info.list.Expand(l.params)
+	return Read{Operation: l.info.list, Path: path, Fields: l.info.fields}, missing == ""
 }
 
-// listOrphans lists what an earlier apply created and the manifest does not have any more.
-func (b *builder) listOrphans() []Orphan {
-	var list []Orphan
-	for address, r := range b.in.Prior {
-		if _, wanted := b.indexOf(address); wanted || !b.isOrphan(address, &r) {
+// recordCreated takes down what a create without an outcome made.
+func (l *orphan) recordCreated(id string) {
+	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
+}
+
+// block says why an object stays that is wanted no more.
+func (l *orphan) block(why string) decision {
+	l.decision, l.reason = blocked, "it would be deleted, but "+why
+	return blocked
+}
+
+// names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
+func (l *orphan) names(row resource.Row) []string {
+	var ids []string
+	for i := range l.info.refs {
+		field := l.info.refs[i].field
+		shown := l.record.Values[field.Name]
+		if have, known := field.ObservedIn(row); row != nil && known {
+			shown += "," + have
+		}
+		ids = append(ids, strings.Split(shown, ",")...)
+	}
+	return ids
+}
+
+// decision is what becomes of an orphan.
+type decision int8
+
+const (
+	undecided        decision = iota
+	needsRead                 // a read must be answered first
+	otherSource               // another manifest than those that are read may want it
+	notOurs                   // planform did not make it
+	toDelete                  // it is deleted
+	deleteWithParent          // it is deleted with what it lives in
+	vanished                  // the service does not show it any more
+	aliased                   // it has another address by now
+	leftArchived              // it is archived, or a draft, or in something that is: left alone
+	blocked                   // it is wanted no more, and cannot be deleted
+)
+
+// isOrphan reports whether an object goes if the manifest does not have it.
+func (in *Input) isOrphan(a resource.Address, r *Record) bool {
+	return r.CreatedByUs && a.IsObject() && in.targeted(a) && in.sourceGone(r)
+}
+
+// findOrphans decides what becomes of the objects that the state knows and the
+// manifest does not have any more.
+func findOrphans(refs *references) *orphans {
+	s := &orphans{
+		round: refs.round, snapshot: refs.snapshot, matched: refs.matched, refs: refs,
+		gone: map[resource.Address]bool{}, at: map[resource.Address]*orphan{}, recordCount: map[serviceID]int{}, createdByUs: map[serviceID]*orphan{},
+		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, lists: map[string]int{}, rows: map[string]map[string]resource.Row{},
+	}
+	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
+		return s
+	}
+	var kept []resource.Address // that are neither wanted nor targeted
+	for address, r := range s.in.Prior {
+		if !address.IsObject() {
 			continue
 		}
-		if _, owned := b.owners[serviceID{address.Kind(), r.ID}]; !owned {
-			list = append(list, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
-		}
-	}
-	slices.SortFunc(list, func(a, b Orphan) int {
-		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), strings.Compare(string(a.Address), string(b.Address)))
-	})
-	return list
-}
-
-// findProbableRenames finds out which of the orphans are probably objects that the manifest creates
-// under another key, since that comes from a name which was changed.
-func (b *builder) findProbableRenames(orphans []Orphan) {
-	type scope struct {
-		kind   string
-		parent resource.Address
-	}
-	left := map[scope][]*Orphan{}
-	for i := range orphans {
-		at := scope{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
-		left[at] = append(left[at], &orphans[i])
-	}
-	for i, o := range b.in.Desired {
-		at := scope{o.Kind.Name, o.Address.Parent()}
-		if f := &b.states[i]; len(left[at]) == 0 || f.presence != absent || b.planned[i] == nil || b.planned[i].Action != Create || f.vanished || !hasDefaultKey(o) {
-			continue
-		}
-		if from := b.probableOrphan(i, left[at]); from != nil {
-			from.RenamedTo = o.Address
-		}
-	}
-}
-
-// hasDefaultKey reports whether the key of an object is the one that it has where none is written.
-func hasDefaultKey(o *resource.Object) bool {
-	key, ok := o.Kind.DefaultKey(func(field string) string {
-		if o.Kind.Identifier != nil && field == "identifier" {
-			return o.Identifier
-		}
-		return o.Text(field)
-	})
-	return ok && key == o.Key
-}
-
-// probableOrphan is the orphan that an object probably was: one of a similar name, else one
-// between the same neighbours, else one whose other fields are all the same.
-func (b *builder) probableOrphan(i int, orphans []*Orphan) *Orphan {
-	o := b.in.Desired[i]
-	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
-	keys := make([]string, len(free))
-	for k, orphan := range free {
-		keys[k] = orphan.Address.Key()
-	}
-	if near := diag.Near(o.Key, keys); len(near) > 0 {
-		return free[slices.Index(keys, near[0])]
-	}
-	for _, alike := range []func(int, *Orphan) bool{b.sameNeighbours, b.sameFields} {
-		if k := slices.IndexFunc(free, func(orphan *Orphan) bool { return alike(i, orphan) }); k >= 0 {
-			return free[k]
-		}
-	}
-	return nil
-}
-
-// sameNeighbours reports whether the number of an orphan is between those of the objects
-// that stand before and behind a new one.
-func (b *builder) sameNeighbours(i int, orphan *Orphan) bool {
-	number := numberAfterHyphen(orphan.Identifier)
-	if number == 0 {
-		return false
-	}
-	beside := func(by int) int {
-		for k := i + by; k >= 0 && k < len(b.in.Desired); k += by {
-			if o, other := b.in.Desired[i], b.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
-				return numberAfterHyphen(b.states[k].identifier)
+		id := serviceID{address.Kind(), r.ID}
+		s.recordCount[id]++
+		_, wanted := s.objects.indexOf(address)
+		switch {
+		case wanted:
+		case !s.in.targeted(address):
+			kept = append(kept, address)
+		default:
+			l := &orphan{record: r, info: s.objects.kinds[resource.MustLookup(address.Kind())]}
+			l.delete, _ = l.info.kind.Op(resource.Delete, s.in.API)
+			s.at[address] = l
+			s.list = append(s.list, l)
+			if r.CreatedByUs && !r.Protect && s.in.sourceGone(&r) {
+				s.createdByUs[id] = l
 			}
 		}
-		return 0
 	}
-	return beside(-1) == number-1 && number > 1 || beside(1) == number+1
+	slices.SortFunc(s.list, func(a, b *orphan) int {
+		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
+	})
+	slices.Sort(kept)
+	s.decideAll(kept)
+	return s
 }
 
-func numberAfterHyphen(identifier string) int {
-	_, number, _ := strings.Cut(identifier, "-")
-	n, _ := strconv.Atoi(number) // 0 where there is none
-	return n
-}
-
-// sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
-func (b *builder) sameFields(i int, orphan *Orphan) bool {
-	o, resolve := b.in.Desired[i], b.resolve(i)
-	applied := b.in.Prior[orphan.Address].Values
-	same := 0
-	for k := range o.Values {
-		v := &o.Values[k]
-		before, compared := applied[v.Field.Name]
-		if want, complete := v.Desired(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
-			if !complete || resource.Digest(want) != before {
-				return false
-			}
-			same++
+// hasVanished reports whether an object, or what it lives in, is orphaned and not on
+// the service any more.
+func (s *orphans) hasVanished(a resource.Address) bool {
+	for ; a != ""; a = a.Parent() {
+		if s.gone[a] {
+			return true
 		}
 	}
-	return same > 0
+	return false
 }
 
-// warnOrphans says what the manifest does not have any more, and which of it was probably renamed.
-func (b *builder) warnOrphans() {
-	all := b.listOrphans()
-	b.findProbableRenames(all)
-	b.plan.Orphans = all
-	var names []string
-	for _, orphan := range all {
-		if orphan.RenamedTo == "" {
-			names = append(names, orphan.String())
+// decideAll decides about the orphans. kept are objects that are left alone,
+// and so is what they live in.
+func (p *orphans) decideAll(kept []resource.Address) {
+	for _, address := range kept {
+		p.blockParents(address, string(address)+" in it is not targeted")
+	}
+	for _, l := range p.list { // parents first
+		p.locate(l)
+	}
+	p.checkReadBudget()
+	for _, l := range p.list {
+		p.decide(l)
+		if l.decision == vanished {
+			p.gone[l.record.Address] = true
+		}
+	}
+	p.keepAncestors()
+	for p.keepUsed() {
+		p.keepAncestors()
+	}
+}
+
+// checkReadBudget finds out whether it would take longer than a person waits to look what
+// others put into each object that goes, such as their comments on a work item; and
+// who else uses those that others can use, such as a label.
+func (p *orphans) checkReadBudget() {
+	reads, things, usage, used := 0, 0, 0, 0
+	lists := map[string]bool{}
+	for _, l := range p.list {
+		if l.decision != undecided {
 			continue
 		}
-		at, _ := b.indexOf(orphan.RenamedTo)
-		b.diags.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "renamed", Position: b.in.Desired[at].Position, Address: string(orphan.RenamedTo),
-			Summary: orphan.String() + " was created by an earlier apply and is no longer in the manifest, and " + string(orphan.RenamedTo) + " is created",
-			Hint:    "if it was renamed, add `previously: " + orphan.Address.Key() + "` to the new entry; to delete it, use --prune",
-		})
-	}
-	m := b.countRemovals()
-	var what []string
-	if len(names) > 0 {
-		what = append(what, diag.Count(len(names), "object"))
-	}
-	if m > 0 {
-		what = append(what, diag.Count(m, "membership"))
-	}
-	if n := len(names) + m; n > 0 {
-		text := strings.Join(what, " and ") + " created by an earlier apply " + are(n) + " no longer in the manifest"
-		if len(names) > 0 {
-			text += ": " + firstFew(names, ", ")
+		if n := len(resource.Children(l.info.kind.Name)); l.info.parent != nil && n > 0 {
+			reads, things = reads+n, things+1
 		}
-		b.notice("left-over", text, "to delete "+them(n)+", use --prune")
+		if l.parent == nil || l.parent.decision != undecided {
+			if n := p.usageReads(l, lists); n > 0 {
+				usage, used = usage+n, used+1
+			}
+		}
+	}
+	if p.in.RefreshAll {
+		return
+	}
+	if reads > maxSingleReads {
+		p.unchecked = things
+	}
+	if usage > maxSingleReads {
+		p.uncheckedUse = used
+	}
+}
+
+// blockParents keeps what an object lives in from being deleted with it.
+func (p *orphans) blockParents(a resource.Address, why string) {
+	for a = a.Parent(); a != "" && p.blockedBy[a] == ""; a = a.Parent() {
+		p.blockedBy[a] = why
+	}
+}
+
+// paramsOf are the path parameters of an orphan's requests, nil where they are not known.
+func (p *orphans) paramsOf(l *orphan) map[string]string {
+	parent := l.record.Address.Parent()
+	l.parent = p.at[parent]
+	params := p.refs.paramsIn(parent)
+	if params != nil {
+		params[l.info.kind.Param] = l.record.ID
+	}
+	return params
+}
+
+// decide decides what becomes of an orphan, after what it lives in.
+func (p *orphans) decide(l *orphan) {
+	container := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+	switch {
+	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
+		l.decision = vanished
+		return
+	case container && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
+		p.checkExists(l)
+		return
+	case l.decision != undecided:
+		return
+	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
+		l.decision = deleteWithParent
+		return
+	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived):
+		l.decision = l.parent.decision
+		return
+	case p.objects.isHidden(l.record.Address.Parent()):
+		l.decision = leftArchived
+		return
+	case l.params == nil:
+		p.unlocatable(l)
+		return
+	case p.blockedBy[l.record.Address] != "":
+		l.block(p.blockedBy[l.record.Address])
+		return
+	case l.delete == nil:
+		l.block("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
+		return
+	}
+	if l.record.ID == "" && !p.findLostCreate(l) {
+		return
+	}
+	if l.decision = p.checkPresent(l); l.decision == toDelete {
+		p.checkContents(l)
+	}
+}
+
+// unlocatable decides about an object of which it is not known what it lives in now.
+func (p *orphans) unlocatable(l *orphan) {
+	parent := l.record.Address.Parent()
+	i, wanted := p.objects.indexOf(parent)
+	switch {
+	case wanted && p.objects.states[i].presence == pending:
+		l.decision = needsRead
+	case wanted && (p.objects.states[i].presence == absent || p.objects.states[i].replaced):
+		l.decision = vanished // with what it lived in
+	default:
+		l.block("the ID of " + string(parent) + " is not known")
+	}
+}
+
+// movesAway reports whether a record that is below another one goes, or is to be elsewhere.
+func (p *orphans) movesAway(k *resource.Kind, row resource.Row, field *resource.Field) bool {
+	id := serviceID{k.Name, row.ID()}
+	if i, wanted := p.matched.owners[id]; wanted {
+		_, moves := p.in.Desired[i].Value(field.Name)
+		return moves
+	}
+	return p.createdByUs[id] != nil
+}
+
+// keepAncestors keeps whatever is above something that stays after all: the service
+// deletes what is below an object with it.
+func (p *orphans) keepAncestors() {
+	inside := map[*orphan][]*orphan{}
+	for _, l := range p.list {
+		if l.parent != nil {
+			inside[l.parent] = append(inside[l.parent], l)
+		}
+	}
+	for stays := slices.Clone(p.list); len(stays) > 0; stays = stays[1:] {
+		l := stays[0]
+		field := parentField(l.info.kind)
+		read, listed := l.listRead()
+		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
+			continue
+		}
+		row := p.rows[read.Path][l.record.ID]
+		up, _ := field.ObservedIn(row)
+		over := p.createdByUs[serviceID{l.info.kind.Name, up}]
+		if over == nil || over.decision != toDelete {
+			continue
+		}
+		over.block(label(l.info.kind, row) + " below it stays")
+		stays = append(stays, over)
+		for _, in := range inside[over] {
+			if in.decision == deleteWithParent { // by itself, now
+				in.decision = undecided
+				p.decide(in)
+			}
+		}
+	}
+}
+
+// locate works out where an object is, and whether it can be deleted at all.
+func (p *orphans) locate(l *orphan) {
+	r, k := &l.record, l.info.kind
+	l.params = p.paramsOf(l)
+	if r, ok := l.listRead(); ok {
+		p.lists[r.Path]++
+	}
+	_, wanted := p.matched.owners[serviceID{k.Name, r.ID}]
+	other := p.in.otherSource(r)
+	switch {
+	case other != "":
+		l.decision = otherSource
+	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
+		p.lostCreates[resource.ExternalID(p.in.Workspace, r.Address)] = l
+	case r.ID == "" || !r.CreatedByUs:
+		l.decision = notOurs
+	case wanted || p.recordCount[serviceID{k.Name, r.ID}] > 1:
+		l.decision = aliased
+	case len(r.Sources) == 0:
+		l.decision = otherSource
+	case r.Protect:
+		l.decision = blocked
+	}
+	switch {
+	case r.Protect:
+		p.blockParents(r.Address, string(r.Address)+" in it is protected")
+	case other != "":
+		p.blockParents(r.Address, string(r.Address)+" in it comes from "+other+", which is not part of this run")
+	case l.decision == otherSource:
+		p.blockParents(r.Address, "the state file does not say which manifest had "+string(r.Address)+" in it")
+	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
+		p.blockParents(r.Address, "planform did not create "+string(r.Address)+" in it")
 	}
 }

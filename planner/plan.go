@@ -1,62 +1,14 @@
 package planner
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
-
-// Action is what a step does.
-type Action int
-
-// The actions, in the order in which a summary names them.
-const (
-	Create Action = iota
-	Update
-	Adopt // found on the service by its natural key or external ID; with changes it is updated too
-	AddMembers
-	RemoveMembers
-	Delete
-	NotPossible // wanted, but the service offers no way; Step.Reason says why
-)
-
-// String gives the word that the JSON plan uses.
-func (a Action) String() string {
-	switch a {
-	case Create:
-		return "create"
-	case Update:
-		return "update"
-	case Adopt:
-		return "adopt"
-	case AddMembers:
-		return "add_members"
-	case RemoveMembers:
-		return "remove_members"
-	case Delete:
-		return "delete"
-	case NotPossible:
-		return "not_possible"
-	default:
-		return "unknown"
-	}
-}
-
-// MarshalText gives the word of [Action.String].
-func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-// UnmarshalText reads the word of an action that can be carried out.
-func (a *Action) UnmarshalText(word []byte) error {
-	for *a = range NotPossible {
-		if a.String() == string(word) {
-			return nil
-		}
-	}
-	return fmt.Errorf("there is no action %q", word)
-}
 
 // Plan is what has to be done, in order.
 type Plan struct {
@@ -87,6 +39,12 @@ type Plan struct {
 	Notices diag.List
 }
 
+// Empty reports whether the plan changes nothing, on the service or in the state.
+func (p *Plan) Empty() bool {
+	s := p.Summary
+	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.StateChanges) == 0
+}
+
 // Name is a name that stands for an object of the service.
 type Name struct {
 	Kind   string
@@ -103,12 +61,6 @@ type Summary struct {
 	Blocked                       int // steps that are not possible
 	Requests                      int // write requests that the steps make if nothing goes wrong
 	Reads                         int // read requests that were made for the plan
-}
-
-// Empty reports whether the plan changes nothing, on the service or in the state.
-func (p *Plan) Empty() bool {
-	s := p.Summary
-	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.StateChanges) == 0
 }
 
 // Step is one object to do: one write request at most.
@@ -145,6 +97,34 @@ type Step struct {
 	extraNeeds []*Step  // more of Needs
 	extraAfter []*Step  // more of After
 	changes    []Change // of an update or adopt; those of the others are derived
+}
+
+// Changed reports whether an adopt also changes something that people see.
+func (s *Step) Changed() bool {
+	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
+}
+
+// Changes lists what the step makes different, by field.
+func (s *Step) Changes() []Change {
+	if s.Members != nil && s.changes == nil {
+		after := s.Members.names(s.Kind.Membership)
+		return []Change{{Path: s.Kind.Membership.Path(), After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
+	}
+	if s.Action != Create || s.Members != nil {
+		return s.changes
+	}
+	changes := make([]Change, 0, len(s.Values)+1)
+	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
+		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
+	}
+	for _, v := range s.Values {
+		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
+		if text := Show(v); text != "" {
+			c.After = &text
+		}
+		changes = append(changes, c)
+	}
+	return changes
 }
 
 // Members is the batch of a membership step.
@@ -200,30 +180,213 @@ type Change struct {
 	Possible bool
 }
 
-// Changed reports whether an adopt also changes something that people see.
-func (s *Step) Changed() bool {
-	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
+// Orphan is an object that an earlier apply created and the manifest does not have any more.
+type Orphan struct {
+	Address    resource.Address
+	ID         string
+	Identifier string
+	// RenamedTo is what the manifest creates in its place, so that it is probably the same with another key; "" = nothing.
+	RenamedTo resource.Address
 }
 
-// Changes lists what the step makes different, by field.
-func (s *Step) Changes() []Change {
-	if s.Members != nil && s.changes == nil {
-		after := s.Members.names(s.Kind.Membership)
-		return []Change{{Path: s.Kind.Membership.Path(), After: &after, Origin: FromManifest, Possible: s.Action != NotPossible}}
+// String is the address, with the readable identifier where there is one.
+func (o Orphan) String() string {
+	if o.Identifier == "" {
+		return string(o.Address)
 	}
-	if s.Action != Create || s.Members != nil {
-		return s.changes
+	return string(o.Address) + " (" + o.Identifier + ")"
+}
+
+// Drift is a field that somebody changed on the service since the last apply.
+type Drift struct {
+	Object *resource.Object
+	Change *Change // Before is what the service has, After what the manifest wants
+	Kept   bool    // it is left as it is
+}
+
+// StateChange is something that the state is to know otherwise, whatever the steps
+// bring. It takes no request.
+type StateChange struct {
+	From   resource.Address
+	To     resource.Address // where the record is to be; "" = it is forgotten
+	Record Record           // as it is to be, unless it is forgotten
+	Why    string           // for people; "" = not worth a word
+}
+
+// Guard is who may be in a container that is deleted. Whoever else is in it by
+// then was put there by somebody, and keeps it.
+type Guard struct {
+	Read    Read
+	Members []string // IDs, sorted
+}
+
+// Note is what is said of a member behind its name, such as " (guest)": what is to be
+// different, or is not as usual.
+func (m *Member) Note(of *resource.Membership) string {
+	switch {
+	case m.Before != "":
+		return " (" + m.Before + " -> " + m.Value + ")"
+	case of.Attribute == nil || m.Value == "" || m.Value == of.Attribute.Default:
+		return ""
+	default:
+		return " (" + m.Value + ")"
 	}
-	changes := make([]Change, 0, len(s.Values)+1)
-	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
-		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
+}
+
+// IntentName names the members for a later plan, a line each: by their addresses, or
+// by their IDs where the manifest does not list them.
+func (m *Members) IntentName() string {
+	lines := make([]string, len(m.Items))
+	for i := range m.Items {
+		lines[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].ID)
 	}
-	for _, v := range s.Values {
-		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
-		if text := Show(v); text != "" {
-			c.After = &text
+	return strings.Join(lines, "\n")
+}
+
+// names lists what a batch adds, for people.
+func (m *Members) names(of *resource.Membership) string {
+	texts := make([]string, len(m.Items))
+	for i := range m.Items {
+		texts[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].Text) + m.Items[i].Note(of)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// AttributeKey is under what the record of a container's members has the attribute of one of them.
+func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " " + id }
+
+// ShownKey is under what a record has, beside the value of a field that was applied
+// last, what the service then showed of it, where that is another one. As long as
+// both are as they were, there is nothing to change: the service makes of what is
+// sent what it will, and would do so again.
+func ShownKey(field string) string { return field + " shown" }
+
+// Shown is what a record has under that.
+func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
+
+// NameOf is the name under which a reference is looked up.
+func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
+	n := Name{Kind: field.Ref, Text: r.Text}
+	if k := resource.MustLookup(field.Ref); k.Parent != "" {
+		if parent := o.Ancestor(k.Parent); parent != nil {
+			n.Within = parent.Address
 		}
-		changes = append(changes, c)
 	}
-	return changes
+	return n
+}
+
+// Show gives a value as a person would write it: references by address where
+// the manifest has the object, rich texts as they were written.
+func Show(v *resource.Value) string {
+	switch {
+	case v.Null:
+		return ""
+	case !v.Field.IsRef():
+		return v.Text
+	}
+	names := make([]string, len(v.Refs))
+	for i := range v.Refs {
+		names[i] = v.Refs[i].Text
+		if t := v.Refs[i].Target; t != nil {
+			names[i] = string(t.Address)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// activity is the kind whose list tells what happened to the objects that it lives in.
+const activity = "activity"
+
+// Activities returns the reads that tell who changed on the service what
+// drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
+func (p *Plan) Activities() []Read {
+	const most = 60 // objects; a minute of the usual quota
+	var reads []Read
+	for _, d := range p.Drift {
+		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < most {
+			reads = append(reads, r)
+		}
+	}
+	if len(reads) > 0 {
+		if r, ok := p.people(); ok {
+			reads = append(reads, r)
+		}
+	}
+	return reads
+}
+
+// activities is the read that tells what happened to an object.
+func (p *Plan) activities(o *resource.Object) (Read, bool) {
+	k := resource.MustLookup(activity)
+	op, ok := k.Op(resource.List, p.API)
+	if !ok || k.Parent != o.Kind.Name {
+		return Read{}, false
+	}
+	params := map[string]string{"workspace_slug": p.Workspace}
+	for ; o != nil; o = o.Parent {
+		params[o.Kind.Param] = p.Known[o.Address].ID
+	}
+	path, missing := op.Expand(params)
+	return Read{Operation: op, Path: path}, missing == ""
+}
+
+// people is the read that tells the names of those who do objects.
+func (p *Plan) people() (Read, bool) {
+	k := resource.MustLookup(activity)
+	actor, ok := k.Field("actor")
+	if !ok {
+		return Read{}, false
+	}
+	op, ok := resource.MustLookup(actor.Ref).Op(resource.List, p.API)
+	if !ok {
+		return Read{}, false
+	}
+	path, missing := op.Expand(map[string]string{"workspace_slug": p.Workspace})
+	return Read{Operation: op, Path: path}, missing == ""
+}
+
+// AnnotateAuthors says of every field that drifted who changed it last and when, as
+// far as the answers tell.
+func (p *Plan) AnnotateAuthors(observed Observed) {
+	people := map[string]string{}
+	if r, ok := p.people(); ok {
+		for _, row := range observed[r].Rows {
+			if names := displayTexts(resource.MustLookup(r.Operation.Kind), row); len(names) > 0 {
+				people[row.ID()] = names[len(names)-1]
+			}
+		}
+	}
+	for _, d := range p.Drift {
+		r, ok := p.activities(d.Object)
+		if !ok {
+			continue
+		}
+		var newest time.Time
+		for _, row := range observed[r].Rows {
+			// The log has one name for a field, however it is written.
+			if field, _ := row["field"].(string); field != strings.TrimSuffix(d.Change.Path, "_html") {
+				continue
+			}
+			text, _ := row["created_at"].(string)
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil || at.Before(newest) {
+				continue
+			}
+			id, _ := row["actor"].(string)
+			if newest, d.Change.By = at, people[resource.LowerID(id)]; d.Change.By == "" {
+				d.Change.By = id
+			}
+			d.Change.At = at.UTC().Format(time.RFC3339)
+		}
+	}
+}
+
+// require lets a step go ahead only if another one, and all members that it brings in,
+// are there. It comes after all kinds then: those are not to be pulled before others.
+func (s *Step) require(other *Step) {
+	s.stage = 1
+	s.extraNeeds = append(s.extraNeeds, other)
+	if other.Action == AddMembers {
+		s.Needs = append(slices.Clip(s.Needs), other.After...)
+	}
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,12 +10,25 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// pruning plans the deletions, and tells what is left alone.
+type pruning struct {
+	round
+
+	snapshot *snapshot
+	matched  *matches
+	refs     *references
+	orphans  *orphans
+	removals *removals
+	steps    *steps
+	plan     *Plan
+}
+
 // prune adds the steps that delete what is orphaned, behind all others: what
 // names an object goes, or names another one, before it.
-func (b *builder) prune(steps []*Step) []*Step {
+func (b *pruning) prune(steps []*Step) []*Step {
 	named := map[string][]*orphan{} // by the ID that the state has of a field
 	byID := map[string]*orphan{}
-	for _, l := range b.orphans {
+	for _, l := range b.orphans.list {
 		if l.decision != toDelete {
 			continue
 		}
@@ -23,9 +38,9 @@ func (b *builder) prune(steps []*Step) []*Step {
 		}
 	}
 	before := map[*orphan][]int{}
-	for i := range b.states {
-		f := &b.states[i]
-		if b.planned[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
+	for i := range b.objects.states {
+		f := &b.objects.states[i]
+		if b.steps.of[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
 			continue
 		}
 		l := orphan{info: f.info}
@@ -34,7 +49,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 		}
 		for _, id := range l.names(f.row) {
 			if to := byID[id]; to != nil {
-				before[to] = append(before[to], b.planned[i].Index)
+				before[to] = append(before[to], b.steps.of[i].Index)
 			}
 		}
 	}
@@ -61,7 +76,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 		step := add(l, Delete, "")
 		step.Operation, step.Needs, step.Guards = l.delete, sorted(needs), l.guards
 	}
-	for _, l := range slices.Backward(b.orphans) {
+	for _, l := range slices.Backward(b.orphans.list) {
 		switch {
 		case l.decision == toDelete && !l.visited:
 			visit(l)
@@ -71,7 +86,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 			add(l, NotPossible, l.reason)
 		}
 	}
-	for _, l := range b.orphans { // parents first
+	for _, l := range b.orphans.list { // parents first
 		if l.decision == deleteWithParent {
 			add(l, Delete, "with "+string(l.parent.record.Address)).Needs = []int{l.parent.step.Index}
 		}
@@ -79,21 +94,7 @@ func (b *builder) prune(steps []*Step) []*Step {
 	return steps
 }
 
-// names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
-func (l *orphan) names(row resource.Row) []string {
-	var ids []string
-	for i := range l.info.refs {
-		field := l.info.refs[i].field
-		shown := l.record.Values[field.Name]
-		if have, known := field.ObservedIn(row); row != nil && known {
-			shown += "," + have
-		}
-		ids = append(ids, strings.Split(shown, ",")...)
-	}
-	return ids
-}
-
-func (b *builder) protected(l *orphan) {
+func (b *pruning) protected(l *orphan) {
 	b.diags.Add(diag.Diagnostic{
 		Code: "protected", Address: string(l.record.Address),
 		Summary: string(l.record.Address) + " is protected, and no longer in the manifest",
@@ -101,41 +102,41 @@ func (b *builder) protected(l *orphan) {
 	})
 }
 
-// pruneNotices says what is orphaned and stays.
-func (b *builder) pruneNotices() {
+// notices says what is orphaned and stays.
+func (b *pruning) notices() {
 	if !b.in.Prune {
 		b.warnOrphans()
 		return
 	}
-	if n := b.unchecked + b.uncheckedUse; n > 0 {
-		b.notice("not-looked-into", diag.Count(n, "object")+" to be deleted not checked for content added by others, such as comments: that takes one or more requests each",
+	if n := b.orphans.unchecked + b.orphans.uncheckedUse; n > 0 {
+		b.diags.notice("not-looked-into", diag.Count(n, "object")+" to be deleted not checked for content added by others, such as comments: that takes one or more requests each",
 			"--refresh-all checks "+them(n))
 	}
 	b.warnRekeyed()
 	b.warnOtherSources()
 	n := 0
 	var archived []string
-	for _, l := range b.orphans {
+	for _, l := range b.orphans.list {
 		switch {
 		case l.decision == notOurs:
 			n++
-		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !b.isHidden(l.record.Address.Parent()):
+		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !b.objects.isHidden(l.record.Address.Parent()):
 			archived = append(archived, string(l.record.Address))
 		}
 	}
 	if len(archived) > 0 {
-		b.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
+		b.diags.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n > 0 {
-		b.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted: planform did not create "+them(n),
+		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted: planform did not create "+them(n),
 			"planform state rm ADDRESS stops tracking one")
 	}
 }
 
 // warnRekeyed warns of what is deleted while an object of the same name is created beside
 // it, or of another name in its place: that is what a changed key looks like.
-func (b *builder) warnRekeyed() {
+func (b *pruning) warnRekeyed() {
 	type named struct {
 		kind   *resource.Kind
 		parent resource.Address
@@ -143,7 +144,7 @@ func (b *builder) warnRekeyed() {
 		name   string
 	}
 	created := map[named]*resource.Object{}
-	for _, steps := range b.steps {
+	for _, steps := range b.steps.byRank {
 		for _, step := range steps {
 			if o := step.Object; step.Action == Create && o != nil {
 				for _, field := range o.Kind.NaturalKey {
@@ -153,7 +154,7 @@ func (b *builder) warnRekeyed() {
 		}
 	}
 	var others []Orphan
-	for _, l := range b.orphans {
+	for _, l := range b.orphans.list {
 		if l.decision != toDelete {
 			continue
 		}
@@ -170,16 +171,173 @@ func (b *builder) warnRekeyed() {
 	}
 	b.findProbableRenames(others)
 	for _, orphan := range others {
-		if at, ok := b.indexOf(orphan.RenamedTo); ok {
+		if at, ok := b.objects.indexOf(orphan.RenamedTo); ok {
 			b.warnOneRekeyed(b.in.Desired[at], orphan.Address, "")
 		}
 	}
 }
 
-func (b *builder) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
+func (b *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
 	b.diags.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
 		Summary: string(o.Address) + " is created, and " + string(from) + how + " is deleted",
 		Hint:    "if it was renamed, add `previously: " + from.Key() + "` to the new entry",
 	})
+}
+
+// listOrphans lists what an earlier apply created and the manifest does not have any more.
+func (b *pruning) listOrphans() []Orphan {
+	var list []Orphan
+	for address, r := range b.in.Prior {
+		if _, wanted := b.objects.indexOf(address); wanted || !b.in.isOrphan(address, &r) {
+			continue
+		}
+		if _, owned := b.matched.owners[serviceID{address.Kind(), r.ID}]; !owned {
+			list = append(list, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
+		}
+	}
+	slices.SortFunc(list, func(a, b Orphan) int {
+		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), strings.Compare(string(a.Address), string(b.Address)))
+	})
+	return list
+}
+
+// findProbableRenames finds out which of the orphans are probably objects that the manifest creates
+// under another key, since that comes from a name which was changed.
+func (b *pruning) findProbableRenames(orphans []Orphan) {
+	type scope struct {
+		kind   string
+		parent resource.Address
+	}
+	left := map[scope][]*Orphan{}
+	for i := range orphans {
+		at := scope{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
+		left[at] = append(left[at], &orphans[i])
+	}
+	for i, o := range b.in.Desired {
+		at := scope{o.Kind.Name, o.Address.Parent()}
+		if f := &b.objects.states[i]; len(left[at]) == 0 || f.presence != absent || b.steps.of[i] == nil || b.steps.of[i].Action != Create || f.vanished || !hasDefaultKey(o) {
+			continue
+		}
+		if from := b.probableOrphan(i, left[at]); from != nil {
+			from.RenamedTo = o.Address
+		}
+	}
+}
+
+// probableOrphan is the orphan that an object probably was: one of a similar name, else one
+// between the same neighbours, else one whose other fields are all the same.
+func (b *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
+	o := b.in.Desired[i]
+	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
+	keys := make([]string, len(free))
+	for k, orphan := range free {
+		keys[k] = orphan.Address.Key()
+	}
+	if near := diag.Near(o.Key, keys); len(near) > 0 {
+		return free[slices.Index(keys, near[0])]
+	}
+	for _, alike := range []func(int, *Orphan) bool{b.sameNeighbours, b.sameFields} {
+		if k := slices.IndexFunc(free, func(orphan *Orphan) bool { return alike(i, orphan) }); k >= 0 {
+			return free[k]
+		}
+	}
+	return nil
+}
+
+// sameNeighbours reports whether the number of an orphan is between those of the objects
+// that stand before and behind a new one.
+func (b *pruning) sameNeighbours(i int, orphan *Orphan) bool {
+	number := numberAfterHyphen(orphan.Identifier)
+	if number == 0 {
+		return false
+	}
+	beside := func(by int) int {
+		for k := i + by; k >= 0 && k < len(b.in.Desired); k += by {
+			if o, other := b.in.Desired[i], b.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
+				return numberAfterHyphen(b.objects.states[k].identifier)
+			}
+		}
+		return 0
+	}
+	return beside(-1) == number-1 && number > 1 || beside(1) == number+1
+}
+
+// sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
+func (b *pruning) sameFields(i int, orphan *Orphan) bool {
+	o, resolve := b.in.Desired[i], b.refs.resolve(i)
+	applied := b.in.Prior[orphan.Address].Values
+	same := 0
+	for k := range o.Values {
+		v := &o.Values[k]
+		before, compared := applied[v.Field.Name]
+		if want, complete := v.Desired(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
+			if !complete || resource.Digest(want) != before {
+				return false
+			}
+			same++
+		}
+	}
+	return same > 0
+}
+
+// warnOrphans says what the manifest does not have any more, and which of it was probably renamed.
+func (b *pruning) warnOrphans() {
+	all := b.listOrphans()
+	b.findProbableRenames(all)
+	b.plan.Orphans = all
+	var names []string
+	for _, orphan := range all {
+		if orphan.RenamedTo == "" {
+			names = append(names, orphan.String())
+			continue
+		}
+		at, _ := b.objects.indexOf(orphan.RenamedTo)
+		b.diags.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "renamed", Position: b.in.Desired[at].Position, Address: string(orphan.RenamedTo),
+			Summary: orphan.String() + " was created by an earlier apply and is no longer in the manifest, and " + string(orphan.RenamedTo) + " is created",
+			Hint:    "if it was renamed, add `previously: " + orphan.Address.Key() + "` to the new entry; to delete it, use --prune",
+		})
+	}
+	m := b.removals.countRemovals()
+	var what []string
+	if len(names) > 0 {
+		what = append(what, diag.Count(len(names), "object"))
+	}
+	if m > 0 {
+		what = append(what, diag.Count(m, "membership"))
+	}
+	if n := len(names) + m; n > 0 {
+		text := strings.Join(what, " and ") + " created by an earlier apply " + are(n) + " no longer in the manifest"
+		if len(names) > 0 {
+			text += ": " + firstFew(names, ", ")
+		}
+		b.diags.notice("left-over", text, "to delete "+them(n)+", use --prune")
+	}
+}
+
+// warnOtherSources says what prune leaves alone since another manifest may want it.
+func (b *pruning) warnOtherSources() {
+	of, unknown := map[string]int{}, 0
+	for _, l := range b.orphans.list {
+		switch {
+		case l.decision != otherSource || !l.record.CreatedByUs:
+		case len(l.record.Sources) == 0:
+			unknown++
+		default:
+			of[b.in.otherSource(&l.record)]++
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(of)) {
+		n := of[file]
+		whose := file
+		if file == standardInput {
+			whose = "standard input"
+		}
+		b.diags.notice("of-another", diag.Count(n, "object")+" from "+whose+" "+are(n)+" left alone: it is not part of this run", "")
+	}
+	if unknown > 0 {
+		b.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),
+			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
+	}
 }

@@ -78,9 +78,10 @@ func (s *service) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 	in := s.in
 	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
 	for round := 0; ; round++ {
-		reads := planner.Reads(in)
+		last := planner.Build(in)
+		reads := last.Reads
 		if len(reads) == 0 {
-			break
+			return last.Plan, last.Findings
 		}
 		if round > 40 {
 			s.t.Fatalf("still reading: %v", reads)
@@ -93,7 +94,16 @@ func (s *service) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 			s.reads = append(s.reads, r)
 		}
 	}
-	return planner.Build(in)
+}
+
+// build makes the plan of an input that has all answers.
+func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
+	tb.Helper()
+	round := planner.Build(in)
+	if len(round.Reads) > 0 {
+		tb.Fatal(round.Reads)
+	}
+	return round.Plan, round.Findings
 }
 
 // mustPlan makes a plan that must have no errors.

@@ -377,7 +377,7 @@ func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testi
 				in.Observed[r] = s.answer(r)
 			}
 			first := ""
-			unseen := planner.Observe(in).Unconfirmed()
+			unseen := planner.Build(in).Unconfirmed
 			if len(unseen) > 0 {
 				first = strings.TrimPrefix(unseen[0].Path, "/api/v1/workspaces/acme/")
 			}

@@ -23,9 +23,8 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		in.Observed = planner.Observed{}
 	}
 	for {
-		survey := planner.Observe(in)
-		reads := survey.Reads()
-		if unseen := survey.Unconfirmed(); early && len(reads) == 0 && len(unseen) > 0 {
+		round := planner.Build(in)
+		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
 			early = false
 			if err := grace.wait(ctx); err != nil {
 				return nil, nil, err
@@ -35,14 +34,13 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			}
 			continue
 		}
-		if len(reads) == 0 {
-			plan, findings := survey.Build()
-			if plan != nil {
-				attribute(ctx, client, plan, in.Observed)
+		if len(round.Reads) == 0 {
+			if round.Plan != nil {
+				attribute(ctx, client, round.Plan, in.Observed)
 			}
-			return plan, findings, ctx.Err()
+			return round.Plan, round.Findings, ctx.Err()
 		}
-		if err := answer(ctx, client, reads, in.Observed); err != nil {
+		if err := answer(ctx, client, round.Reads, in.Observed); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -4,22 +4,32 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
 
-// StateChange is something that the state is to know otherwise, whatever the steps
-// bring. It takes no request.
-type StateChange struct {
-	From   resource.Address
-	To     resource.Address // where the record is to be; "" = it is forgotten
-	Record Record           // as it is to be, unless it is forgotten
-	Why    string           // for people; "" = not worth a word
+// bookkeeping is what the state is to know otherwise, whatever the steps bring.
+type bookkeeping struct {
+	round
+
+	matched     *matches
+	memberships *memberships
+	orphans     *orphans
+	removals    *removals
+	steps       *steps
+	joins       *joins
+	plan        *Plan
+}
+
+func protection(set bool) string {
+	if set {
+		return "is now protected"
+	}
+	return "is no longer protected"
 }
 
 // stateChanges gathers the corrections.
-func (b *builder) stateChanges() {
+func (b *bookkeeping) stateChanges() {
 	b.recordSources()
 	for _, r := range b.in.Prior {
 		if r.CreatedByUs {
@@ -35,20 +45,20 @@ func (b *builder) stateChanges() {
 		}
 		return c
 	}
-	for now, was := range b.origin {
+	for now, was := range b.objects.origin {
 		c := at(now)
 		if c.From = was; renamed(was, now) {
 			c.Why = "is now " + string(now)
 		}
 	}
 	for i, o := range b.in.Desired {
-		if f := &b.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
+		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
 			c := at(o.Address)
 			c.Record.Protect = !f.prior.Protect
 			c.Why = join(c.Why, protection(c.Record.Protect))
 		}
 	}
-	for _, l := range b.orphans {
+	for _, l := range b.orphans.list {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
 		case vanished:
 			c := at(l.record.Address)
@@ -56,17 +66,17 @@ func (b *builder) stateChanges() {
 		case aliased:
 			c := at(l.record.Address)
 			c.To, c.Why = "", "is already tracked under another address"
-			i, ok := b.owners[serviceID{l.info.kind.Name, l.record.ID}]
+			i, ok := b.matched.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
-			case b.states[i].prior != nil: // who made it is known under both
+			case b.objects.states[i].prior != nil: // who made it is known under both
 				at(b.in.Desired[i].Address).Record.CreatedByUs = true
-			case b.planned[i] != nil:
-				b.planned[i].CreatedByUs = true
+			case b.steps.of[i] != nil:
+				b.steps.of[i].CreatedByUs = true
 			}
 		}
 	}
-	for _, d := range b.removals {
+	for _, d := range b.removals.list {
 		if len(d.alreadyGone) == 0 {
 			continue
 		}
@@ -87,33 +97,33 @@ func (b *builder) stateChanges() {
 
 // closeIntents settles intents that no step of the plan settles: of objects that rest,
 // and of members, who are seen to be in or not.
-func (b *builder) closeIntents(at func(resource.Address) *StateChange) {
+func (b *bookkeeping) closeIntents(at func(resource.Address) *StateChange) {
 	for i, o := range b.in.Desired {
-		f, open := &b.states[i], b.in.Prior[o.Address].PendingIntent
-		if open != nil && f.presence == exists && b.staysArchived(i) {
+		f, open := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
+		if open != nil && f.presence == exists && b.objects.staysArchived(i) {
 			r := &at(o.Address).Record
 			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || open.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
 		}
 	}
-	for _, r := range b.memberSets {
+	for _, r := range b.memberships.sets {
 		open := b.in.Prior[r.address()].PendingIntent
 		if open == nil || open.Action != AddMembers {
 			continue
 		}
-		if ids, known := b.joinedSince(r, open); known {
+		if ids, known := b.memberships.joinedSince(r, open); known {
 			c := at(r.address())
 			c.Record.Members, c.Record.PendingIntent = slices.Concat(c.Record.Members, ids), nil
 			b.dropFromOthers(at, r, ids)
 		}
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
-	for _, d := range b.removals {
+	for _, d := range b.removals.list {
 		leaving[d.record] = len(d.ids) > 0
 	}
 	for address, r := range b.in.Prior {
 		container, _, _, members := address.ParseMembership()
 		switch {
-		case members && b.hasVanished(container):
+		case members && b.orphans.hasVanished(container):
 			at(address).To = ""
 		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers && !leaving[address]):
 			at(address).Record.PendingIntent = nil
@@ -122,7 +132,7 @@ func (b *builder) closeIntents(at func(resource.Address) *StateChange) {
 }
 
 // dropFromOthers takes those who came into one container out of the others, where they can be in one only.
-func (b *builder) dropFromOthers(at func(resource.Address) *StateChange, into *memberSet, ids []string) {
+func (b *bookkeeping) dropFromOthers(at func(resource.Address) *StateChange, into *memberSet, ids []string) {
 	if !into.kind.Membership.Exclusive || len(ids) == 0 {
 		return
 	}
@@ -136,27 +146,53 @@ func (b *builder) dropFromOthers(at func(resource.Address) *StateChange, into *m
 	}
 }
 
-// dropMembers takes members out of the record, with what is known of each.
-func (r *Record) dropMembers(gone func(id string) bool) {
-	r.Members = slices.DeleteFunc(slices.Clone(r.Members), gone)
-	r.Values = maps.Clone(r.Values)
-	maps.DeleteFunc(r.Values, func(key, _ string) bool {
-		_, id, ofMember := strings.Cut(key, " ")
-		return ofMember && gone(id)
-	})
+// recordSources notes where what the state knows stands now.
+func (b *bookkeeping) recordSources() {
+	note := func(a resource.Address, now []string) {
+		r, known := b.in.Prior[a]
+		if !known || slices.Equal(r.Sources, now) {
+			return
+		}
+		files := now
+		if len(r.Sources) > 0 {
+			files = slices.DeleteFunc(slices.Clone(r.Sources), func(file string) bool { return !b.in.OtherSources[file] })
+			files = union(files, now)
+		}
+		if len(files) == 0 || slices.Equal(files, r.Sources) {
+			return // what is orphaned stands where it stood last
+		}
+		if b.plan.Sources == nil {
+			b.plan.Sources = map[resource.Address][]string{}
+		}
+		b.plan.Sources[a] = files
+	}
+	for _, o := range b.in.Desired {
+		note(o.Address, o.Files)
+	}
+	for _, r := range b.memberships.sets {
+		if b.sourcesKnown(r) {
+			note(r.address(), b.joins.sourcesOf(r))
+		}
+	}
+	if len(b.in.OtherSources) == 0 {
+		return
+	}
+	for a := range b.in.Prior {
+		if _, wanted := b.objects.indexOf(a); !wanted && a.IsObject() && b.in.targeted(a) {
+			note(a, nil)
+		}
+	}
 }
 
-func protection(set bool) string {
-	if set {
-		return "is now protected"
+// sourcesKnown reports whether it is known of all members that the state has of a container where they stand.
+func (b *bookkeeping) sourcesKnown(r *memberSet) bool {
+	prior := b.in.Prior[r.address()]
+	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
+		return true
 	}
-	return "is no longer protected"
-}
-
-// join puts two remarks side by side.
-func join(one, other string) string {
-	if one == "" {
-		return other
+	wanted := map[string]bool{}
+	for _, e := range r.entries {
+		wanted[b.memberships.memberID(r, e)] = true
 	}
-	return one + ", and " + other
+	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })
 }

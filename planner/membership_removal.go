@@ -10,6 +10,28 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// removals are the members that are to leave.
+type removals struct {
+	round
+
+	snapshot    *snapshot
+	matched     *matches
+	refs        *references
+	memberships *memberships
+	orphans     *orphans
+	list        []*removal
+
+	wanted  map[belonging]bool
+	placed  map[belonging]diag.Position // without the container: it is wanted in some
+	moves   bool                        // some may be wanted in another one than before, and leave only if told
+	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
+	out     map[belonging]diag.Position // without the container: the member is said to be in none
+	names   map[serviceID]resource.Address
+	deleted map[serviceID]bool
+	found   map[belonging]*removal
+	probes  map[*resource.Kind]Read // of routes that take members out
+}
+
 // removal is the members that are to leave one container.
 type removal struct {
 	kind        *resource.Kind // the membership
@@ -30,66 +52,49 @@ func (b belonging) compare(o belonging) int {
 	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
 }
 
-// removalFinder finds out who is to leave what.
-type removalFinder struct {
-	*Snapshot
-	wanted  map[belonging]bool
-	placed  map[belonging]diag.Position // without the container: it is wanted in some
-	moves   bool                        // some may be wanted in another one than before, and leave only if told
-	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
-	out     map[belonging]diag.Position // without the container: the member is said to be in none
-	names   map[serviceID]resource.Address
-	deleted map[serviceID]bool // objects that are deleted, or archived and left alone
-	found   map[belonging]*removal
-}
-
 // findRemovals finds the members that are to leave: whom planform added and the
 // manifest wants no more, where that is to be pruned, an empty list says so, or
 // the member is wanted in another one, and whatever is said to be in nothing.
-func (s *Snapshot) findRemovals() {
-	if len(s.reads) > 0 {
-		return // it is not clear yet what is wanted
+func findRemovals(memberships *memberships, orphans *orphans) *removals {
+	l := &removals{
+		round: memberships.round, snapshot: memberships.snapshot, matched: orphans.matched, refs: memberships.refs, memberships: memberships, orphans: orphans,
+		wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
+		out: map[belonging]diag.Position{}, deleted: map[serviceID]bool{}, found: map[belonging]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	l := newRemovalFinder(s)
-	if !s.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
-		return
+	if len(l.service.reads) > 0 {
+		return l // it is not clear yet what is wanted
+	}
+	l.collectCleared()
+	if !l.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
+		return l
 	}
 	l.collectDesired()
-	for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
+	for _, address := range slices.Sorted(maps.Keys(l.in.Prior)) {
 		l.fromState(address)
 	}
-	for _, r := range s.memberSets {
+	for _, r := range l.memberships.sets {
 		l.fromService(r)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(l.found), belonging.compare) {
 		if d := l.found[at]; l.dropAlreadyGone(d) {
-			s.removals = append(s.removals, d)
+			l.list = append(l.list, d)
 		}
 	}
-}
-
-func newRemovalFinder(s *Snapshot) *removalFinder {
-	l := &removalFinder{
-		Snapshot: s, wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, deleted: map[serviceID]bool{}, found: map[belonging]*removal{},
-	}
-	l.collectCleared()
 	return l
 }
 
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
-func (s *Snapshot) countRemovals() int {
-	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(s.in.Prior)), resource.Address.IsObject)
+func (l *removals) countRemovals() int {
+	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(l.in.Prior)), resource.Address.IsObject)
 	if len(rosters) == 0 {
 		return 0
 	}
-	l := newRemovalFinder(s)
 	l.collectDesired()
-	for address, r := range s.in.Prior {
+	for address, r := range l.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		_, wanted := s.indexOf(address)
-		if _, owned := s.owners[id]; !wanted && !owned && s.isOrphan(address, &r) {
+		_, wanted := l.objects.indexOf(address)
+		if _, owned := l.matched.owners[id]; !wanted && !owned && l.in.isOrphan(address, &r) {
 			l.deleted[id] = true
 		}
 	}
@@ -99,13 +104,13 @@ func (s *Snapshot) countRemovals() int {
 		if !isRoster {
 			continue
 		}
-		r := s.in.Prior[address]
-		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(s.idAt(base), r.ID)}, record: address}
-		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.deletedOrHidden(base) {
+		r := l.in.Prior[address]
+		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(l.refs.idAt(base), r.ID)}, record: address}
+		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.objects.deletedOrHidden(base) {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.deletedOrHidden(l.names[serviceID{kind.Membership.Member, id}]) {
+			if l.objects.deletedOrHidden(l.names[serviceID{kind.Membership.Member, id}]) {
 				continue
 			}
 			if _, told, dropped := l.shouldLeave(d, id); dropped && !told && r.addedByUs(id) {
@@ -116,41 +121,28 @@ func (s *Snapshot) countRemovals() int {
 	return n
 }
 
-// deletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
-// or is archived, and left alone with them.
-func (s *Snapshot) deletedOrHidden(a resource.Address) bool {
-	i, wanted := s.indexOf(a)
-	return wanted && s.states[i].presence == absent || s.isHidden(a)
-}
-
-// isHidden reports whether an object of the manifest is archived or a draft, or in one.
-func (s *Snapshot) isHidden(a resource.Address) bool {
-	i, wanted := s.indexOf(a)
-	return wanted && s.states[i].presence == hidden
-}
-
 // collectCleared takes down which memberships the manifest says are none.
-func (l *removalFinder) collectCleared() {
-	for _, n := range l.refs {
-		if n.field.via == nil || l.states[n.by].presence != exists {
+func (l *removals) collectCleared() {
+	for _, n := range l.objects.uses {
+		if n.field.via == nil || l.objects.states[n.by].presence != exists {
 			continue
 		}
 		switch m := n.field.via.Membership; {
 		case len(n.value.Refs) > 0:
 			l.moves = l.moves || m.NeedsExplicitMove()
 		case m.On == m.Container:
-			l.cleared[belonging{kind: n.field.via.Name, container: l.states[n.by].id}] = n.value.Position
+			l.cleared[belonging{kind: n.field.via.Name, container: l.objects.states[n.by].id}] = n.value.Position
 		default:
-			l.out[belonging{kind: n.field.via.Name, member: l.states[n.by].id}] = n.value.Position
+			l.out[belonging{kind: n.field.via.Name, member: l.objects.states[n.by].id}] = n.value.Position
 		}
 	}
 }
 
 // collectDesired takes down who is wanted where, and what is known by which address.
-func (l *removalFinder) collectDesired() {
-	for _, r := range l.memberSets {
+func (l *removals) collectDesired() {
+	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
-			id := l.memberID(r, e)
+			id := l.memberships.memberID(r, e)
 			if id == "" {
 				continue
 			}
@@ -161,13 +153,13 @@ func (l *removalFinder) collectDesired() {
 			}
 		}
 	}
-	for _, left := range l.orphans {
+	for _, left := range l.orphans.list {
 		if left.decision == leftArchived || left.decision == toDelete || left.decision == deleteWithParent {
 			l.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
-	for i := range l.states { // their memberships are left alone with them
-		if f := &l.states[i]; f.presence == hidden {
+	for i := range l.objects.states { // their memberships are left alone with them
+		if f := &l.objects.states[i]; f.presence == hidden {
 			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
@@ -178,22 +170,22 @@ func (l *removalFinder) collectDesired() {
 			l.names[id] = address
 		}
 	}
-	for id, at := range l.owners {
+	for id, at := range l.matched.owners {
 		l.names[id] = l.in.Desired[at].Address
 	}
 }
 
 // fromState looks at whom planform added to a container.
-func (l *removalFinder) fromState(address resource.Address) {
+func (l *removals) fromState(address resource.Address) {
 	base, kind, _, isRoster := address.ParseMembership()
 	if !isRoster {
 		return
 	}
-	if l.hasVanished(base) { // a read of its members may be refused
-		l.removals = append(l.removals, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: l.in.Prior[address].Members})
+	if l.orphans.hasVanished(base) { // a read of its members may be refused
+		l.list = append(l.list, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: l.in.Prior[address].Members})
 		return
 	}
-	container, params := l.containerAt(base)
+	container, params := l.refs.containerAt(base)
 	if container.ID == "" || l.deleted[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
@@ -211,11 +203,11 @@ func (l *removalFinder) fromState(address resource.Address) {
 }
 
 // keepSelf leaves in who the credential belongs to: nobody locks themselves out.
-func (l *removalFinder) keepSelf(d *removal) {
+func (l *removals) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
 		return
 	}
-	self := l.self(l.kinds[resource.MustLookup(d.kind.Membership.Member)])
+	self := l.snapshot.self(l.objects.kinds[resource.MustLookup(d.kind.Membership.Member)])
 	at := slices.Index(d.ids, self)
 	if at < 0 {
 		return
@@ -231,7 +223,7 @@ func (l *removalFinder) keepSelf(d *removal) {
 
 // shouldLeave reports whether the manifest tells a member that planform added to leave,
 // and where, or has only dropped it, so that pruning takes it out.
-func (l *removalFinder) shouldLeave(d *removal, id string) (at diag.Position, told, dropped bool) {
+func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, told, dropped bool) {
 	m := d.kind.Membership
 	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
@@ -262,7 +254,7 @@ func (l *removalFinder) shouldLeave(d *removal, id string) (at diag.Position, to
 
 // prunable reports whether an object that is or has a member is targeted, and no other
 // manifest may say so of it.
-func (l *removalFinder) prunable(d *removal, a resource.Address) bool {
+func (l *removals) prunable(d *removal, a resource.Address) bool {
 	r, known := l.in.Prior[a]
 	if !known {
 		r = l.in.Prior[d.record]
@@ -271,7 +263,7 @@ func (l *removalFinder) prunable(d *removal, a resource.Address) bool {
 }
 
 // fromService looks for those who are said to be in nothing among the members that were read.
-func (l *removalFinder) fromService(r *memberSet) {
+func (l *removals) fromService(r *memberSet) {
 	for _, id := range r.have {
 		at, out := l.out[belonging{kind: r.kind.Name, member: id}]
 		if !out {
@@ -280,7 +272,7 @@ func (l *removalFinder) fromService(r *memberSet) {
 		key := belonging{kind: r.kind.Name, container: r.container.ID}
 		d := l.found[key]
 		if d == nil {
-			container, params := l.containerAt(r.container.Address)
+			container, params := l.refs.containerAt(r.container.Address)
 			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at, names: l.names}
 			l.found[key] = d
 		}
@@ -290,26 +282,9 @@ func (l *removalFinder) fromService(r *memberSet) {
 	}
 }
 
-// containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
-func (s *Snapshot) containerAt(a resource.Address) (Container, map[string]string) {
-	c := Container{Address: a, ID: s.idAt(a)}
-	if i, ok := s.indexOf(a); ok {
-		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
-	}
-	params := s.paramsIn(a.Parent())
-	if params == nil {
-		return Container{}, nil
-	}
-	if c.ID == "" && c.Object == nil { // the manifest named one of the service
-		c.ID = s.idByName(a, params)
-	}
-	params[resource.MustLookup(a.Kind()).Param] = c.ID
-	return c, params
-}
-
 // dropAlreadyGone tells who is in the container still from who left it already. It reports
 // whether there is anything to do, as far as is known.
-func (l *removalFinder) dropAlreadyGone(d *removal) bool {
+func (l *removals) dropAlreadyGone(d *removal) bool {
 	op, ok := d.kind.Op(resource.ListMembers, l.in.API)
 	if !ok {
 		return true
@@ -318,7 +293,7 @@ func (l *removalFinder) dropAlreadyGone(d *removal) bool {
 	if missing != "" {
 		return false
 	}
-	answer, answered := l.ask(Read{Operation: op, Path: path})
+	answer, answered := l.service.ask(Read{Operation: op, Path: path})
 	if !answered || answer.Unsupported {
 		return false
 	}
@@ -336,13 +311,42 @@ func (l *removalFinder) dropAlreadyGone(d *removal) bool {
 	return true
 }
 
+// removable reports whether this edition can take members out of a container, as far
+// as asking tells: a route of its own may be missing where the others are there, or know
+// a member by another ID than the list shows.
+func (l *removals) removable(d *removal) (can, known bool) {
+	op, ok := d.kind.Op(resource.RemoveMembers, l.in.API)
+	get, readable := d.kind.Op(resource.Get, l.in.API)
+	if !ok || op.Method == "DELETE" && !readable {
+		return ok, true
+	}
+	read, asked := l.probes[d.kind]
+	if !asked {
+		params := maps.Clone(d.params)
+		if readable {
+			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, d.ids[0]
+		}
+		path, missing := op.Expand(params)
+		if missing != "" {
+			return true, true
+		}
+		read = Read{Operation: op, Path: path, Probe: !readable, Optional: readable}
+		if l.probes == nil {
+			l.probes = map[*resource.Kind]Read{}
+		}
+		l.probes[d.kind] = read
+	}
+	a, answered := l.service.ask(read)
+	return !a.Unsupported && !a.NotFound, answered
+}
+
 // planRemovals plans the requests that take members out.
-func (b *builder) planRemovals() {
+func planRemovals(b *removals, steps *steps) {
 	taken := map[resource.Address]int{}
-	for _, d := range b.removals {
+	for _, d := range b.list {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
 		rank := resource.Order(d.kind.Name)
-		for _, step := range b.steps[rank] { // an address is of one step
+		for _, step := range steps.byRank[rank] { // an address is of one step
 			if step.Members.Container.Address == d.container.Address && step.Action != RemoveMembers {
 				taken[d.record]++
 			}
@@ -363,7 +367,7 @@ func (b *builder) planRemovals() {
 			for _, id := range ids {
 				step.Members.Items = append(step.Members.Items, b.removedMember(d, id))
 			}
-			b.steps[rank] = append(b.steps[rank], step)
+			steps.byRank[rank] = append(steps.byRank[rank], step)
 			if !ok {
 				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(d.kind.Membership.Member))+" from "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
 				continue
@@ -379,16 +383,39 @@ func (b *builder) planRemovals() {
 				step.Reason = "this edition of the service has no " + step.Unsupported
 				continue
 			}
-			b.plan.Summary.RemoveMembers += len(ids)
 		}
 	}
 }
 
 // removedMember is a member that is to leave, as people call it.
-func (b *builder) removedMember(d *removal, id string) Member {
+func (b *removals) removedMember(d *removal, id string) Member {
 	kind := d.kind.Membership.Member
 	if address := d.names[serviceID{kind, id}]; address != "" {
 		return Member{ID: id, Address: address}
 	}
-	return Member{ID: id, Text: b.nameID(kind, id)}
+	return Member{ID: id, Text: b.refs.nameID(kind, id)}
+}
+
+// readDisplayNames reads the lists of the workspace, such as its members, in which the names of
+// what the plan would show by an ID stand.
+func readDisplayNames(s *differ, removals *removals) {
+	if len(s.service.reads) > 0 {
+		return // it is not clear yet what the plan shows
+	}
+	for _, d := range removals.list {
+		for _, id := range d.ids {
+			s.refs.readName(s.objects.kinds[resource.MustLookup(d.kind.Membership.Member)], id)
+		}
+	}
+	for _, n := range s.objects.uses {
+		f := &s.objects.states[n.by]
+		if n.field.to.list == nil || n.field.to.parent != nil || n.field.via != nil || f.presence != exists || n.value.Field.Virtual {
+			continue
+		}
+		if c, _, differs := s.compare(n.value, f, s.refs.resolve(n.by)); differs && c.Before != nil {
+			for id := range strings.SplitSeq(*c.Before, ", ") {
+				s.refs.readName(n.field.to, id)
+			}
+		}
+	}
 }

@@ -1,0 +1,287 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// blockers says what is in the way of an object or a field.
+type blockers struct {
+	round
+
+	snapshot *snapshot
+	refs     *references
+	roots    []int // by object, see blocker; nil = nothing is in the way of anything
+}
+
+// notComputed marks a state whose root was not worked out yet.
+const notComputed int = -2
+
+// unsupportedRefs is the fields of one object that name something of a kind which this
+// edition of the service does not have. The object itself does without them.
+type unsupportedRefs []refUse
+
+func (l unsupportedRefs) has(v *resource.Value) bool {
+	return slices.ContainsFunc(l, func(n refUse) bool { return n.value == v })
+}
+
+// addTo takes the fields into what cannot be made different.
+func (l unsupportedRefs) addTo(d *difference) {
+	for _, n := range l {
+		d.unappliable = append(d.unappliable, change(n.value, FromManifest))
+		d.unsupported = plural(n.field.to.kind)
+		d.causes = append(d.causes, "this edition of the service has no "+plural(n.field.to.kind))
+	}
+}
+
+// findBlockers makes ready for root, if there is anything that can neither be found nor made.
+func findBlockers(refs *references) *blockers {
+	b := &blockers{round: refs.round, snapshot: refs.snapshot, refs: refs}
+	for i := range b.objects.states {
+		switch f := &b.objects.states[i]; {
+		case f.presence == unsupported, f.presence == indeterminate, f.presence == notFound, f.presence == absent && (f.info.create == nil || b.forbidden(i)):
+			b.roots = make([]int, len(b.objects.states))
+			for k := range b.roots {
+				b.roots[k] = notComputed
+			}
+			return b
+		}
+	}
+	return b
+}
+
+// blocker is the object because of which an object can neither be found nor made: it
+// itself, what it lives in, or what it names, and so on up. none = nothing is in the way.
+func (b *blockers) blocker(i int) int {
+	if b.roots == nil {
+		return none
+	}
+	if b.roots[i] != notComputed {
+		return b.roots[i]
+	}
+	b.roots[i] = none // for a cycle, which is an error of its own
+	b.roots[i] = b.findBlocker(i)
+	return b.roots[i]
+}
+
+func (b *blockers) findBlocker(i int) int {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.presence == exists || f.presence == hidden {
+		return none
+	}
+	if f.parent != none {
+		if root := b.blocker(f.parent); root != none {
+			return root
+		}
+	}
+	if f.presence != absent || f.info.create == nil || b.forbidden(i) {
+		return i
+	}
+	for k := range o.Values {
+		if v := &o.Values[k]; b.in.API.Sendable(v.Field) && !f.info.carried(v.Field) {
+			if root := b.blockerOf(v); root != none {
+				return root
+			}
+		}
+	}
+	return none
+}
+
+// blockerOf is the root of something that a value names.
+func (b *blockers) blockerOf(v *resource.Value) int {
+	if b.roots == nil {
+		return none
+	}
+	for k := range v.Refs {
+		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // see lack and unmet
+			if root := b.blocker(at); root != none {
+				return root
+			}
+		}
+	}
+	return none
+}
+
+// blockReason says why an object can neither be found nor made.
+func (b *blockers) blockReason(i int, root int) string {
+	o := b.in.Desired[root]
+	why := ""
+	switch f := &b.objects.states[root]; f.presence {
+	case unsupported:
+		why = "this edition of the service has no " + plural(o.Kind)
+	case indeterminate:
+		why = "an earlier run may have created it, and planform cannot find out; check on the service, then run " +
+			"planform state resolve " + string(o.Address) + " --id ID (or --absent)"
+	case notFound:
+		why = f.why
+	case absent, pending, exists, invalid, hidden:
+		if why = b.forbids(root); why != "" {
+			break
+		}
+		why = "the " + b.in.API.Noun() + " cannot create " + diag.A(o.Kind.Noun())
+	}
+	if root == i {
+		return why
+	}
+	if o == b.in.Desired[i].Parent {
+		return "it belongs to " + string(o.Address) + ": " + why
+	}
+	return "it needs " + string(o.Address) + ": " + why
+}
+
+// forbidden reports whether an object is not to be created though it could be.
+func (b *blockers) forbidden(i int) bool { return b.forbids(i) != "" }
+
+// forbids says who does not want an object created, or "".
+func (b *blockers) forbids(i int) string {
+	switch o := b.in.Desired[i]; {
+	case b.isDefault(i): // nobody creates it
+		return ""
+	case o.NoCreate:
+		return "it is not on the service, and the manifest says create: false"
+	case b.in.NoCreate[o.Kind.Name]:
+		return "it is not on the service, and --no-create " + o.Kind.Name + " is given"
+	default:
+		return ""
+	}
+}
+
+func (b *blockers) unsupportedRefs(i int) unsupportedRefs {
+	var l unsupportedRefs
+	if len(b.refs.unsupportedNames) == 0 && b.roots == nil {
+		return l // this edition has everything
+	}
+	for _, n := range b.objects.refUses(i) {
+		if b.isUnsupported(n) {
+			l = append(l, n)
+		}
+	}
+	return l
+}
+
+// isUnsupported reports whether a field that a body sends names something of a kind that
+// this edition of the service does not have, or any field such a name. What a
+// membership would make true of an object of the manifest is told with the membership.
+func (b *blockers) isUnsupported(n refUse) bool {
+	for j := range n.value.Refs {
+		switch r := &n.value.Refs[j]; {
+		case r.Target != nil:
+			if n.field.via == nil && !n.value.Field.Virtual && b.objects.states[b.objects.index[r.Target]].presence == unsupported {
+				return true
+			}
+		case b.objects.literal(n.field, r) == "" && b.refs.unsupportedNames[nameKey{n.field.to, b.objects.within(n.by, n.field.to), r.Text}]:
+			return true
+		}
+	}
+	return false
+}
+
+// unsupportedKind names the objects that this edition does not have, if that is what is in the way.
+func (b *blockers) unsupportedKind(root int) string {
+	if b.objects.states[root].presence != unsupported {
+		return ""
+	}
+	return plural(b.in.Desired[root].Kind)
+}
+
+// unavailable says why a value that a body sends cannot be sent: something that it names is not on the
+// service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
+func (b *blockers) unavailable(i int, v *resource.Value) string {
+	if t := b.objects.states[i].info.ref(v.Field); t != nil {
+		for k := range v.Refs {
+			if why := b.unavailableRef(i, t, &v.Refs[k]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (b *blockers) unavailableRef(i int, t *refField, r *resource.Reference) string {
+	if r.Target == nil {
+		if why := b.refs.notFoundNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}]; why != "" {
+			return why
+		}
+		if id := b.objects.literal(t, r); id != "" && t.via == nil && b.unlisted(i, t, id) {
+			return "the service shows no " + t.to.kind.Noun() + " with the ID " + id + ": it was deleted or archived, or the ID is wrong"
+		}
+	}
+	at, _, ok := b.refs.target(i, t, r)
+	if !ok || at == none {
+		return ""
+	}
+	switch f := &b.objects.states[at]; f.presence {
+	case notFound:
+		return string(b.in.Desired[at].Address) + ": " + f.why
+	case hidden:
+		return string(b.in.Desired[at].Address) + " (or its parent) is " + f.why
+	default:
+		return ""
+	}
+}
+
+// unlisted reports whether the list in which an object of that ID would stand was read and does not show it.
+func (b *blockers) unlisted(i int, t *refField, id string) bool {
+	at := b.objects.within(i, t.to)
+	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.snapshot.listed(t.to, at) {
+		return false
+	}
+	l, st := b.snapshot.list(t.to, at)
+	return st == exists && len(l.ids()[id]) == 0
+}
+
+// addUnavailableRefs takes what an object names and cannot be joined with, and what names nothing here,
+// into what cannot be made different.
+func (b *blockers) addUnavailableRefs(i int, d *difference) {
+	o := b.in.Desired[i]
+	for _, m := range o.Omitted {
+		text := m.Text
+		d.block(Change{Path: m.Field.Name, After: &text, Origin: FromManifest}, m.Why, m.Position)
+	}
+	for _, n := range b.objects.refUses(i) {
+		if n.field.via == nil {
+			continue
+		}
+		for k := range n.value.Refs {
+			r := &n.value.Refs[k]
+			why := b.unavailableRef(n.by, n.field, r)
+			if why == "" || r.Target != nil && n.field.via.Membership.On != n.field.via.Membership.Container || b.joinedAlready(n, r) {
+				continue
+			}
+			text := r.Text
+			d.block(Change{Path: n.value.Field.Name, After: &text, Origin: FromManifest}, why, r.Position)
+		}
+	}
+}
+
+// joinedAlready reports whether something that the service does not show is a member since an earlier apply.
+func (b *blockers) joinedAlready(n refUse, r *resource.Reference) bool {
+	at, id, ok := b.refs.target(n.by, n.field, r)
+	if !ok || id == "" {
+		return false
+	}
+	container, member := n.by, id
+	if n.field.via.Membership.On != n.field.via.Membership.Container {
+		container, member = at, b.objects.states[n.by].id
+	}
+	if container == none {
+		return false
+	}
+	address := b.in.Desired[container].Address.Members(n.field.via.Membership.Plural(), 1)
+	return slices.Contains(b.in.Prior[address].Members, member)
+}
+
+// isDefault reports whether the service makes an object by itself when it makes the parent, which is still to be made.
+func (b *blockers) isDefault(i int) bool {
+	f := &b.objects.states[i]
+	if len(f.info.kind.Predefined) == 0 || f.parent == none || b.objects.states[f.parent].presence != absent {
+		return false
+	}
+	o := b.in.Desired[i]
+	return slices.ContainsFunc(f.info.natural, func(field *resource.Field) bool {
+		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
+	})
+}

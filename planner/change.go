@@ -1,0 +1,463 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// changes plans what creates objects and brings them to what the manifest wants.
+type changes struct {
+	round
+
+	snapshot    *snapshot
+	matched     *matches
+	refs        *references
+	differ      *differ
+	memberships *memberships
+	outsiders   *outsiders
+	blockers    *blockers
+	steps       *steps
+	plan        *Plan
+
+	stale        map[*kindInfo]int // objects that are compared with what was applied last
+	newest       map[scope]int     // highest readable number that is known
+	archiveSteps []*Step           // that archive objects or bring them back
+	filled       map[int]bool      // what members are to be brought into
+}
+
+func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
+	b := &changes{
+		round: steps.round, snapshot: memberships.snapshot, matched: differ.refs.matched, refs: differ.refs, differ: differ,
+		memberships: memberships, outsiders: outsiders, blockers: blockers, steps: steps, plan: plan, stale: map[*kindInfo]int{},
+	}
+	b.findNewest()
+	b.findFilled()
+	for i := range b.objects.states {
+		switch b.objects.states[i].presence {
+		case absent, unsupported, indeterminate, notFound:
+			b.planCreate(i)
+		case hidden:
+			b.recordKnown(i)
+		case exists:
+			b.planUpdate(i)
+		case pending, invalid: // there are errors
+		}
+	}
+	return b
+}
+
+// dateAfter is the date that an object will have: the manifest's, else what the service shows.
+func dateAfter(o *resource.Object, f *objectState, field *resource.Field) string {
+	if v, given := o.Value(field.Name); given {
+		date, _ := v.Desired(nil) // a date names nothing else
+		return date
+	}
+	date, _ := field.ObservedIn(f.row)
+	return date
+}
+
+// isOff reports whether a value switches something off.
+func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
+
+// planUpdate brings an object that exists to what the manifest wants.
+func (b *changes) planUpdate(i int) {
+	f := &b.objects.states[i]
+	if b.objects.staysArchived(i) {
+		b.keepArchived(i)
+		return
+	}
+	d := b.difference(i)
+	b.recordKnown(i)
+	b.planArchive(i)
+	over := b.objects.isOver(i)
+	if over {
+		b.blockClosed(i, &d)
+	}
+	open := f.prior != nil && f.prior.PendingIntent != nil
+	adopting := f.matchedBy != "" || open && (f.prior.ID == "" || len(d.send) == 0)
+	mark := b.externalIDChange(i)
+	if over {
+		mark = nil
+	}
+	if mark != nil {
+		d.changes = append(d.changes, *mark)
+	}
+	for k := range d.changes {
+		if c := &d.changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
+			c.Origin = Overwritten
+		}
+	}
+	b.recordDrift(i, &d)
+	b.blockers.addUnavailableRefs(i, &d)
+	if len(d.send) == 0 && !adopting && mark == nil && len(d.unappliable) == 0 {
+		if len(d.kept) == 0 {
+			b.plan.Summary.Unchanged++
+		}
+		return
+	}
+	if len(d.send) > 0 || mark != nil || adopting {
+		step := b.steps.step(i, Update)
+		if adopting {
+			step.Action = Adopt
+			step.Reason = "found by " + cmp.Or(f.matchedBy, "looking")
+			step.CreatedByUs = b.createdByUs(i)
+		}
+		step.changes = d.changes
+		b.steps.of[i] = step
+		if len(d.send) > 0 || mark != nil {
+			b.checkDates(i, d.send)
+			b.checkRefused(i, d.send)
+			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), mark != nil
+			b.steps.needTargets(i, d.send)
+			step.Needs = b.steps.flushNeeds()
+		}
+	}
+	b.addBlocked(i, &d)
+}
+
+// createdByUs reports whether planform made an object, as it announced, without knowing
+// the outcome: it is none of another's.
+func (b *changes) createdByUs(i int) bool {
+	f := &b.objects.states[i]
+	marked := f.row.HasExternalID(resource.ExternalID(b.in.Workspace, b.in.Desired[i].Address))
+	return f.maybeCreated() && (marked || f.matchedBy == byExternalID || f.matchedBy == byNumber)
+}
+
+// externalIDChange is the change that puts planform's external ID on an object, or nil: the external ID
+// follows a key that changed, and objects that are recognised by a name which
+// others may bear too get one, so that they are found again without the state.
+// What the manifest points at by its ID or identifier keeps the external ID of whom it belongs to.
+func (b *changes) externalIDChange(i int) *Change {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
+		return nil
+	}
+	want := resource.ExternalID(b.in.Workspace, o.Address)
+	have, _ := f.row["external_id"].(string)
+	source, shown := f.row["external_source"].(string)
+	moved := source == resource.ExternalSource && have != want
+	taken := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""
+	if !moved && !taken {
+		return nil
+	}
+	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
+	if have != "" {
+		c.Before = &have
+	}
+	return c
+}
+
+// recordKnown takes down what is known of an object before the first step.
+func (b *changes) recordKnown(i int) {
+	f, address := &b.objects.states[i], b.in.Desired[i].Address
+	var known Record
+	if f.prior != nil {
+		known = *f.prior
+	}
+	known.Address, known.ID, known.PendingIntent = address, f.id, nil
+	known.Identifier = cmp.Or(f.identifier, known.Identifier)
+	b.plan.Known[address] = known
+}
+
+func (b *changes) planCreate(i int) {
+	if root := b.blockers.blocker(i); root != none {
+		step := b.steps.step(i, NotPossible)
+		step.Reason, step.Unsupported = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root)
+		return
+	}
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if o.Origin != "" && len(missingRequired(o)) > 0 {
+		step := b.steps.step(i, NotPossible)
+		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not have enough fields to create it"
+		return
+	}
+	if f.vanished {
+		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
+	}
+	given := b.blockers.isDefault(i)
+	if !given {
+		b.checkComplete(i)
+		b.checkFeature(i)
+		b.warnCaseMismatch(i)
+	}
+	step := b.steps.step(i, Create)
+	step.Pending = f.unconfirmed
+	step.Operation, step.Newest = f.info.create, b.newest[scope{f.info, f.parent}]
+	lacks := b.blockers.unsupportedRefs(i)
+	var d difference
+	b.blockers.addUnavailableRefs(i, &d)
+	var late, along []*resource.Value
+	fillsFirst := b.fillsFirst(i)
+	var values []*resource.Value
+	for k := range o.Values {
+		switch v := &o.Values[k]; {
+		case f.info.carried(v.Field), lacks.has(v):
+		case b.blockers.unavailable(i, v) != "":
+			d.block(change(v, FromManifest), b.blockers.unavailable(i, v), v.Position)
+		case v.Field.CreateOnly() && !b.resolvable(i, v): // left out, which is told where the name is looked up
+		case isOff(v) && b.needsOn(o, v.Field): // off when all is in, see orderSwitches
+			values, late = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(late, v)
+		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
+			late = append(late, v)
+		case !b.in.API.Sendable(v.Field):
+			b.noteUnsendable(v, &d)
+		case v.Field.SetAfterCreate && !given:
+			late = append(late, v)
+		default:
+			if only := b.insidersOnly(i, v, &d); only != v {
+				if v = only; v.Null {
+					continue
+				}
+			}
+			values = append(values, v)
+			if v.Field.AlwaysSend {
+				along = append(along, v)
+			}
+		}
+	}
+	b.checkRefused(i, slices.Concat(values, late))
+	step.Values = values
+	if given {
+		b.adoptDefault(step)
+	} else {
+		step.Values = b.addInitial(o, values)
+	}
+	if f.parent != none {
+		b.steps.need(f.parent)
+		b.needFeature(f)
+	}
+	b.steps.needTargets(i, values)
+	step.Needs = b.steps.flushNeeds()
+	b.steps.of[i] = step
+	if len(late) > 0 && f.info.update != nil {
+		b.addFollowUpUpdate(i, late, along)
+	}
+	b.planArchive(i)
+	lacks.addTo(&d)
+	b.addBlocked(i, &d)
+}
+
+// getsDefault reports whether the service gives a new object a default though the
+// manifest says that it has none: an update right after takes that away again.
+func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
+	if !v.Null || f.info.update == nil {
+		return false
+	}
+	id, _ := b.steps.parentDefault(f, v.Field)
+	return id != ""
+}
+
+// noteUnsendable tells what an object will not have since the operations offer no way to say it.
+func (b *changes) noteUnsendable(v *resource.Value, d *difference) {
+	if !v.Null && !v.Field.ArchiveFlag {
+		d.unappliable, d.causes = append(d.unappliable, change(v, FromManifest)), append(d.causes, cannotSet)
+	}
+}
+
+// addFollowUpUpdate adds the step that sends what a create does not take.
+func (b *changes) addFollowUpUpdate(i int, late, along []*resource.Value) {
+	f := &b.objects.states[i]
+	step := b.steps.step(i, Update)
+	step.Operation, step.Values, step.Needs = f.info.update, late, []int{i}
+	b.steps.willChange(step)
+	step.Values = slices.Concat(late, along)
+}
+
+// adoptDefault makes of a step that creates an object one that adopts what will be there by then.
+func (b *changes) adoptDefault(step *Step) {
+	k := step.Kind
+	step.Action, step.Operation = Adopt, nil
+	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
+	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
+	if len(step.Values) == 0 {
+		return
+	}
+	step.Operation, _ = k.Op(resource.Update, b.in.API)
+	b.steps.willChange(step)
+}
+
+// resolvable reports whether everything that a value names is known by now.
+func (b *changes) resolvable(i int, v *resource.Value) bool {
+	_, ok := v.Desired(b.refs.resolve(i))
+	return ok
+}
+
+// checkComplete reports what an object lacks that is to be created.
+func (b *changes) checkComplete(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	needed := missingRequired(o)
+	if len(needed) == 0 {
+		return
+	}
+	var others []string
+	if b.snapshot.listed(f.info, f.parent) {
+		l, _ := b.snapshot.list(f.info, f.parent)
+		for _, row := range l.rows {
+			others = append(others, displayTexts(o.Kind, row)...)
+		}
+	}
+	what := o.Kind.Noun()
+	b.diags.Add(diag.Diagnostic{
+		Code: "incomplete", Position: o.Position, Address: string(o.Address),
+		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
+		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of an existing "+o.Kind.Noun()),
+	})
+}
+
+// addInitial adds the values that a create sends where the manifest gives none.
+func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
+	for i := range o.Kind.Fields {
+		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sendable(f) && !o.Writes(f) {
+			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
+		}
+	}
+	return values
+}
+
+// needFeature notes the step that switches on in the parent what objects of the kind need.
+func (b *changes) needFeature(f *objectState) {
+	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
+	if step := b.steps.of[f.parent]; given && !isOff(on) && b.objects.states[f.parent].presence == exists && step != nil && step.Operation != nil {
+		b.steps.needs = append(b.steps.needs, f.parent)
+	}
+}
+
+// difference compares what the manifest gives for an object that exists with what
+// the service shows, or, where it shows nothing, with what was applied last.
+func (b *changes) difference(i int) (d difference) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	resolve := b.refs.resolve(i)
+	stale := false
+	lacks := b.blockers.unsupportedRefs(i)
+	lacks.addTo(&d)
+	for k := range o.Values {
+		v := &o.Values[k]
+		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.carried(v.Field) || lacks.has(v) {
+			continue
+		}
+		c, compared, differs := b.differ.compare(v, f, resolve)
+		stale = stale || f.row == nil && compared
+		if !differs {
+			if v.Field.AlwaysSend {
+				d.alwaysSent = append(d.alwaysSent, v)
+			}
+			continue
+		}
+		if only := b.insidersOnly(i, v, &d); only != v {
+			v = only
+			if c, compared, differs = b.differ.compare(v, f, resolve); !differs {
+				continue
+			}
+		}
+		if c.Origin == FromDrift && b.in.OnDrift == Keep {
+			d.kept = append(d.kept, c)
+			continue
+		}
+		cause := b.cause(i, v)
+		if c.Possible = cause == ""; c.Possible {
+			d.send, d.changes = append(d.send, v), append(d.changes, c)
+			stale = stale || f.row == nil
+		} else if compared {
+			d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
+		} // else nothing says that it differs, and nothing could be done
+	}
+	if stale && !b.in.SkipRefresh {
+		if b.stale == nil {
+			b.stale = map[*kindInfo]int{}
+		}
+		b.stale[f.info]++
+	}
+	return d
+}
+
+// cause says why a change cannot be made, or "".
+func (b *changes) cause(i int, v *resource.Value) string {
+	t := b.objects.states[i].info
+	if why := b.blockers.unavailable(i, v); why != "" {
+		return why
+	}
+	switch {
+	case t.update == nil, v.Field.Immutable, !b.in.API.Sendable(v.Field):
+		return cannotChange
+	case v.Null && v.Field.Clear == resource.ClearNever:
+		return cannotClear
+	}
+	if root := b.blockers.blockerOf(v); root != none {
+		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockers.blockReason(root, root)
+	}
+	return ""
+}
+
+// recordDrift takes down which fields of an object somebody changed on the service.
+func (b *changes) recordDrift(i int, d *difference) {
+	o := b.in.Desired[i]
+	for _, list := range []struct {
+		changes []Change
+		kept    bool
+	}{{d.changes, false}, {d.unappliable, false}, {d.kept, true}} {
+		for k := range list.changes {
+			if c := &list.changes[k]; c.Origin == FromDrift {
+				b.plan.Drift = append(b.plan.Drift, Drift{o, c, list.kept})
+			}
+		}
+	}
+	b.plan.Summary.Kept += len(d.kept)
+}
+
+// addBlocked adds the step that says what of an object cannot be made different.
+func (b *changes) addBlocked(i int, d *difference) {
+	if len(d.unappliable) == 0 {
+		return
+	}
+	step := b.steps.step(i, NotPossible)
+	if !d.position.IsZero() {
+		step.Position = d.position
+	}
+	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.in.API, b.objects.states[i].info.kind), d.unsupported
+}
+
+// insidersOnly is a value without the outsiders, who are noted as what is not possible.
+func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resource.Value {
+	out := b.outsiders.byValue[v]
+	if len(out) == 0 {
+		return v
+	}
+	c := change(v, FromManifest)
+	names := make([]string, len(out))
+	for k, r := range out {
+		names[k] = r.Text
+	}
+	container := resource.MustLookup(resource.MustLookup(v.Field.MustBeMemberOf).Membership.Container)
+	at := b.in.Desired[b.objects.ancestor(i, b.objects.kinds[container])]
+	d.unappliable = append(d.unappliable, c)
+	d.causes = append(d.causes, "the service accepts only members of "+string(at.Address)+" as "+v.Field.Name+": add "+strings.Join(names, ", ")+" to its members")
+	only := *v
+	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
+		return slices.ContainsFunc(out, func(o *resource.Reference) bool { return o.Position == r.Position && o.Text == r.Text })
+	})
+	only.Null = len(only.Refs) == 0
+	return &only
+}
+
+// findNewest finds the highest readable numbers that objects bear which are
+// there: what is created gets higher ones.
+func (b *changes) findNewest() {
+	b.newest = map[scope]int{}
+	for i := range b.objects.states {
+		if f := &b.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != none {
+			at := scope{f.info, f.parent}
+			b.newest[at] = max(b.newest[at], numberOf(b.objects.states[f.parent].identifier, f.identifier))
+		}
+	}
+}
+
+// needsOn reports whether something that the manifest has in an object cannot be made while the field is off.
+func (b *changes) needsOn(o *resource.Object, field *resource.Field) bool {
+	return slices.ContainsFunc(b.in.Desired, func(child *resource.Object) bool {
+		return child.Parent == o && child.Kind.RequiresFeature == field.Name
+	})
+}

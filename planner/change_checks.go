@@ -1,0 +1,224 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// checkDates warns where a date that is sent comes to lie on the wrong side of
+// one that the manifest does not give: the service holds against each other only what one request has.
+func (b *changes) checkDates(i int, sent []*resource.Value) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.row == nil {
+		return
+	}
+	for k := range o.Kind.Fields {
+		last := &o.Kind.Fields[k]
+		first, ok := o.Kind.Field(last.NotBefore)
+		if !ok {
+			continue
+		}
+		at := slices.IndexFunc(sent, func(v *resource.Value) bool { return v.Field == first || v.Field == last })
+		from, to := dateAfter(o, f, first), dateAfter(o, f, last)
+		if at < 0 || from == "" || to == "" || from <= to {
+			continue
+		}
+		b.diags.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "dates", Position: sent[at].Position, Address: string(o.Address),
+			Summary: string(o.Address) + " will have the " + first.Name + " " + from + ", after its " + last.Name + " " + to,
+			Hint:    "the service accepts that; to be sure, write both dates",
+		})
+	}
+}
+
+// warnCaseMismatch warns of an object that is created beside one which the manifest
+// does not have, and whose name is the same but for capitals.
+func (b *changes) warnCaseMismatch(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if len(f.info.natural) == 0 || !b.snapshot.listed(f.info, f.parent) {
+		return
+	}
+	l, _ := b.snapshot.list(f.info, f.parent)
+	_, fold := l.names(o.Kind)
+	for _, field := range f.info.natural {
+		if field.Type != resource.Text {
+			continue
+		}
+		for _, row := range fold[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
+			if _, ours := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
+				continue
+			}
+			shown, _ := row.Shown(field)
+			text, _ := shown.(string)
+			d := warning(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text))
+			d.Hint = "to use that one, write its name exactly like this"
+			b.diags.Add(d)
+			return
+		}
+	}
+}
+
+// checkRefused reports what the service is known to refuse of what a create or update
+// sends, at its place, before anything is sent.
+func (b *changes) checkRefused(i int, sent []*resource.Value) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	for _, v := range sent {
+		refuse := func(summary, hint string) {
+			b.diags.Add(diag.Diagnostic{Code: "refused", Position: v.Position, Address: string(o.Address), Summary: summary, Hint: hint})
+		}
+		if at := strings.IndexAny(v.Text, v.Field.Forbidden); at >= 0 {
+			refuse("the service accepts no "+v.Text[at:at+1]+" in the "+v.Field.Name+" of "+diag.A(o.Kind.Noun()), "leave these out: "+strings.Join(strings.Split(v.Field.Forbidden, ""), " "))
+		}
+		if slices.Contains(v.Field.Reserved, v.Text) {
+			refuse("the "+v.Field.Name+" "+v.Text+" is reserved by the service", "choose another "+v.Field.Name)
+		}
+		if pair, ok := o.Kind.Field(v.Field.Pair); ok && !v.Null && b.isEmpty(o, f, pair) {
+			refuse(string(o.Address)+" has a "+v.Field.Name+" but no "+pair.Name+"; the service requires both or neither", "add the "+pair.Name+", or remove the "+v.Field.Name)
+		}
+	}
+}
+
+// isEmpty reports whether an object will have no value in a field.
+func (b *changes) isEmpty(o *resource.Object, f *objectState, field *resource.Field) bool {
+	if v, given := o.Value(field.Name); given {
+		return v.Null
+	}
+	if f.presence == absent {
+		return true
+	}
+	shown, known := field.ObservedIn(f.row)
+	return known && shown == ""
+}
+
+// checkFeature reports an object that is to be created where what its parent needs for such objects is off.
+func (b *changes) checkFeature(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.parent == none || o.Kind.RequiresFeature == "" {
+		return
+	}
+	p := &b.objects.states[f.parent]
+	switchField, ok := p.info.kind.Field(o.Kind.RequiresFeature)
+	if !ok {
+		return
+	}
+	parent := b.in.Desired[f.parent]
+	at := parent.Position
+	on, known := "", true
+	v, given := parent.Value(switchField.Name)
+	if given {
+		at = v.Position
+	}
+	switch {
+	case given && (!isOff(v) || p.presence == absent): // off only when they are in
+		return
+	case p.presence == absent:
+		on = cmp.Or(switchField.Default, "false")
+	default:
+		on, known = switchField.ObservedIn(p.row)
+		known = known || given
+	}
+	if known && on != "true" {
+		b.diags.Add(diag.Diagnostic{
+			Code: "switched-off", Position: o.Position, Address: string(o.Address),
+			Summary: plural(o.Kind) + " are switched off in " + string(parent.Address),
+			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
+			Related: []diag.Related{{Position: at, Note: "it is at"}},
+		})
+	}
+}
+
+// keepArchived takes down that an object is left as it is, and says so where the manifest does not.
+func (b *changes) keepArchived(i int) {
+	o := b.in.Desired[i]
+	b.recordKnown(i)
+	b.plan.Summary.Unchanged++
+	if _, _, given := wantsArchived(o); !given {
+		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are"))
+	}
+}
+
+// planArchive adds the step that archives an object, or brings it back.
+func (b *changes) planArchive(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	v, want, given := wantsArchived(o)
+	verb := resource.Archive
+	switch isNew := f.presence == absent; {
+	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+		return
+	case !want:
+		verb = resource.Unarchive
+	}
+	op, ok := o.Kind.Op(verb, b.in.API)
+	if !ok {
+		return
+	}
+	if reason := b.unarchivable(i); verb == resource.Archive && reason != "" {
+		c := change(v, FromManifest)
+		b.addBlocked(i, &difference{unappliable: []Change{c}, causes: []string{reason}})
+		return
+	}
+	step := b.steps.step(i, Update)
+	step.Operation, step.Values = op, []*resource.Value{v}
+	if f.presence == absent {
+		step.Needs = []int{i}
+	}
+	b.steps.willChange(step)
+	b.archiveSteps = append(b.archiveSteps, step)
+}
+
+// unarchivable says why the service would not archive an object, or "".
+func (b *changes) unarchivable(i int) string {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	k := o.Kind
+	shown := func(field *resource.Field) (text string, known bool) {
+		if v, given := o.Value(field.Name); given {
+			return v.Text, true
+		}
+		if f.presence == absent {
+			return cmp.Or(field.Default, field.Initial), true
+		}
+		return field.ObservedIn(f.row)
+	}
+	for n := range k.Fields {
+		field := &k.Fields[n]
+		text, known := shown(field)
+		switch {
+		case !known:
+		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.objects.past(text, b.objects.zone(f.parent)):
+			return "only a finished " + k.Noun() + " can be archived: its " + field.Name + " must be in the past"
+		case len(field.ArchivableValues) > 0 && !slices.Contains(field.ArchivableValues, text):
+			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.ArchivableValues, " or ") + " can be archived"
+		}
+	}
+	return ""
+}
+
+// findFilled finds what members are to be brought into.
+func (b *changes) findFilled() {
+	b.filled = map[int]bool{}
+	for _, r := range b.memberships.sets {
+		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) }) {
+			b.filled[r.object] = true
+		}
+	}
+}
+
+// fillsFirst reports whether a new object gets its dates only after its members are in.
+func (b *changes) fillsFirst(i int) bool {
+	return b.filled[i] && b.objects.states[i].info.update != nil && b.objects.willBeOver(i)
+}
+
+// blockClosed moves what would be changed of an object that is over to what cannot be.
+func (b *changes) blockClosed(i int, d *difference) {
+	for _, c := range d.changes {
+		c.Possible = false
+		d.unappliable = append(d.unappliable, c)
+		d.causes = append(d.causes, "it ended on "+b.objects.states[i].lastDay()+", and the service does not change finished "+plural(b.objects.states[i].info.kind))
+	}
+	d.send, d.changes = nil, nil
+}

@@ -1,0 +1,268 @@
+package planner
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// kindInfo is what planning needs to know of a kind under one API, worked out once.
+type kindInfo struct {
+	kind        *resource.Kind
+	rank        int
+	parent      *kindInfo           // what objects live in; nil = the workspace
+	refs        []refField          // of the fields that name objects
+	natural     []*resource.Field   // by which objects are recognised; empty = they are not
+	identifier  *regexp.Regexp      // nil = the kind has none
+	create      *resource.Operation // nil = not offered; likewise the others
+	update      *resource.Operation
+	list        *resource.Operation
+	fields      string // that a list is asked for; "" = all
+	get         *resource.Operation
+	find        *resource.Operation
+	self        *resource.Operation
+	archived    *resource.Operation // lists what the list leaves out
+	through     *kindInfo           // kind whose one object stands in the list's path; nil = none
+	flag        string              // field that marks the one which others get by default; "" = none
+	externalIDs bool                // objects carry planform's external ID
+	referenced  bool                // other objects live in one or refer to one
+}
+
+// neededFields are the fields of a record that planning looks at: what it is, what some
+// manifest says of it, and what it is below or names, where that may be deleted.
+func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[string]bool) string {
+	k := t.kind
+	names := []string{"id", "archived_at", k.Parent}
+	if k.Identifier != nil {
+		names = append(names, cmp.Or(k.Identifier.APIName, "sequence_id"))
+	}
+	if k.HasExternalID {
+		names = append(names, "external_source", "external_id")
+	}
+	for i := range k.Fields {
+		if f := &k.Fields[i]; written[f] || f.IsRef() && leaving[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
+			names = append(names, f.APIName, f.AltAPIName)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
+}
+
+// isDefaultFlag reports whether some field that names objects of the kind stands for the flagged one where it is not given.
+func (t *kindInfo) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
+
+// ref returns the info of a field that names objects, or nil.
+func (t *kindInfo) ref(f *resource.Field) *refField {
+	if !f.IsRef() {
+		return nil
+	}
+	for i := range t.refs {
+		if t.refs[i].field == f {
+			return &t.refs[i]
+		}
+	}
+	return nil
+}
+
+// carried reports whether a membership makes the field true instead of a body.
+func (t *kindInfo) carried(f *resource.Field) bool {
+	r := t.ref(f)
+	return r != nil && r.via != nil
+}
+
+// recognisable reports whether an object can be found on the service without an ID or an identifier.
+func (t *kindInfo) recognisable() bool { return t.list != nil && (t.externalIDs || len(t.natural) > 0) }
+
+// findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
+func (t *kindInfo) findsExternalIDs() bool {
+	return t.externalIDs && t.list != nil && slices.Contains(t.list.Query, "external_id")
+}
+
+// hasDefault reports whether every new parent has an object of that name from the start.
+func (t *kindInfo) hasDefault(name string) bool {
+	return slices.ContainsFunc(t.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
+}
+
+// readSingly reports whether a request refreshes one object, or those of one
+// object that lives in something itself, such as the links of a work item.
+func (t *kindInfo) readSingly() bool {
+	if t.list == nil {
+		return t.single()
+	}
+	return t.parent != nil && t.parent.parent != nil
+}
+
+// single reports whether one object can be read without its neighbours.
+func (t *kindInfo) single() bool { return t.get != nil || t.find != nil }
+
+// users are the fields by which an object that is deleted may be named. What is
+// below another of its own kind is another matter, see [pruner.checkContents].
+func (t *kindInfo) users(kinds map[*resource.Kind]*kindInfo) []userField {
+	var found []userField
+	for _, k := range resource.Kinds() {
+		u := kinds[k]
+		if k == t.kind || k.Parent != t.kind.Parent || u.list == nil {
+			continue
+		}
+		for i := range u.refs {
+			if r := &u.refs[i]; r.to == t && r.via == nil && r.field.APIName != "" {
+				found = append(found, userField{u, r.field})
+			}
+		}
+	}
+	return found
+}
+
+// holders are the memberships of objects in a container of the kind: not of people,
+// who lose nothing by it, and not relations among equals.
+func (t *kindInfo) holders() []*resource.Kind {
+	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
+		m := k.Membership
+		return m.Container != t.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
+	})
+}
+
+// carriers are the memberships by which containers of the workspace have objects
+// of the kind, such as the labels of an initiative. What objects live in is kept by those.
+func (t *kindInfo) carriers() []*resource.Kind {
+	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
+		m := k.Membership
+		return m.Member != t.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(t.kind.Name)) > 0
+	})
+}
+
+// refField is a field that names objects.
+type refField struct {
+	field *resource.Field
+	to    *kindInfo      // of what it names
+	via   *resource.Kind // the membership that makes it true; nil = a body does
+}
+
+func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
+	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
+	for _, k := range resource.Kinds() {
+		t := &kindInfo{kind: k, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API == resource.Full}
+		t.create, _ = k.Op(resource.Create, in.API)
+		t.update, _ = k.Op(resource.Update, in.API)
+		t.list, _ = k.Op(resource.List, in.API)
+		t.get, _ = k.Op(resource.Get, in.API)
+		t.find, _ = k.Op(resource.Find, in.API)
+		t.self, _ = k.Op(resource.Self, in.API)
+		t.archived, _ = k.Op(resource.ListArchived, in.API)
+		if k.Identifier != nil {
+			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
+		}
+		if !k.AdoptOnRequestOnly || in.AdoptByName {
+			t.natural = naturalFields(k)
+		}
+		all[k] = t
+	}
+	for k, t := range all {
+		if k.Parent != "" {
+			t.parent = all[resource.MustLookup(k.Parent)]
+			t.parent.referenced = true
+		}
+		if k.ViaSingleton != "" {
+			t.through = all[resource.MustLookup(k.ViaSingleton)]
+		}
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			if !f.IsRef() {
+				continue
+			}
+			r := refField{field: f, to: all[resource.MustLookup(f.Ref)]}
+			r.to.referenced = true
+			if f.DefaultFlag != "" {
+				r.to.flag = f.DefaultFlag
+			}
+			if k.ViaMembership(f, in.API) {
+				r.via, _ = resource.MembershipOf(k.Name, f.Name)
+			}
+			t.refs = append(t.refs, r)
+		}
+	}
+	written := map[*resource.Field]bool{}
+	for _, o := range in.Desired {
+		for i := range o.Values {
+			written[o.Values[i].Field] = true
+		}
+	}
+	leaving := in.deletedKinds()
+	for _, t := range all {
+		if t.list != nil && slices.Contains(t.list.Query, "fields") {
+			t.fields = t.neededFields(written, leaving)
+		}
+	}
+	return all
+}
+
+func naturalFields(k *resource.Kind) []*resource.Field {
+	var fields []*resource.Field
+	for _, name := range k.NaturalKey {
+		if f, ok := k.Field(name); ok {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// parentField is the field by which an object names another of its kind that it is below, or nil.
+func parentField(k *resource.Kind) *resource.Field {
+	for i := range k.Fields {
+		if f := &k.Fields[i]; f.Type == resource.Ref && f.Ref == k.Name {
+			return f
+		}
+	}
+	return nil
+}
+
+// deletedKinds are the kinds of which something may be deleted.
+func (in *Input) deletedKinds() map[string]bool {
+	kinds := map[string]bool{}
+	if !in.Prune {
+		return kinds
+	}
+	wanted := make(map[resource.Address]bool, len(in.Desired))
+	for _, o := range in.Desired {
+		wanted[o.Address] = true
+	}
+	for address, r := range in.Prior {
+		if (r.CreatedByUs || r.PendingIntent != nil) && !wanted[address] {
+			kinds[address.Kind()] = true
+		}
+	}
+	return kinds
+}
+
+// displayTexts are the texts by which people call a record, its readable identifier among them.
+func displayTexts(k *resource.Kind, row resource.Row) []string {
+	var texts []string
+	for _, n := range k.NaturalKey {
+		raw := row[n]
+		if f, ok := k.Field(n); ok {
+			raw, _ = row.Shown(f)
+		}
+		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
+			texts = append(texts, strings.TrimSpace(shown))
+		}
+	}
+	return texts
+}
+
+// userField is a kind whose field names objects of another kind that live beside its own.
+type userField struct {
+	info  *kindInfo
+	field *resource.Field
+}
+
+// label is what people call a record: by its name, where it has one.
+func label(k *resource.Kind, row resource.Row) string {
+	for _, name := range displayTexts(k, row) {
+		return k.Noun() + " " + strconv.Quote(name)
+	}
+	return k.Noun() + " " + row.ID()
+}

@@ -1,0 +1,633 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// matches says what every object of the manifest is on the service.
+type matches struct {
+	round
+
+	snapshot *snapshot
+	recovery *recovery
+	owners   map[serviceID]int // objects by what they are on the service
+	// Made when first needed:
+	byExternalID map[string]int            // objects by their external IDs
+	sharedNames  map[*resource.Object]bool // objects of one name, which the name does not tell apart
+}
+
+// match decides what every object is on the service, parents first.
+func match(r round, snapshot *snapshot) *matches {
+	s := &matches{round: r, snapshot: snapshot, recovery: &recovery{round: r, snapshot: snapshot}, owners: map[serviceID]int{}}
+	for i := range r.objects.states {
+		s.identify(i)
+	}
+	s.recordOwners()
+	return s
+}
+
+// near suggests records whose name is near the text, if there are any.
+func near(text string, k *resource.Kind, l *listing) string {
+	var all []string
+	for _, row := range l.rows {
+		all = append(all, displayTexts(k, row)...)
+	}
+	return diag.DidYouMean(text, all)
+}
+
+const madeFirst = "create it on the service first, or give the ID of an existing one"
+
+// older orders records by what the service numbers, else by when they were created.
+func older(a, b resource.Row) int {
+	if x, y := numberIn(a), numberIn(b); x != y {
+		return cmp.Compare(x, y)
+	}
+	at, _ := a["created_at"].(string)
+	bt, _ := b["created_at"].(string)
+	return strings.Compare(at, bt)
+}
+
+func numberIn(row resource.Row) int64 {
+	number, _ := row["sequence_id"].(json.Number)
+	n, _ := number.Int64() // 0 where there is none
+	return n
+}
+
+// identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
+// readable identifier, the service's external ID, the natural key, in this order. An identifier that says
+// otherwise than the state or an external ID is an error.
+func (s *matches) identify(i int) {
+	o, f := s.in.Desired[i], &s.objects.states[i]
+	if f.parent != none {
+		switch p := &s.objects.states[f.parent]; p.presence {
+		case pending, invalid, unsupported, indeterminate, notFound, hidden:
+			f.presence, f.why = p.presence, p.why
+			return
+		case absent:
+			f.prior = nil
+			if f.presence = s.snapshot.offered(f.info); f.presence == exists {
+				f.presence = absent
+			}
+			return
+		case exists:
+			if p.replaced {
+				f.forgetPrior() // what the state knows lives in another parent
+			}
+		}
+	}
+	if o.ID != "" && f.known() && f.prior.ID != o.ID {
+		f.forgetPrior()
+	}
+	switch {
+	case o.ID != "":
+		f.id = o.ID
+		f.identifier = o.Identifier
+		if f.identifier == "" && f.prior != nil {
+			f.identifier = f.prior.Identifier
+		}
+		s.refresh(o, f)
+	case f.known():
+		f.id, f.identifier = f.prior.ID, cmp.Or(f.prior.Identifier, o.Identifier)
+		s.refresh(o, f)
+	case o.Identifier != "":
+		s.byIdentifier(o, f)
+	default:
+		s.recognise(o, f, "")
+	}
+	if f.presence == exists {
+		if f.row != nil {
+			f.row = o.Kind.InZone(f.row, s.objects.zoneNow(f.parent))
+		}
+		s.checkIdentity(o, f)
+	}
+}
+
+// checkIdentity holds what a record shows against what the manifest says of its identity.
+func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
+	shown := ""
+	switch {
+	case f.row != nil:
+		shown = s.objects.readable(o.Kind, f.parent, f.row)
+	case f.known():
+		shown = f.prior.Identifier
+	}
+	switch {
+	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
+	case o.ID != "":
+		s.diags.report(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		f.presence = invalid
+		return
+	case o.Kind.Identifier.APIName != "":
+		s.otherIdentifier(o, f, shown)
+		return
+	default:
+		s.contradicts(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
+		return
+	}
+	f.identifier = cmp.Or(shown, f.identifier)
+	if at, _ := f.row["archived_at"].(string); at != "" && f.hasChildren && f.parent == none {
+		f.presence, f.why = hidden, "archived"
+	}
+}
+
+// contradicts reports that an object is another one than its identifier says.
+func (s *matches) contradicts(o *resource.Object, f *objectState, is, hint string) {
+	s.diags.report(o, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
+	f.presence = invalid
+}
+
+// otherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
+func (s *matches) otherIdentifier(o *resource.Object, f *objectState, shown string) {
+	s.diags.report(o, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
+		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
+	f.presence = invalid
+}
+
+// byIdentifier finds an object that the manifest names by its readable identifier.
+func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
+	f.row = nil
+	t := f.info
+	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.snapshot.cheaper(t, f.parent)) {
+		a, answered := s.service.ask(s.snapshot.one(f, t.find, o.Identifier))
+		switch {
+		case !answered:
+			f.presence = pending
+		case a.Unsupported:
+			f.presence = unsupported
+		case a.NotFound || len(a.Rows) == 0:
+			s.notFound(o, f, nil)
+		case s.inOtherParent(o, f, a.Rows[0]):
+		default:
+			s.bind(o, f, a.Rows[0])
+		}
+		return
+	}
+	if t.list == nil {
+		f.presence = invalid
+		s.diags.report(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
+		return
+	}
+	l, st := s.snapshot.list(t, f.parent)
+	if f.presence = st; st != exists {
+		f.why = l.why
+		return
+	}
+	x := s.snapshot.identifiers(l, t, f.parent)
+	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
+		s.bind(o, f, hits[0])
+		return
+	}
+	if t.create == nil || o.Kind.Identifier.APIName == "" {
+		s.notFound(o, f, x)
+		return
+	}
+	s.identifierUnused(o, f, l, x)
+}
+
+// identifierUnused deals with an identifier that nothing bears, of a kind whose
+// identifiers people choose: an object is created with it.
+func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
+	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
+		s.otherIdentifier(o, f, s.objects.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0]))
+		return
+	}
+	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
+		s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readable(o.Kind, f.parent, hits[0]),
+			"use that identifier, or another "+field)
+		f.presence = invalid
+		return
+	}
+	if len(missingRequired(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
+		s.notFound(o, f, x) // it is misspelt rather than new
+		return
+	}
+	f.vanished = f.known()
+	f.forgetPrior()
+	f.id, f.identifier, f.presence = "", "", absent
+}
+
+// hasParentCode reports whether the readable identifier begins with that of the object's
+// parent, so that it can be told from a list.
+func (s *matches) hasParentCode(o *resource.Object, f *objectState) bool {
+	code, _, _ := strings.Cut(o.Identifier, "-")
+	return f.parent != none && strings.EqualFold(code, s.objects.states[f.parent].identifier)
+}
+
+// bind takes the record that bears the identifier. What the state knows of another object is void.
+func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
+	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
+	if f.known() && f.prior.ID != f.id {
+		s.diags.Add(warning(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
+		f.forgetPrior()
+	}
+	if f.info.externalIDs && o.Kind.Numbered() {
+		s.checkExternalID(o, f)
+	}
+}
+
+// checkExternalID makes sure that what bears the identifier was not made by planform as
+// something else, and that planform did not make something else as this.
+func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
+	ours := map[string]bool{}
+	for _, a := range allAddresses(o) {
+		ours[resource.ExternalID(s.in.Workspace, a)] = true
+	}
+	mark, _ := f.row["external_id"].(string)
+	switch {
+	case f.row["external_source"] != resource.ExternalSource || !strings.HasPrefix(mark, s.in.Workspace+"/"):
+	case ours[mark]:
+		return
+	default:
+		s.diags.report(o, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+			"correct or remove the identifier; to use it all the same, write id: "+f.id)
+		f.presence = invalid
+		return
+	}
+	row, answered := s.findByExternalID(o, f)
+	switch {
+	case !answered:
+		f.presence = pending
+	case row != nil && row.ID() != f.id:
+		is := row.ID()
+		if shown := s.objects.readable(o.Kind, f.parent, row); shown != "" {
+			is = shown + " (" + is + ")"
+		}
+		s.contradicts(o, f, is+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
+	}
+}
+
+// findByExternalID is the object that carries the external ID of an object, or nil. It is looked for in the
+// list of its kind where that is read already.
+func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row resource.Row, answered bool) {
+	mark := resource.ExternalID(s.in.Workspace, o.Address)
+	if s.snapshot.listed(f.info, f.parent) {
+		l, _ := s.snapshot.list(f.info, f.parent)
+		if hits := l.marks()[mark]; len(hits) > 0 {
+			return hits[0], true
+		}
+		return nil, true
+	}
+	if !f.info.findsExternalIDs() {
+		return nil, true
+	}
+	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: mark})
+	if len(a.Rows) == 0 {
+		return nil, answered
+	}
+	return a.Rows[0], answered
+}
+
+// notFound deals with an identifier that nothing bears which the service shows. One that people
+// choose is misspelt; of one that the service gave the object may be gone, or shown nowhere.
+func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
+	if o.Kind.Numbered() {
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": it was deleted or archived, or is a draft, or the identifier is wrong"
+		return
+	}
+	f.presence = invalid
+	var all []string
+	for _, rows := range x {
+		all = append(all, s.objects.readable(o.Kind, f.parent, rows[0]))
+	}
+	s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+}
+
+// inOtherParent reports a record that lives in another parent than the manifest says.
+func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
+	if f.parent == none {
+		return false
+	}
+	shown, _ := row[o.Kind.Parent].(string)
+	if shown == "" || resource.LowerID(shown) == s.objects.states[f.parent].id {
+		return false
+	}
+	f.presence = invalid
+	s.diags.report(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
+	return true
+}
+
+// recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
+func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
+	t := f.info
+	if !t.recognisable() {
+		switch {
+		case f.maybeCreated():
+			var hits []resource.Row
+			if f.presence, hits = s.recovery.recoverCreate(f); f.presence == exists {
+				s.adopt(o, f, hits, byNumber)
+			}
+		case t.create != nil:
+			f.presence, f.undetectable = absent, true
+		case f.parent != none && s.objects.states[f.parent].info.create != nil:
+			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
+		default:
+			f.presence = invalid
+			s.diags.report(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
+		}
+		return
+	}
+	l, st := s.snapshot.list(t, f.parent)
+	if f.presence = st; st != exists {
+		f.why = l.why
+		return
+	}
+	if t.externalIDs && len(l.marks()) > 0 {
+		hits := l.marks()[resource.ExternalID(s.in.Workspace, o.Address)]
+		if len(hits) == 0 && s.objects.renames {
+			for _, a := range formerAddresses(o) {
+				hits = append(hits, l.marks()[resource.ExternalID(s.in.Workspace, a)]...)
+			}
+		}
+		if len(hits) > 0 {
+			s.adopt(o, f, hits, byExternalID)
+			return
+		}
+	}
+	if hits, field := s.sameNaturalKey(l, o, t); len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
+		return
+	}
+	if s.findArchived(o, f, was) {
+		return
+	}
+	f.presence = absent
+	f.unconfirmed = f.maybeCreated()
+	if t.create == nil {
+		f.presence = invalid
+		s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
+	}
+}
+
+// adopt takes the one record that was recognised; several are an error that names them.
+func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
+	if len(hits) > 1 {
+		hint := "give the id of the right one"
+		if by == byExternalID {
+			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
+		}
+		s.diags.report(o, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
+		f.presence = invalid
+		return
+	}
+	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
+}
+
+// checkHidden finds out whether an object that the state knows, and that no list shows, is archived or a draft:
+// the look-up by external ID shows it all the same. It reports whether that decides where the object stands.
+func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
+	if !f.info.findsExternalIDs() || f.prior == nil {
+		return false
+	}
+	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
+		s.service.skippedLookups++
+		return false
+	}
+	s.service.externalIDLookups++
+	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: resource.ExternalID(s.in.Workspace, f.prior.Address)})
+	switch {
+	case !answered:
+		f.presence = pending
+	case a.Several:
+		f.presence, f.why = notFound, "several objects of the service carry the mark of "+string(o.Address)+", and no list shows them"
+	case len(a.Rows) == 0:
+		return false
+	case a.Rows[0].Hidden() != "":
+		f.presence, f.why, f.row, f.id = hidden, a.Rows[0].Hidden(), a.Rows[0], a.Rows[0].ID()
+		f.identifier = cmp.Or(s.objects.readable(o.Kind, f.parent, f.row), f.identifier)
+	case a.Rows[0].ID() != f.prior.ID:
+		return false // another one, which the list shows
+	default: // a list that changes while its pages are read may leave one out
+		f.presence, f.row = exists, a.Rows[0]
+	}
+	return true
+}
+
+// findArchived looks for an object that would be created among those of its kind that
+// are archived: what planform made is never made again, and where the manifest
+// speaks of archiving, a name means what is archived, too. was is the ID that the object had, or "".
+func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
+	t := f.info
+	if t.archived == nil || !t.externalIDs {
+		return false
+	}
+	path, _ := t.archived.Expand(s.objects.params(f.parent))
+	a, answered := s.service.ask(Read{Operation: t.archived, Path: path})
+	if !answered {
+		f.presence = pending
+		return true
+	}
+	mark := resource.ExternalID(s.in.Workspace, o.Address)
+	for _, row := range a.Rows {
+		if row.ID() == was || row.HasExternalID(mark) {
+			f.presence, f.row, f.id = exists, row, row.ID()
+			return true
+		}
+	}
+	if _, _, given := wantsArchived(o); !given {
+		return false
+	}
+	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)
+	if len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
+	}
+	return len(hits) > 0
+}
+
+// sameNaturalKey finds the records that have the natural key of an object, but for those which planform made as
+// something else that the manifest has. Of several objects of one name, of which one is marked as each is, the name tells nothing.
+func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+	hits, field = l.sameNaturalKey(o, t)
+	if len(hits) == 0 || !t.externalIDs {
+		return hits, field
+	}
+	if s.hasSharedName(o) {
+		return nil, ""
+	}
+	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
+		mark, _ := row["external_id"].(string)
+		at, wanted := s.ownersByExternalID()[mark]
+		return wanted && row.HasExternalID(mark) && s.in.Desired[at] != o
+	})
+	return hits, field
+}
+
+// ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
+func (s *matches) ownersByExternalID() map[string]int {
+	if s.byExternalID == nil {
+		s.byExternalID = map[string]int{}
+		for i, o := range s.in.Desired {
+			if s.objects.states[i].info.externalIDs {
+				s.byExternalID[resource.ExternalID(s.in.Workspace, o.Address)] = i
+			}
+		}
+	}
+	return s.byExternalID
+}
+
+// hasSharedName reports whether another object of the manifest beside this one has the same
+// natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
+func (s *matches) hasSharedName(o *resource.Object) bool {
+	if s.sharedNames == nil {
+		s.sharedNames = map[*resource.Object]bool{}
+		type name struct {
+			kind   *resource.Kind
+			parent *resource.Object
+			field  *resource.Field
+			text   string
+		}
+		first := map[name]*resource.Object{}
+		for _, o := range s.in.Desired {
+			if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
+				for _, f := range t.natural {
+					text := o.Text(f.Name)
+					if text == "" {
+						continue
+					}
+					n := name{o.Kind, o.Parent, f, text}
+					if other := first[n]; other != nil {
+						s.sharedNames[o], s.sharedNames[other] = true, true
+					} else {
+						first[n] = o
+					}
+				}
+			}
+		}
+	}
+	return s.sharedNames[o]
+}
+
+// keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
+func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
+		return cmp.Or(s.byState(k, a, b), older(a, b), strings.Compare(a.ID(), b.ID()))
+	})
+	why := "it is the oldest"
+	if _, known := s.owners[serviceID{k.Name, keep.ID()}]; known {
+		why = "the state file has it"
+	}
+	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
+	return "keep " + s.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.objects.enumerate(k, parent, others)
+}
+
+// byState puts what an object of the manifest is before what none is.
+func (s *matches) byState(k *resource.Kind, a, b resource.Row) int {
+	_, first := s.owners[serviceID{k.Name, a.ID()}]
+	_, second := s.owners[serviceID{k.Name, b.ID()}]
+	switch {
+	case first && !second:
+		return -1
+	case second && !first:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// refresh reads how an object with a known ID is now, where the API offers a way.
+func (s *matches) refresh(o *resource.Object, f *objectState) {
+	f.presence = exists
+	t := f.info
+	if s.objects.skipsRefresh(f) || !s.objects.mustRead(o, f) && !s.snapshot.listed(t, f.parent) {
+		return // the state says how it is, or the manifest says what it is
+	}
+	if one, _ := f.single(); t.list == nil || one != nil && !s.snapshot.cheaper(t, f.parent) {
+		s.refreshOne(o, f)
+		return
+	}
+	l, st := s.snapshot.list(t, f.parent)
+	if f.presence = st; st != exists {
+		f.why = l.why
+		return
+	}
+	switch rows := l.ids()[f.id]; {
+	case len(rows) > 0:
+		f.row = rows[0]
+	case t.get != nil: // a list that changes while its pages are read may leave one out
+		s.refreshOne(o, f)
+	default:
+		s.vanished(o, f)
+	}
+}
+
+func (s *matches) refreshOne(o *resource.Object, f *objectState) {
+	op, by := f.single()
+	if op == nil {
+		return // there is no way: it is not refreshed
+	}
+	a, answered := s.service.ask(s.snapshot.one(f, op, by))
+	switch {
+	case !answered:
+		f.presence = pending
+	case a.Unsupported:
+		f.presence = unsupported
+	case a.NotFound || len(a.Rows) == 0:
+		s.vanished(o, f)
+	case a.Rows[0].ID() == f.id:
+		f.row = a.Rows[0]
+	case o.Identifier == "": // what bears the state's identifier now says nothing of this object
+		s.diags.Add(warning(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read"))
+		f.identifier = ""
+	case o.ID != "":
+		s.diags.report(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
+		f.presence = invalid
+	case o.Kind.Numbered():
+		s.contradicts(o, f, f.id+" according to the state file, which is not "+by, "planform state rm "+string(o.Address)+" removes the entry from the state")
+	default:
+		s.byIdentifier(o, f)
+	}
+}
+
+// vanished deals with an object whose ID is known and which the service does not
+// show: it may be there under another ID, or is to be created again.
+func (s *matches) vanished(o *resource.Object, f *objectState) {
+	switch {
+	case s.checkHidden(o, f):
+	case o.ID != "":
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
+	case o.Identifier != "":
+		s.byIdentifier(o, f)
+	case f.info.create == nil && !f.info.recognisable():
+		s.diags.report(o, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
+		f.presence = invalid
+	default:
+		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
+		f.forgetPrior()
+		if f.id, f.identifier = "", ""; again {
+			f.prior = &Record{Address: o.Address, PendingIntent: s.in.Prior[o.Address].PendingIntent}
+		}
+		s.recognise(o, f, was)
+		f.vanished = f.presence == absent
+	}
+}
+
+// recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.
+func (s *matches) recordOwners() {
+	for i := range s.objects.states {
+		f := &s.objects.states[i]
+		if f.presence != exists && f.presence != hidden || f.id == "" {
+			continue
+		}
+		o := s.in.Desired[i]
+		id := serviceID{o.Kind.Name, f.id}
+		first, twice := s.owners[id]
+		if !twice {
+			s.owners[id] = i
+			continue
+		}
+		other := s.in.Desired[first]
+		s.diags.Add(diag.Diagnostic{
+			Code: "same-thing", Position: o.Position, Address: string(o.Address),
+			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.matchedByText(),
+			Hint:    "remove one of them from the manifest, or give each its own id",
+			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},
+		})
+		f.presence = invalid
+	}
+}

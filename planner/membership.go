@@ -1,0 +1,451 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// memberships are the containers that the manifest wants members in, in its order,
+// and who is in them.
+type memberships struct {
+	round
+
+	snapshot  *snapshot
+	refs      *references
+	sets      []*memberSet
+	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
+}
+
+// gatherMembers finds out who is wanted where, and who is in there.
+func gatherMembers(refs *references) *memberships {
+	s := &memberships{round: refs.round, snapshot: refs.snapshot, refs: refs, expensive: map[*resource.Kind]int{}}
+	s.gatherMemberSets()
+	return s
+}
+
+// outsiders are the people whom fields name though they do not belong to the project.
+// Out of a set of people the service drops those, in silence and each time: what is
+// known of that is said, and not sent.
+type outsiders struct {
+	round
+
+	snapshot    *snapshot
+	refs        *references
+	differ      *differ
+	memberships *memberships
+	byValue     map[*resource.Value][]*resource.Reference
+}
+
+// memberSet is the wanted members of one container.
+type memberSet struct {
+	kind        *resource.Kind // the membership
+	field       *refField      // that declares it
+	object      int            // state of the container; none = the manifest does not list it
+	container   Container
+	name        string // of a container that the manifest does not list but names
+	entries     []memberRef
+	mayExist    bool                    // some of those that are wanted may be in it already
+	unsupported bool                    // this edition has no such memberships
+	why         string                  // nobody can be added: the container is not there
+	read        bool                    // the service has said who is in it
+	have        []string                // IDs of members that are there, sorted
+	path        string                  // of the read that tells
+	rows        map[string]resource.Row // of those, where the membership has an attribute
+}
+
+// address is where the state keeps the members of the member set's container.
+func (r *memberSet) address() resource.Address {
+	return r.container.Address.Members(r.kind.Membership.Plural(), 1)
+}
+
+// memberRef is one wanted member.
+type memberRef struct {
+	ref               *resource.Reference // where it is written
+	member            int                 // its state; none = the manifest does not list it
+	other             string              // field under which the two stand to each other already, where that rules this one out
+	declaredByInverse bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
+}
+
+// inverseKey is that one object names another in a membership.
+type inverseKey struct{ kind, from, to string }
+
+// memberSetKey tells containers apart.
+type memberSetKey struct {
+	kind   *resource.Kind
+	object int
+	id     string // of a container that the manifest does not list
+}
+
+// insiders is who belongs to a container, by what is known.
+type insiders struct {
+	known bool
+	ids   map[string]bool
+}
+
+// prerequisite is that somebody is brought into a container.
+type prerequisite struct {
+	via       *resource.Kind // the membership
+	container int            // its state
+	id        string         // of whom
+}
+
+// gatherMemberSets gathers the members of every container in the order of the
+// manifest, and finds out who is in it.
+func (s *memberships) gatherMemberSets() {
+	joined := map[memberSetKey]*memberSet{}
+	said := map[inverseKey]bool{}
+	for _, n := range s.objects.uses {
+		if st := s.objects.states[n.by].presence; n.field.via == nil || st == pending || st == invalid {
+			continue
+		}
+		if m := n.field.via.Membership; m.On == m.Container {
+			s.fromContainer(said, n)
+		} else {
+			s.fromMember(joined, n)
+		}
+	}
+	s.findExpensiveMemberSets()
+	for _, r := range s.sets {
+		s.readMembers(r)
+		s.readOwnAttributes(r)
+		s.related(r)
+	}
+}
+
+// findExpensiveMemberSets is [Snapshot.findExpensive] for relations, which are read item by item.
+func (s *memberships) findExpensiveMemberSets() {
+	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
+		return
+	}
+	reads, known := map[int]bool{}, map[*resource.Kind]int{}
+	for _, r := range s.sets {
+		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.ResultKey != "" {
+			reads[r.object] = true
+			known[r.kind]++
+		}
+	}
+	if len(reads) > maxSingleReads {
+		maps.Copy(s.expensive, known)
+	}
+}
+
+// fromContainer takes the members that a container's field lists, each once. said
+// holds what was listed before, where the other side can list it too.
+func (s *memberships) fromContainer(said map[inverseKey]bool, n refUse) {
+	r := s.newMemberSet(n.field, n.by)
+	inverse := n.field.via.Membership.Inverse
+	seen := map[string]bool{}
+	for j := range n.value.Refs {
+		ref := &n.value.Refs[j]
+		at, id, ok := s.refs.target(n.by, n.field, ref)
+		if !ok || s.objects.undecided(at) {
+			continue
+		}
+		known := id != ""
+		if !known {
+			id = string(s.in.Desired[at].Address)
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		e := memberRef{ref: ref, member: at}
+		if inverse != "" && at != none {
+			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
+			e.declaredByInverse = said[inverseKey{inverse, to, from}]
+			said[inverseKey{n.field.via.Name, from, to}] = true
+		}
+		r.mayExist = r.mayExist || known && !e.declaredByInverse
+		r.entries = append(r.entries, e)
+	}
+}
+
+// fromMember puts an object into the containers that its field names.
+func (s *memberships) fromMember(rosters map[memberSetKey]*memberSet, n refUse) {
+	for j := range n.value.Refs {
+		ref := &n.value.Refs[j]
+		at, id, ok := s.refs.target(n.by, n.field, ref)
+		if !ok || s.objects.undecided(at) {
+			continue
+		}
+		key := memberSetKey{n.field.via, at, ""}
+		if at == none {
+			key.id = id
+		}
+		r, found := rosters[key]
+		if !found {
+			r = s.newMemberSet(n.field, at)
+			rosters[key] = r
+		}
+		if at == none {
+			s.unmanagedContainer(r, n.by, ref, id)
+		}
+		r.mayExist = r.mayExist || s.objects.states[n.by].id != ""
+		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
+	}
+}
+
+func (s *memberships) newMemberSet(t *refField, object int) *memberSet {
+	r := &memberSet{kind: t.via, field: t, object: object}
+	if object != none {
+		o := s.in.Desired[object]
+		r.container = Container{Address: o.Address, Object: o, ID: s.objects.states[object].id, Within: o.Parent}
+	}
+	s.sets = append(s.sets, r)
+	return r
+}
+
+// unmanagedContainer describes a container that the manifest does not list. People who
+// write its name see the name, the least if there are several.
+func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Reference, id string) {
+	text := id
+	switch {
+	case ref.ID == "" && (r.name == "" || ref.Text < r.name):
+		r.name, text = ref.Text, ref.Text
+	case r.container.ID != "":
+		return
+	}
+	to := r.field.to
+	r.container.ID = id
+	r.container.Address = resource.NewAddress(to.kind.Name, text)
+	if at := s.objects.within(i, to); at != none {
+		r.container.Within = s.in.Desired[at]
+		r.container.Address = r.container.Within.Address.Child(to.kind.Name, text)
+	}
+}
+
+// readMembers finds out who is in the container, where anybody that is wanted can be in it.
+func (s *memberships) readMembers(r *memberSet) {
+	if !r.mayExist || r.container.ID == "" || r.object != none && s.objects.states[r.object].presence != exists {
+		return
+	}
+	prior, hasPrior := s.in.Prior[r.address()]
+	if r.object != none && s.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
+		prior, hasPrior = Record{}, false // they are in another container
+	}
+	if prior.PendingIntent == nil {
+		r.have = prior.Members
+	}
+	op, ok := r.kind.Op(resource.ListMembers, s.in.API)
+	if !ok || (s.in.SkipRefresh || s.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
+		return
+	}
+	within := none
+	if o := r.container.Within; o != nil {
+		within = s.objects.index[o]
+	}
+	params := s.objects.params(within)
+	params[resource.MustLookup(r.kind.Membership.Container).Param] = r.container.ID
+	r.path, _ = op.Expand(params)
+	a, answered := s.service.ask(Read{Operation: op, Path: r.path})
+	switch {
+	case !answered:
+	case a.Unsupported:
+		r.unsupported = true
+	case a.NotFound:
+		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
+	default:
+		r.read, r.have = true, make([]string, 0, len(a.Rows))
+		for _, row := range a.Rows {
+			id := r.kind.Membership.MemberID(row)
+			if r.have = append(r.have, id); r.kind.Membership.Attribute != nil {
+				if r.rows == nil {
+					r.rows = map[string]resource.Row{}
+				}
+				r.rows[id] = row
+			}
+		}
+		slices.Sort(r.have)
+	}
+}
+
+// memberID is the service's ID of a member, or "".
+func (s *memberships) memberID(r *memberSet, e memberRef) string {
+	if e.member != none {
+		return s.objects.states[e.member].id
+	}
+	_, id, _ := s.refs.target(r.object, r.field, e.ref)
+	return id
+}
+
+// isIn reports whether a member is in the container, as far as is known.
+func (s *memberships) isIn(r *memberSet, e memberRef) bool {
+	id := s.memberID(r, e)
+	_, is := slices.BinarySearch(r.have, id)
+	return e.declaredByInverse || is && id != ""
+}
+
+// joinedSince lists who is in the container and was to be added by a request whose
+// outcome is not known. ok is false if it is not known who is in.
+func (s *memberships) joinedSince(r *memberSet, open *Intent) (ids []string, ok bool) {
+	sent := strings.Split(open.Name, "\n")
+	for _, e := range r.entries {
+		id := s.memberID(r, e)
+		handle := id
+		if e.member != none {
+			handle = string(s.in.Desired[e.member].Address)
+		}
+		if _, is := slices.BinarySearch(r.have, id); is && slices.Contains(sent, handle) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, r.read
+}
+
+// related finds members of a relation that stand in another one to the object
+// already: the service keeps one of two objects, and passes over a second in silence.
+func (s *memberships) related(r *memberSet) {
+	if r.kind.Membership.Inverse == "" || !r.read {
+		return
+	}
+	for i := range r.entries {
+		e := &r.entries[i]
+		id := s.memberID(r, *e)
+		if id == "" || s.isIn(r, *e) {
+			continue
+		}
+		for _, other := range resource.Memberships() {
+			if m := other.Membership; other == r.kind || m.Inverse == "" || m.Container != r.kind.Membership.Container {
+				continue
+			}
+			op, _ := other.Op(resource.ListMembers, s.in.API)
+			a, answered := s.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
+			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == id }) {
+				e.other = other.Membership.Field
+			}
+		}
+	}
+}
+
+// readOwnAttributes reads what the members have themselves, where some that the manifest says
+// nothing of may be new.
+func (s *memberships) readOwnAttributes(r *memberSet) {
+	if r.kind.Membership.Attribute == nil || s.in.API != resource.Full {
+		return
+	}
+	for _, e := range r.entries {
+		if e.ref.Attribute == "" && !s.isIn(r, e) {
+			s.snapshot.list(s.objects.kinds[resource.MustLookup(r.kind.Membership.Member)], none)
+			return
+		}
+	}
+}
+
+// ownAttribute is what a member has itself under the name of the attribute, or "".
+func (s *memberships) ownAttribute(r *memberSet, id string) string {
+	t := s.objects.kinds[resource.MustLookup(r.kind.Membership.Member)]
+	if !s.snapshot.listed(t, none) {
+		return ""
+	}
+	l, _ := s.snapshot.list(t, none)
+	for _, row := range l.ids()[id] {
+		return r.kind.Membership.Attribute.Shown(row)
+	}
+	return ""
+}
+
+// newAttribute is what the attribute of a new member is to be.
+func (s *memberships) newAttribute(r *memberSet, e memberRef, id string) string {
+	a := r.kind.Membership.Attribute
+	if a == nil {
+		return ""
+	}
+	return cmp.Or(e.ref.Attribute, a.DefaultFor(s.ownAttribute(r, id)))
+}
+
+// findOutsiders finds the people that fields name though they do not belong to what the object lives in.
+func findOutsiders(differ *differ, memberships *memberships) *outsiders {
+	s := &outsiders{
+		round: differ.round, snapshot: memberships.snapshot, refs: differ.refs, differ: differ, memberships: memberships,
+		byValue: map[*resource.Value][]*resource.Reference{},
+	}
+	if len(s.service.reads) > 0 {
+		return s // it is not clear yet who is wanted in
+	}
+	inside := map[prerequisite]*insiders{}
+	for _, n := range s.objects.uses {
+		if n.field.field.MustBeMemberOf == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
+			continue
+		}
+		via := resource.MustLookup(n.field.field.MustBeMemberOf)
+		at := prerequisite{via: via, container: s.objects.ancestor(n.by, s.objects.kinds[resource.MustLookup(via.Membership.Container)])}
+		if inside[at] == nil {
+			inside[at] = s.insidersOf(at)
+		}
+		in := inside[at]
+		for j := range n.value.Refs {
+			r := &n.value.Refs[j]
+			if _, id, ok := s.refs.target(n.by, n.field, r); ok && in.known && !in.ids[id] && s.isOutsider(at, id) {
+				s.byValue[n.value] = append(s.byValue[n.value], r)
+			}
+		}
+	}
+	return s
+}
+
+// mayBeSent reports whether a field of an object may be sent: what is as it should be shows who is in.
+func (s *outsiders) mayBeSent(n refUse) bool {
+	f := &s.objects.states[n.by]
+	switch f.presence {
+	case absent:
+		return f.info.create != nil
+	case exists:
+		_, _, differs := s.differ.compare(n.value, f, s.refs.resolve(n.by))
+		return differs
+	case pending, indeterminate, unsupported, invalid, notFound, hidden:
+	}
+	return false
+}
+
+// insidersOf gathers who belongs to a container, or is to belong to it.
+func (s *outsiders) insidersOf(at prerequisite) *insiders {
+	in := &insiders{ids: map[string]bool{}}
+	list, ok := at.via.Op(resource.ListMembers, s.in.API)
+	if at.container == none || !ok {
+		return in
+	}
+	for _, r := range s.memberships.sets {
+		if r.kind == at.via && r.object == at.container {
+			for _, e := range r.entries {
+				in.ids[s.memberships.memberID(r, e)] = true
+			}
+		}
+	}
+	f := &s.objects.states[at.container]
+	switch f.presence {
+	case absent: // who leads it is let in when it is made
+		for _, n := range s.objects.refUses(at.container) {
+			for j := range n.value.Refs {
+				if _, id, ok := s.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
+					in.ids[id] = true
+				}
+			}
+		}
+		in.known = true
+	case exists:
+		path, _ := list.Expand(s.objects.params(at.container))
+		read := Read{Operation: list, Path: path}
+		_, have := s.in.Observed[read]
+		read.Optional = !have
+		a, answered := s.service.ask(read)
+		in.known = answered && len(a.Rows) > 0 // somebody is always in
+		for _, row := range a.Rows {
+			in.ids[at.via.Membership.MemberID(row)] = true
+		}
+	case pending, indeterminate, unsupported, invalid, notFound, hidden:
+	}
+	return in
+}
+
+// isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
+func (s *outsiders) isOutsider(at prerequisite, id string) bool {
+	if s.objects.states[at.container].presence == exists {
+		return true
+	}
+	self := s.snapshot.self(s.objects.kinds[resource.MustLookup(at.via.Membership.Member)])
+	return self != "" && self != id
+}

@@ -1,0 +1,579 @@
+package planner
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// round is what every stage of a round of planning starts from. It has no methods:
+// what a stage needs of an earlier one, it names.
+type round struct {
+	in      *Input
+	diags   *findings
+	service *service
+	objects *objects
+}
+
+// objects are the objects that the manifest wants, and what is known of each. The
+// later stages name an object by its place in [Input.Desired].
+type objects struct {
+	in        *Input
+	kinds     map[*resource.Kind]*kindInfo
+	states    []objectState                         // one for each of in.Desired
+	index     map[*resource.Object]int              // into states, of objects that others live in or refer to
+	uses      []refUse                              // of all states
+	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
+	renames   bool                                  // some object had another key before
+	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
+	byAddress map[resource.Address]int              // made when first needed
+}
+
+// newObjects lists the objects of the manifest with what the state knows of each.
+func newObjects(in *Input) *objects {
+	s := &objects{in: in, kinds: newKindInfo(in)}
+	s.applyRenames()
+	s.indexObjects()
+	return s
+}
+
+// presence is where a wanted object stands.
+type presence int8
+
+const (
+	pending       presence = iota // a read must be answered first
+	exists                        // it is on the service, its ID is known
+	absent                        // it is not on the service
+	indeterminate                 // it may be there, and nothing can tell: an intent without an outcome
+	unsupported                   // this edition has no such kind
+	notFound                      // the manifest says which object of the service it is, and the service shows none; see state.why
+	hidden                        // it is on the service, archived or a draft, or lives in such an object, and is left alone
+	invalid                       // an error was reported, or it hangs on something that is broken
+)
+
+// objectState is what is known of one wanted object.
+type objectState struct {
+	info         *kindInfo
+	row          resource.Row // as the service shows it; nil = not read
+	prior        *Record      // what the state knows of it; nil = nothing, or of another object
+	id           string
+	identifier   string
+	why          string // of what is missing or hidden
+	matchedBy    string // how it was recognised, if by anything but the manifest's ID or the state
+	parent       int    // state of what it lives in; none = the workspace
+	refs         int    // where the fields that name others begin, see namings
+	presence     presence
+	vanished     bool // the state knows it, the service does not any more
+	replaced     bool // the state knows another object under this address
+	hasChildren  bool // objects live in it
+	isMember     bool // it becomes a member of something
+	compared     bool // some field is held against what the service shows
+	unconfirmed  bool // a former run may have created it, and it may still come
+	undetectable bool // it counts as absent since nothing can tell
+}
+
+// refUse is a field of a wanted object that names others.
+type refUse struct {
+	value *resource.Value
+	field *refField
+	by    int // state of the object
+}
+
+// serviceID is one object of the service.
+type serviceID struct{ kind, id string }
+
+// none is the place of no state.
+const none int = -1
+
+// maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
+const maxSingleReads = 60
+
+// By what an object was recognised that planform itself made.
+const (
+	byExternalID = "its mark"
+	byNumber     = "its number and name"
+)
+
+// Moved is the address of an object that is, belongs to, or lives in one that has
+// another address now. It reports whether it is another one.
+func Moved(a, from, to resource.Address) (resource.Address, bool) {
+	if a == from {
+		return to, true
+	}
+	if container, _, _, ok := a.ParseMembership(); ok && container == from {
+		return to + a[len(from):], true
+	}
+	for k, ok := resource.Lookup(a.Kind()); ok && k.Parent != ""; k, ok = resource.Lookup(k.Parent) {
+		if k.Parent != from.Kind() {
+			continue
+		}
+		if rest, inside := strings.CutPrefix(a.Path(), from.Path()+"/"); inside {
+			return resource.NewAddress(a.Kind(), to.Path(), rest), true
+		}
+	}
+	return a, false
+}
+
+// sibling is the address that an object would have with another key.
+func sibling(o *resource.Object, key string) resource.Address {
+	if o.Parent == nil {
+		return resource.NewAddress(o.Kind.Name, key)
+	}
+	return o.Parent.Address.Child(o.Kind.Name, key)
+}
+
+// relocate is a state in which some objects of a kind, and all that belongs to
+// them or lives in them, have other addresses.
+func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
+	moved := make(Prior, len(prior))
+	for address, r := range prior {
+		at := ancestorOfKind(address, k)
+		if now, ok := to[at]; ok {
+			was := address
+			if before, again := origin[was]; again {
+				delete(origin, was)
+				was = before
+			}
+			address, _ = Moved(address, at, now)
+			origin[address], r.Address = was, address
+		}
+		moved[address] = r
+	}
+	return moved
+}
+
+// ancestorOfKind is the object of a kind that a record is of or is about, or that its object lives in, or "".
+func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
+	if container, _, _, ok := a.ParseMembership(); ok {
+		a = container
+	}
+	for a != "" && a.Kind() != k.Name {
+		a = a.Parent()
+	}
+	return a
+}
+
+// byRank lists the kinds so that each comes after those it lives in.
+func byRank() []*resource.Kind {
+	kinds := make([]*resource.Kind, len(resource.Kinds()))
+	for _, k := range resource.Kinds() {
+		kinds[resource.Order(k.Name)] = k
+	}
+	return kinds
+}
+
+// renamed reports whether it is the object itself that has another key, and not what it lives in or belongs to.
+func renamed(was, now resource.Address) bool {
+	return now.IsObject() && was.Key() != now.Key()
+}
+
+// formerAddresses lists the addresses that an object had before, or that what it lives in had.
+func formerAddresses(o *resource.Object) []resource.Address {
+	var all []resource.Address
+	for _, a := range allAddresses(o) {
+		if a != o.Address {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// allAddresses lists the address of an object and those that it had before.
+func allAddresses(o *resource.Object) []resource.Address {
+	keys := append([]string{o.Key}, o.Previously...)
+	var all []resource.Address
+	if o.Parent == nil {
+		for _, key := range keys {
+			all = append(all, resource.NewAddress(o.Kind.Name, key))
+		}
+		return all
+	}
+	for _, parent := range allAddresses(o.Parent) {
+		for _, key := range keys {
+			all = append(all, parent.Child(o.Kind.Name, key))
+		}
+	}
+	return all
+}
+
+// wantsArchived is what the manifest says of an object's being archived; given is false where it says nothing.
+func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Field.ArchiveFlag {
+			return v, v.Text == "true", true
+		}
+	}
+	return nil, false, false
+}
+
+// missingRequired lists what an object cannot be created without and the manifest does not give.
+func missingRequired(o *resource.Object) []string {
+	var names []string
+	if id := o.Kind.Identifier; id != nil && id.APIName != "" && o.Identifier == "" {
+		names = append(names, "identifier")
+	}
+	for i := range o.Kind.Fields {
+		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// hasDefaultKey reports whether the key of an object is the one that it has where none is written.
+func hasDefaultKey(o *resource.Object) bool {
+	key, ok := o.Kind.DefaultKey(func(field string) string {
+		if o.Kind.Identifier != nil && field == "identifier" {
+			return o.Identifier
+		}
+		return o.Text(field)
+	})
+	return ok && key == o.Key
+}
+
+// numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
+func numberOf(code, identifier string) int {
+	begin, text, _ := strings.Cut(identifier, "-")
+	if code == "" || !strings.EqualFold(begin, code) {
+		return 0
+	}
+	n, _ := strconv.Atoi(text) // 0 if it is none
+	return n
+}
+
+func numberAfterHyphen(identifier string) int {
+	_, number, _ := strings.Cut(identifier, "-")
+	n, _ := strconv.Atoi(number) // 0 where there is none
+	return n
+}
+
+// known reports whether the state knows an ID.
+func (f *objectState) known() bool { return f.prior != nil && f.prior.ID != "" }
+
+// maybeCreated reports whether it may have been created without the state knowing.
+func (f *objectState) maybeCreated() bool { return f.prior != nil && f.prior.PendingIntent.creates() }
+
+// forgetPrior drops what the state says: it is about another object.
+func (f *objectState) forgetPrior() { f.prior, f.replaced = nil, true }
+
+// matchedByText says by what an object was recognised.
+func (f *objectState) matchedByText() string {
+	if f.matchedBy == "" {
+		return ""
+	}
+	return ", found by " + f.matchedBy
+}
+
+// lastDay is the day after which an object that exists is over, or "".
+func (f *objectState) lastDay() string {
+	field, ok := f.info.kind.Field(f.info.kind.ClosedAfter)
+	if !ok || f.row == nil {
+		return ""
+	}
+	day, _ := field.ObservedIn(f.row)
+	return day
+}
+
+// archived reports whether an object is where lists do not show it.
+func (f *objectState) archived() bool {
+	at, _ := f.row["archived_at"].(string)
+	return f.info.archived != nil && at != ""
+}
+
+// single is the read of one record, by ID where the API offers it, else by the
+// readable identifier; and what it is read by.
+func (f *objectState) single() (op *resource.Operation, by string) {
+	switch t := f.info; {
+	case t.get != nil:
+		return t.get, f.id
+	case t.find != nil && f.identifier != "":
+		return t.find, f.identifier
+	default:
+		return nil, ""
+	}
+}
+
+// applyRenames puts what the state knows of objects under the addresses that they have
+// now, where the manifest says what key they had before.
+func (s *objects) applyRenames() {
+	renames := map[*resource.Kind][]*resource.Object{}
+	for _, o := range s.in.Desired {
+		if len(o.Previously) > 0 {
+			renames[o.Kind] = append(renames[o.Kind], o)
+		}
+	}
+	s.renames = len(renames) > 0
+	if !s.renames || len(s.in.Prior) == 0 {
+		return
+	}
+	prior, origin := s.in.Prior, map[resource.Address]resource.Address{}
+	for _, k := range byRank() { // parents first
+		if len(renames[k]) == 0 {
+			continue
+		}
+		known := map[resource.Address]bool{} // of the kind, or as what something lives in
+		for address := range prior {
+			known[ancestorOfKind(address, k)] = true
+		}
+		to := map[resource.Address]resource.Address{}
+		for _, o := range renames[k] {
+			if known[o.Address] {
+				continue
+			}
+			for _, key := range o.Previously {
+				if from := sibling(o, key); known[from] {
+					to[from] = o.Address
+					break
+				}
+			}
+		}
+		if len(to) > 0 {
+			prior = relocate(prior, origin, k, to)
+		}
+	}
+	s.in.Prior, s.origin = prior, origin
+}
+
+// indexObjects makes a state of every wanted object and counts what shares a list.
+func (s *objects) indexObjects() {
+	n := len(s.in.Desired)
+	s.states = make([]objectState, n)
+	s.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
+	s.uses = make([]refUse, 0, 2*n)
+	s.findExpensive()
+	for i, o := range s.in.Desired {
+		f := &s.states[i]
+		f.info, f.parent, f.refs = s.kinds[o.Kind], none, len(s.uses)
+		if f.info.referenced {
+			s.index[o] = i
+		}
+		if o.Parent != nil {
+			f.parent = s.index[o.Parent]
+			s.states[f.parent].hasChildren = true
+		}
+		if len(s.in.Prior) > 0 {
+			if r, ok := s.in.Prior[o.Address]; ok {
+				f.prior = &r
+			}
+		}
+		s.indexRefs(i)
+	}
+}
+
+// indexRefs notes the fields of an object that name others, and whether there are any that are compared.
+func (s *objects) indexRefs(i int) {
+	o, f := s.in.Desired[i], &s.states[i]
+	compared := len(o.Values)
+	if len(f.info.refs) > 0 {
+		for k := range o.Values {
+			v := &o.Values[k]
+			t := f.info.ref(v.Field)
+			if t == nil {
+				continue
+			}
+			s.uses = append(s.uses, refUse{v, t, i})
+			if t.via != nil || v.Field.Virtual {
+				compared--
+			}
+			f.isMember = f.isMember || t.via != nil && t.via.Membership.On == o.Kind.Name
+		}
+	}
+	f.compared = compared > 0
+}
+
+// refUses are the fields of an object that name others.
+func (s *objects) refUses(i int) []refUse {
+	if i+1 < len(s.states) {
+		return s.uses[s.states[i].refs:s.states[i+1].refs]
+	}
+	return s.uses[s.states[i].refs:]
+}
+
+// skipsRefresh reports whether an object is taken to be as the state has it.
+func (s *objects) skipsRefresh(f *objectState) bool {
+	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.PendingIntent == nil
+}
+
+// mustRead reports whether an object is to be read: unless the manifest gives its ID
+// and nothing of it is compared. But under the ID of one that is archived, or
+// belongs to another project, the service takes what is put into it and shows it nowhere.
+func (s *objects) mustRead(o *resource.Object, f *objectState) bool {
+	filled := f.isMember || f.hasChildren && (f.parent != none || o.Kind.Archivable)
+	return f.compared || o.ID == "" || filled && f.info.get != nil && !s.in.SkipRefresh
+}
+
+// findExpensive finds the kinds of which so many objects are known that reading
+// them again, one request for one or a few of them, would take longer than a
+// person waits.
+func (s *objects) findExpensive() {
+	s.expensive = map[*resource.Kind]int{}
+	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
+		return
+	}
+	type reader struct {
+		kind   *resource.Kind
+		parent *resource.Object
+	}
+	reads, things := map[*resource.Kind]int{}, map[*resource.Kind]int{}
+	seen := map[reader]bool{}
+	for _, o := range s.in.Desired {
+		t := s.kinds[o.Kind]
+		if !t.readSingly() || s.in.Prior[o.Address].ID == "" {
+			continue
+		}
+		things[o.Kind]++
+		if at := (reader{o.Kind, o.Parent}); t.list == nil || !seen[at] {
+			seen[at] = true
+			reads[o.Kind]++
+		}
+	}
+	for k, n := range reads {
+		if n > maxSingleReads {
+			s.expensive[k] = things[k]
+		}
+	}
+}
+
+// within is the state in which objects of a kind live that an object names.
+func (s *objects) within(at int, t *kindInfo) int {
+	if t.parent == nil {
+		return none
+	}
+	return s.ancestor(at, t.parent)
+}
+
+// ancestor is the state of a kind that an object is or lives in.
+func (s *objects) ancestor(at int, t *kindInfo) int {
+	for at != none && s.states[at].info != t {
+		at = s.states[at].parent
+	}
+	return at
+}
+
+// indexOf is the state of an object of the manifest.
+func (s *objects) indexOf(a resource.Address) (int, bool) {
+	if s.byAddress == nil {
+		s.byAddress = make(map[resource.Address]int, len(s.in.Desired))
+		for i, o := range s.in.Desired {
+			s.byAddress[o.Address] = i
+		}
+	}
+	i, ok := s.byAddress[a]
+	return i, ok
+}
+
+// params are the path parameters for objects that live in a parent.
+func (s *objects) params(parent int) map[string]string {
+	p := map[string]string{"workspace_slug": s.in.Workspace}
+	for ; parent != none; parent = s.states[parent].parent {
+		p[s.in.Desired[parent].Kind.Param] = s.states[parent].id
+	}
+	return p
+}
+
+// readable is the readable identifier of a record that lives in a parent, or "".
+func (s *objects) readable(k *resource.Kind, parent int, row resource.Row) string {
+	if k.Identifier == nil {
+		return ""
+	}
+	if k.Identifier.APIName != "" {
+		shown, _ := row[k.Identifier.APIName].(string)
+		return shown
+	}
+	number, ok := row["sequence_id"].(json.Number)
+	if !ok || parent == none || s.states[parent].identifier == "" {
+		return ""
+	}
+	return s.states[parent].identifier + "-" + number.String()
+}
+
+// enumerate names records that live in a parent, by their readable identifiers where they have such.
+func (s *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.ID()
+		if shown := s.readable(k, parent, row); shown != "" {
+			names[i] = shown + " (" + row.ID() + ")"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// zoneNow is the time zone of what objects live in, as the service has it by now.
+func (s *objects) zoneNow(parent int) *time.Location {
+	if parent == none {
+		return time.UTC
+	}
+	if name, ok := s.states[parent].row["timezone"].(string); ok {
+		return resource.Zone(name)
+	}
+	return resource.Zone(s.in.Desired[parent].Text("timezone"))
+}
+
+// zone is the time zone that what objects live in is to have.
+func (s *objects) zone(parent int) *time.Location {
+	if parent != none {
+		if name := s.in.Desired[parent].Text("timezone"); name != "" {
+			return resource.Zone(name)
+		}
+	}
+	return s.zoneNow(parent)
+}
+
+// past reports whether a day is over in a time zone.
+func (s *objects) past(day string, zone *time.Location) bool {
+	t, err := time.ParseInLocation(time.DateOnly, day, zone)
+	return err == nil && !s.in.Now.IsZero() && !s.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
+}
+
+// isOver reports whether an object is over on the service.
+func (s *objects) isOver(i int) bool {
+	f := &s.states[i]
+	return f.presence == exists && s.past(f.lastDay(), s.zoneNow(f.parent))
+}
+
+// willBeOver reports whether an object is over once it is as the manifest wants it.
+func (s *objects) willBeOver(i int) bool {
+	f := &s.states[i]
+	closes := f.info.kind.ClosedAfter
+	if closes == "" {
+		return false
+	}
+	if v, given := s.in.Desired[i].Value(closes); given {
+		return s.past(v.Text, s.zone(f.parent))
+	}
+	return s.isOver(i)
+}
+
+// undecided reports whether an object of the manifest waits for a read, or has an error.
+func (s *objects) undecided(at int) bool {
+	return at != none && (s.states[at].presence == pending || s.states[at].presence == invalid)
+}
+
+// staysArchived reports whether an object is archived and stays so: it is left as it is.
+func (b *objects) staysArchived(i int) bool {
+	_, want, given := wantsArchived(b.in.Desired[i])
+	return b.states[i].archived() && (want || !given)
+}
+
+// deletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
+// or is archived, and left alone with them.
+func (s *objects) deletedOrHidden(a resource.Address) bool {
+	i, wanted := s.indexOf(a)
+	return wanted && s.states[i].presence == absent || s.isHidden(a)
+}
+
+// isHidden reports whether an object of the manifest is archived or a draft, or in one.
+func (s *objects) isHidden(a resource.Address) bool {
+	i, wanted := s.indexOf(a)
+	return wanted && s.states[i].presence == hidden
+}
+
+// literal is what is sent for a reference to something of the service without a
+// look: its ID, or a text that the API takes as it is; "" = it is a name.
+func (s *objects) literal(t *refField, r *resource.Reference) string {
+	return t.field.Literal(s.in.API, r)
+}

@@ -1,0 +1,348 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// service holds what the service has answered so far, and notes the questions that
+// have no answer yet. Nothing else turns a question into a [Read].
+type service struct {
+	observed    Observed
+	asked       map[Read]bool
+	reads       []Read // without an answer, in the order in which they were asked
+	unconfirmed []Read // see [Round]
+
+	externalIDLookups int // one request for one object each
+	skippedLookups    int // not made, since there would be so many
+}
+
+// snapshot is what the service lists, parent by parent.
+type snapshot struct {
+	round
+
+	listings map[scope]*listing
+}
+
+// observe prepares the lists that the manifest needs. A list is read when a stage first
+// looks at it: where it is depends on what its parent is.
+func observe(r round) *snapshot {
+	s := &snapshot{round: r, listings: map[scope]*listing{}}
+	for i, o := range r.in.Desired {
+		s.countReads(o, &r.objects.states[i])
+	}
+	for _, n := range r.objects.uses {
+		if n.field.to.list == nil || !n.field.to.single() {
+			continue
+		}
+		for j := range n.value.Refs {
+			if ref := &n.value.Refs[j]; ref.Target == nil && r.objects.literal(n.field, ref) == "" {
+				s.listing(n.field.to, r.objects.within(n.by, n.field.to)).whole = true
+			}
+		}
+	}
+	return s
+}
+
+// scope is all objects of a kind within one parent.
+type scope struct {
+	kind   *kindInfo
+	parent int // its state; none = the workspace
+}
+
+// listing is a scope, and what the service lists of it.
+type listing struct {
+	desired int  // objects of the manifest that are to be read
+	whole   bool // something can be found in the list only
+	known   bool // the state has a record of something in it
+
+	path     string // of the read; "" = not expanded yet
+	presence presence
+	read     bool
+	rows     []resource.Row
+	why      string // it is missing
+	// The indexes are made when first needed.
+	byID, byMark, byIdentifier index
+	byField                    map[*resource.Field]index
+	byName, byFold             index
+}
+
+// ids finds the record with an ID.
+func (l *listing) ids() index {
+	if l.byID == nil {
+		l.byID = make(index, len(l.rows))
+		for _, row := range l.rows {
+			l.byID.add(row.ID(), row)
+		}
+	}
+	return l.byID
+}
+
+// marks finds records by the external ID that planform gave them.
+func (l *listing) marks() index {
+	if l.byMark == nil {
+		l.byMark = index{}
+		for _, row := range l.rows {
+			if mark, ok := row["external_id"].(string); ok && row.HasExternalID(mark) {
+				l.byMark.add(mark, row)
+			}
+		}
+	}
+	return l.byMark
+}
+
+// field finds records by the canonical form of a field.
+func (l *listing) field(f *resource.Field) index {
+	x, ok := l.byField[f]
+	if !ok {
+		x = make(index, len(l.rows))
+		for _, row := range l.rows {
+			if shown, known := f.ObservedIn(row); known {
+				x.add(shown, row)
+			}
+		}
+		if l.byField == nil {
+			l.byField = map[*resource.Field]index{}
+		}
+		l.byField[f] = x
+	}
+	return x
+}
+
+// sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
+func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+	for _, f := range t.natural {
+		v, given := o.Value(f.Name)
+		if !given {
+			continue
+		}
+		want, _ := v.Desired(nil) // a natural key names nothing else
+		if hits := l.field(f)[want]; len(hits) > 0 {
+			return hits, f.Name
+		}
+	}
+	return nil, ""
+}
+
+// names finds records by any of the texts that people call them by: in the letters as written, or in any case.
+func (l *listing) names(k *resource.Kind) (exact, fold index) {
+	if l.byName == nil {
+		l.byName, l.byFold = make(index, len(l.rows)), make(index, len(l.rows))
+		for _, row := range l.rows {
+			for _, text := range displayTexts(k, row) {
+				l.byName.add(text, row)
+				l.byFold.add(strings.ToLower(text), row)
+			}
+		}
+	}
+	return l.byName, l.byFold
+}
+
+// index finds records by a text. Of many that share one it keeps as many as an error names.
+type index map[string][]resource.Row
+
+// add adds a record, unless it is there already: a list that changes while its pages are read shows one twice.
+func (x index) add(text string, row resource.Row) {
+	const most = 10
+	id := row.ID()
+	if text == "" || id == "" || len(x[text]) >= most {
+		return
+	}
+	if !slices.ContainsFunc(x[text], func(r resource.Row) bool { return r.ID() == id }) {
+		x[text] = append(x[text], row)
+	}
+}
+
+// noID is an ID that nothing has.
+const noID = "00000000-0000-0000-0000-000000000000"
+
+// ask notes a read that is wanted, or returns its answer.
+func (s *service) ask(r Read) (Answer, bool) {
+	if a, ok := s.observed[r]; ok {
+		return a, true
+	}
+	if !s.asked[r] {
+		s.asked[r] = true
+		s.reads = append(s.reads, r)
+	}
+	return Answer{}, false
+}
+
+func (s *snapshot) listing(t *kindInfo, parent int) *listing {
+	at := scope{t, parent}
+	l, ok := s.listings[at]
+	if !ok {
+		l = &listing{}
+		s.listings[at] = l
+	}
+	return l
+}
+
+// list returns the records of a kind within a parent. They are there to be
+// looked at only if the presence is there; missing says that what they would live in is
+// not, which tells nothing of them; broken without an error of its own means that the API offers no list.
+func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
+	if t.list == nil {
+		return nil, invalid
+	}
+	l := s.listing(t, parent)
+	if l.read {
+		return l, l.presence
+	}
+	if t.through != nil {
+		id, st := s.host(t.through, parent)
+		if st != exists {
+			l.read, l.presence = st != pending, st
+			if st == absent {
+				l.presence = exists // and nothing is in it
+			}
+			return l, l.presence
+		}
+		params := s.objects.params(parent)
+		params[t.through.kind.Param] = id
+		l.path, _ = t.list.Expand(params)
+	}
+	l.read = true
+	a, answered := s.service.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields})
+	switch {
+	case !answered:
+		l.presence = pending
+	case a.Unsupported:
+		l.presence = unsupported
+	case a.NotFound:
+		l.presence = invalid
+		if parent == none {
+			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
+			break
+		}
+		o := s.in.Desired[parent]
+		l.presence = notFound
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) + " cannot be listed"
+	default:
+		l.presence, l.rows = exists, a.Rows
+	}
+	return l, l.presence
+}
+
+// host is the ID of the one object of a kind that a parent has, and whether there is one.
+func (s *snapshot) host(t *kindInfo, parent int) (string, presence) {
+	op := cmp.Or(t.list, t.get)
+	if op == nil {
+		return "", invalid
+	}
+	path, _ := op.Expand(s.objects.params(parent))
+	a, answered := s.service.ask(Read{Operation: op, Path: path})
+	switch {
+	case !answered:
+		return "", pending
+	case a.Unsupported:
+		return "", unsupported
+	case a.NotFound, len(a.Rows) == 0:
+		return "", absent
+	default:
+		return a.Rows[0].ID(), exists
+	}
+}
+
+// offered is lacking where this edition of the service has no objects of a kind,
+// and there otherwise. Where none can be listed since what they live in is still to
+// be made, it is found out below a parent that cannot be: a route that is there
+// misses the parent, one that is not says so.
+func (s *snapshot) offered(t *kindInfo) presence {
+	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
+		return exists
+	}
+	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: noID})
+	switch a, answered := s.service.ask(Read{Operation: t.list, Path: path, Probe: true}); {
+	case !answered:
+		return pending
+	case a.Unsupported:
+		return unsupported
+	default:
+		return exists
+	}
+}
+
+// listed reports whether the list was read already, so that it costs nothing to look.
+func (s *snapshot) listed(t *kindInfo, parent int) bool {
+	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.objects.states[parent].presence != exists {
+		return false
+	}
+	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields}]
+	return ok
+}
+
+func (s *snapshot) listPath(t *kindInfo, parent int) string {
+	l := s.listing(t, parent)
+	if l.path == "" {
+		l.path, _ = t.list.Expand(s.objects.params(parent))
+	}
+	return l.path
+}
+
+// identifiers finds records by their readable identifier, in upper case.
+func (s *snapshot) identifiers(l *listing, t *kindInfo, parent int) index {
+	if l.byIdentifier == nil {
+		l.byIdentifier = make(index, len(l.rows))
+		for _, row := range l.rows {
+			l.byIdentifier.add(strings.ToUpper(s.objects.readable(t.kind, parent, row)), row)
+		}
+	}
+	return l.byIdentifier
+}
+
+// countReads notes how an object will be looked for.
+func (s *snapshot) countReads(o *resource.Object, f *objectState) {
+	t := f.info
+	if t.recognisable() && (t.list == nil || !t.single()) {
+		return
+	}
+	l := s.listing(t, f.parent)
+	switch {
+	case o.ID == "" && o.Identifier == "" && !f.known():
+		l.whole = l.whole || t.recognisable()
+	case !s.objects.skipsRefresh(f) && s.objects.mustRead(o, f):
+		l.desired++
+	}
+	l.known = l.known || f.prior != nil
+}
+
+// cheaper reports whether the list costs fewer requests than reading one by
+// one: it is read anyway, or was already, or more are wanted than a few.
+func (s *snapshot) cheaper(t *kindInfo, parent int) bool {
+	const few = 2
+	l := s.listing(t, parent)
+	return l.whole || l.desired > few || s.listed(t, parent)
+}
+
+// one is the read of one object by its ID or readable identifier.
+func (s *snapshot) one(f *objectState, op *resource.Operation, by string) Read {
+	params := s.objects.params(f.parent)
+	param := f.info.kind.Param
+	if op.Verb == resource.Find {
+		param = "identifier"
+	}
+	params[param] = by
+	path, _ := op.Expand(params)
+	return Read{Operation: op, Path: path}
+}
+
+// self is the ID of whom the credential belongs to; "" = it is not known, or t has no such object.
+func (s *snapshot) self(t *kindInfo) string {
+	if t.self == nil {
+		return ""
+	}
+	path, _ := t.self.Expand(nil)
+	read := Read{Operation: t.self, Path: path}
+	_, have := s.in.Observed[read]
+	read.Optional = !have
+	a, answered := s.service.ask(read)
+	if !answered || len(a.Rows) == 0 {
+		return ""
+	}
+	return a.Rows[0].ID()
+}

@@ -1,0 +1,493 @@
+package planner
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// checkContents makes sure that nothing would be deleted along with an object that planform
+// did not make: what is below it, and what lives in it.
+func (p *orphans) checkContents(l *orphan) {
+	k := l.info.kind
+	if field := parentField(k); field != nil {
+		read, _ := l.listRead()
+		rows := slices.Clip(p.in.Observed[read].Rows)
+		for i := range p.objects.states {
+			if f := &p.objects.states[i]; f.presence == hidden && f.info.kind == k {
+				rows = append(rows, f.row)
+			}
+		}
+		for _, row := range rows {
+			if up, _ := field.ObservedIn(row); up == l.record.ID && !p.movesAway(k, row, field) {
+				l.decision = l.block(label(k, row) + " below it stays")
+				return
+			}
+		}
+	}
+	if k.Parent != "" && p.unchecked > 0 {
+		return
+	}
+	for _, child := range resource.Children(k.Name) {
+		t := p.objects.kinds[child]
+		if t.list == nil {
+			continue
+		}
+		path, missing := t.list.Expand(l.params)
+		if missing != "" {
+			continue
+		}
+		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.fields})
+		if answer == nil {
+			l.decision = needsRead
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			given := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) })
+			in := p.createdByUs[serviceID{child.Name, id}]
+			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.ExternalSource {
+				mark, _ := rows[id]["external_id"].(string)
+				if in = p.lostCreates[mark]; in != nil {
+					in.recordCreated(id)
+				}
+			}
+			if !given && (in == nil || in.parent != l) {
+				l.decision = l.block("planform did not create the " + label(child, rows[id]) + " in it")
+				return
+			}
+			if in != nil && in.decision == undecided && p.unchecked == 0 {
+				p.checkContents(in)
+			}
+			if in != nil && (in.decision == needsRead || in.decision == blocked && l.decision != needsRead) {
+				l.decision, l.reason = in.decision, "it would be deleted, but "+string(in.record.Address)+" in it stays"
+			}
+		}
+	}
+}
+
+// checkPresent makes sure that the service shows an object still.
+func (p *orphans) checkPresent(l *orphan) decision {
+	t := l.info
+	if read, ok := l.listRead(); ok {
+		_, have := p.in.Observed[read]
+		// Where an object can be below another of its kind, the list tells what is below this one.
+		if have || t.get == nil || p.lists[read.Path] > 2 || parentField(t.kind) != nil {
+			rows, answer := p.rowsOf(read)
+			switch {
+			case answer == nil:
+				return needsRead
+			case answer.Unsupported:
+				return l.block("this edition of the service has no " + plural(t.kind))
+			case rows[l.record.ID] != nil:
+				return toDelete
+			case t.get == nil:
+				return p.confirmGone(l)
+			} // a list that changes while its pages are read may leave one out
+		}
+	}
+	if t.get == nil {
+		return l.block("planform cannot check whether it still exists")
+	}
+	path, _ := t.get.Expand(l.params)
+	switch answer, answered := p.service.ask(Read{Operation: t.get, Path: path}); {
+	case !answered:
+		return needsRead
+	case answer.Unsupported:
+		return l.block("this edition of the service has no " + plural(t.kind))
+	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
+		return p.confirmGone(l)
+	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
+		return leftArchived
+	default:
+		return toDelete
+	}
+}
+
+// lookUpHidden finds out whether the look-up by external ID shows an object that no list does.
+func (p *orphans) lookUpHidden(l *orphan) decision {
+	read, listed := l.listRead()
+	if !listed || !l.info.findsExternalIDs() {
+		return vanished
+	}
+	if p.service.externalIDLookups == maxSingleReads && !p.in.RefreshAll {
+		p.service.skippedLookups++
+		return leftArchived // as far as is known
+	}
+	p.service.externalIDLookups++
+	read.Fields, read.ExternalID = "", resource.ExternalID(p.in.Workspace, l.record.Address)
+	a, answered := p.service.ask(read)
+	switch {
+	case !answered:
+		return needsRead
+	case a.Several:
+		return leftArchived
+	case len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
+		if rows := p.rows[read.Path]; rows != nil {
+			rows[l.record.ID] = a.Rows[0] // it shows what this is below
+		}
+		return leftArchived
+	default:
+		return vanished
+	}
+}
+
+// confirmGone decides about an object that no list and no read shows: it is gone, or
+// it was archived, by itself or with what it lives in.
+func (p *orphans) confirmGone(l *orphan) decision {
+	if op := l.info.archived; op != nil {
+		path, _ := op.Expand(l.params)
+		answer, answered := p.service.ask(Read{Operation: op, Path: path})
+		switch {
+		case !answered:
+			return needsRead
+		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
+			return leftArchived
+		}
+	}
+	if d := p.lookUpHidden(l); d != vanished {
+		return d
+	}
+	top := l.record.Address.Parent()
+	for up := top; up != ""; up = up.Parent() {
+		top = up
+	}
+	if top == "" {
+		return vanished
+	}
+	op := p.objects.kinds[resource.MustLookup(top.Kind())].get
+	if op == nil {
+		return vanished
+	}
+	path, _ := op.Expand(l.params)
+	answer, answered := p.service.ask(Read{Operation: op, Path: path})
+	if !answered {
+		return needsRead
+	}
+	for _, row := range answer.Rows {
+		if at, _ := row["archived_at"].(string); at != "" {
+			return l.block(string(top) + " is archived, so its contents cannot be checked")
+		}
+	}
+	return vanished
+}
+
+// checkExists finds out whether an object that is not deleted is there at all: what is not
+// cannot be asked what is in it.
+func (p *orphans) checkExists(l *orphan) {
+	fate, reason := l.decision, l.reason
+	if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
+		fate = seen
+	}
+	l.decision, l.reason = fate, reason
+}
+
+// findLostCreate finds what a create made that has no outcome, by its external ID.
+func (p *orphans) findLostCreate(l *orphan) bool {
+	read, _ := l.listRead()
+	rows, answer := p.rowsOf(read)
+	if answer == nil {
+		l.decision = needsRead
+		return false
+	}
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		if !rows[id].HasExternalID(resource.ExternalID(p.in.Workspace, l.record.Address)) {
+			continue
+		}
+		if _, wanted := p.matched.owners[serviceID{l.info.kind.Name, id}]; wanted {
+			l.decision = aliased
+			return false
+		}
+		l.recordCreated(id)
+		return true
+	}
+	l.decision = vanished
+	p.service.unconfirmed = append(p.service.unconfirmed, read)
+	return false
+}
+
+// rowsOf returns the records of a list by their IDs; no answer = it has to be read.
+func (p *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
+	answer, answered := p.service.ask(read)
+	if !answered {
+		return nil, nil
+	}
+	rows := p.rows[read.Path]
+	if rows == nil {
+		rows = make(map[string]resource.Row, len(answer.Rows))
+		for _, row := range answer.Rows {
+			rows[row.ID()] = row
+		}
+		p.rows[read.Path] = rows
+	}
+	return rows, &answer
+}
+
+// usageReads counts the reads that tell who uses an orphan. lists holds those
+// that others share.
+func (p *orphans) usageReads(l *orphan, lists map[string]bool) int {
+	before := len(lists)
+	for _, u := range l.info.users(p.objects.kinds) {
+		lists[u.info.list.Path+string(l.record.Address.Parent())] = true
+	}
+	for _, k := range l.info.carriers() {
+		lists[resource.MustLookup(k.Membership.Container).Name] = true
+	}
+	return len(lists) - before + len(l.info.holders())
+}
+
+// keepUsed keeps what somebody else's objects are in or name, and what the manifest
+// itself names still. It reports whether there was any that was to go.
+func (p *orphans) keepUsed() bool {
+	spared := false
+	for _, l := range p.list {
+		if l.decision != toDelete {
+			continue
+		}
+		l.guards = nil
+		for _, check := range []func(*orphan) string{p.namedBy, p.usedBy, p.heldBy, p.carriedBy} {
+			if why := check(l); why != "" {
+				l.block(why)
+				spared = true
+				break
+			}
+		}
+	}
+	return spared
+}
+
+// namedBy says what in the manifest names an orphan by its name or ID.
+func (p *orphans) namedBy(l *orphan) string {
+	if p.stillNamed == nil {
+		p.stillNamed = map[serviceID]resource.Address{}
+		for _, n := range p.objects.uses {
+			for j := range n.value.Refs {
+				if at, id, ok := p.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == none {
+					if key := (serviceID{n.field.to.kind.Name, id}); p.stillNamed[key] == "" {
+						p.stillNamed[key] = p.in.Desired[n.by].Address
+					}
+				}
+			}
+		}
+	}
+	if by := p.stillNamed[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
+		return string(by) + " still refers to it"
+	}
+	return ""
+}
+
+// usedBy says which objects that stay name an orphan in a field, unless planform
+// itself made the field so. Where the field cannot be emptied, whoever did.
+func (p *orphans) usedBy(l *orphan) string {
+	for _, u := range l.info.users(p.objects.kinds) {
+		path, missing := u.info.list.Expand(l.params)
+		if missing != "" {
+			continue
+		}
+		rows, answer := p.rowsIfCheap(l, Read{Operation: u.info.list, Path: path, Fields: u.info.fields})
+		if answer == nil {
+			continue
+		}
+		var by []string
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			shown, _ := u.field.ObservedIn(rows[id])
+			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.uses(u, id, l.record.ID) {
+				by = append(by, p.readableIn(u.info.kind, l.record.Address.Parent(), rows[id]))
+			}
+		}
+		if len(by) > 0 {
+			return countOf(len(by), u.info.kind) + " " + verb(len(by), "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
+		}
+	}
+	return ""
+}
+
+// uses reports whether an object that names an orphan now still does so when that goes, and not because of planform.
+func (p *orphans) uses(u userField, id, target string) bool {
+	key := serviceID{u.info.kind.Name, id}
+	if p.deletedToo(key) {
+		return false
+	}
+	always := u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever
+	i, wanted := p.matched.owners[key]
+	if wanted {
+		if _, managed := p.in.Desired[i].Value(u.field.Name); managed {
+			return false // it names another one soon
+		}
+	}
+	if always {
+		return true
+	}
+	for _, r := range p.recordsOf(key) {
+		if applied, ok := r.Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
+			return false
+		}
+	}
+	return true
+}
+
+// recordsOf are the records that the state has of an object of the service.
+func (p *orphans) recordsOf(id serviceID) []Record {
+	if p.byID == nil {
+		p.byID = map[serviceID][]Record{}
+		for _, address := range slices.Sorted(maps.Keys(p.in.Prior)) {
+			if r := p.in.Prior[address]; address.IsObject() && r.ID != "" {
+				key := serviceID{address.Kind(), r.ID}
+				p.byID[key] = append(p.byID[key], r)
+			}
+		}
+	}
+	return p.byID[id]
+}
+
+// deletedToo reports whether an object of the service is deleted too.
+func (p *orphans) deletedToo(id serviceID) bool {
+	l := p.createdByUs[id]
+	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
+}
+
+// heldBy says which objects that planform did not put there are in an orphan.
+func (p *orphans) heldBy(l *orphan) string {
+	for _, k := range l.info.holders() {
+		op, ok := k.Op(resource.ListMembers, p.in.API)
+		if !ok {
+			continue
+		}
+		path, missing := op.Expand(l.params)
+		if missing != "" {
+			continue
+		}
+		m := k.Membership
+		read := Read{Operation: op, Path: path}
+		mine := p.putByUs(l.record.Address.Members(m.Plural(), 1), m)
+		answer, answered := p.in.Observed[read]
+		if !answered && p.uncheckedUse == 0 {
+			if answer, answered = p.service.ask(read); !answered {
+				l.decision = needsRead
+				continue
+			}
+		}
+		var by []string
+		for _, row := range answer.Rows {
+			if id := m.MemberID(row); !mine[id] {
+				by = append(by, p.readableMember(m, l.record.Address.Parent(), row))
+			}
+		}
+		if len(by) > 0 {
+			slices.Sort(by)
+			return countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + firstFew(by, ", ")
+		}
+		if !answer.Unsupported {
+			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(mine))})
+		}
+	}
+	return ""
+}
+
+// putByUs is who is in a container because of planform, as far as is known, and who is deleted.
+func (p *orphans) putByUs(roster resource.Address, m *resource.Membership) map[string]bool {
+	mine := map[string]bool{}
+	r := p.in.Prior[roster]
+	for _, id := range r.Members {
+		mine[id] = true
+	}
+	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
+		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
+			mine[handle] = true
+			if id := p.refs.idAt(resource.Address(handle)); id != "" {
+				mine[id] = true
+			}
+		}
+	}
+	for key, l := range p.createdByUs {
+		if key.kind == m.Member && p.deletedToo(key) {
+			mine[l.record.ID] = true
+		}
+	}
+	delete(mine, "")
+	return mine
+}
+
+// carriedBy says which containers that stay have an orphan, unless planform put it there.
+func (p *orphans) carriedBy(l *orphan) string {
+	for _, k := range l.info.carriers() {
+		t := p.objects.kinds[resource.MustLookup(k.Membership.Container)]
+		op, ok := k.Op(resource.ListMembers, p.in.API)
+		if t.list == nil || !ok {
+			continue
+		}
+		path, _ := t.list.Expand(map[string]string{"workspace_slug": p.in.Workspace})
+		rows, answer := p.rowsIfCheap(l, Read{Operation: t.list, Path: path, Fields: t.fields})
+		if answer == nil || len(rows) > maxSingleReads && !p.in.RefreshAll {
+			continue
+		}
+		var by []string
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			path, missing := op.Expand(map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: id})
+			key := serviceID{t.kind.Name, id}
+			if missing != "" || p.deletedToo(key) || p.wasPutByUs(key, k.Membership, l.record.ID) {
+				continue
+			}
+			members, in := p.in.Observed[Read{Operation: op, Path: path}]
+			if !in && p.uncheckedUse == 0 {
+				if members, in = p.service.ask(Read{Operation: op, Path: path}); !in {
+					l.decision = needsRead
+					continue
+				}
+			}
+			if slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
+				by = append(by, p.readableIn(t.kind, "", rows[id]))
+			}
+		}
+		if len(by) > 0 {
+			return countOf(len(by), t.kind) + " " + verb(len(by), "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
+		}
+	}
+	return ""
+}
+
+// wasPutByUs reports whether planform put a member into a container.
+func (p *orphans) wasPutByUs(container serviceID, m *resource.Membership, member string) bool {
+	return slices.ContainsFunc(p.recordsOf(container), func(r Record) bool {
+		return slices.Contains(p.in.Prior[r.Address.Members(m.Plural(), 1)].Members, member)
+	})
+}
+
+// rowsIfCheap returns the records of a list, as far as they may be read; no answer = they are not known.
+func (p *orphans) rowsIfCheap(l *orphan, read Read) (map[string]resource.Row, *Answer) {
+	if _, have := p.in.Observed[read]; !have && p.uncheckedUse > 0 {
+		return nil, nil
+	}
+	rows, answer := p.rowsOf(read)
+	if answer == nil {
+		l.decision = needsRead
+	}
+	return rows, answer
+}
+
+// readableMember is what people call the member that a row of a container's list stands for.
+func (p *orphans) readableMember(m *resource.Membership, parent resource.Address, row resource.Row) string {
+	k := resource.MustLookup(m.Member)
+	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {
+		return p.readableIn(k, parent, row)
+	}
+	return p.refs.nameID(m.Member, m.MemberID(row))
+}
+
+// readableIn is what people call a record: by its readable identifier, else by its name.
+func (p *orphans) readableIn(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	code := p.in.Prior[parent].Identifier
+	if i, wanted := p.objects.indexOf(parent); wanted && p.objects.states[i].identifier != "" {
+		code = p.objects.states[i].identifier
+	}
+	if n, ok := row["sequence_id"].(json.Number); ok && k.Identifier != nil && code != "" {
+		return code + "-" + n.String()
+	}
+	for _, name := range displayTexts(k, row) {
+		return strconv.Quote(name)
+	}
+	return p.refs.nameID(k.Name, row.ID())
+}

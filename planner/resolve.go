@@ -1,0 +1,479 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// references says what the fields that name objects stand for.
+type references struct {
+	round
+
+	snapshot         *snapshot
+	matched          *matches
+	found            map[nameKey]string // "" = reported, or found during the run only
+	names            map[Name]string    // the same, for the plan
+	unsupportedNames map[nameKey]bool   // of kinds that this edition does not have
+	notFoundNames    map[nameKey]string // identifiers that no object of the service bears, and why
+	optional         bool               // the names that are looked up are those of fields that can be left out
+	// Made when first needed:
+	displayNames map[serviceID]string        // names by ID
+	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
+}
+
+// resolve looks up the names of objects that the manifest does not list.
+func resolve(matched *matches) *references {
+	s := &references{
+		round: matched.round, snapshot: matched.snapshot, matched: matched,
+		found: map[nameKey]string{}, names: map[Name]string{}, unsupportedNames: map[nameKey]bool{}, notFoundNames: map[nameKey]string{},
+	}
+	s.lookUpNames()
+	s.findParentCycles()
+	return s
+}
+
+// nameKey is a name that stands for an object of the service.
+type nameKey struct {
+	kind   *kindInfo
+	within int // state in which it is looked up; none = the workspace
+	text   string
+}
+
+// choices says what a name that stands for nothing may have been meant to be, and what else can be done.
+func choices(text string, t *kindInfo, l *listing, lists string) string {
+	var first, all []string // people have several names: one each is listed
+	for _, row := range l.rows {
+		if names := displayTexts(t.kind, row); len(names) > 0 {
+			first, all = append(first, names[0]), append(all, names...)
+		}
+	}
+	if typo := diag.Typo(text, all); len(typo) > 0 {
+		return diag.Choose(text, all)
+	}
+	if there := diag.Choose(text, first); there != "" {
+		return there + "; " + wayOut(t, lists)
+	}
+	return wayOut(t, lists)
+}
+
+// wayOut says what to do about a name that nothing resembles.
+func wayOut(t *kindInfo, lists string) string {
+	if t.kind.Section == "" || t.create == nil {
+		return madeFirst
+	}
+	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
+}
+
+// lookUpNames finds the IDs of the objects of the service that fields name.
+func (s *references) lookUpNames() {
+	// Where something comes from may be nobody any more: such a name is left out. One that
+	// is needed elsewhere too is looked up for that first.
+	for _, s.optional = range []bool{false, true} {
+		for _, n := range s.objects.uses {
+			if st := s.objects.states[n.by].presence; st == invalid || st == unsupported || st == indeterminate || st == notFound || st == hidden || n.value.Field.CreateOnly() != s.optional {
+				continue
+			}
+			for j := range n.value.Refs {
+				if r := &n.value.Refs[j]; r.Target == nil && s.objects.literal(n.field, r) == "" {
+					s.lookUp(n.by, n.field.to, r)
+				}
+			}
+		}
+	}
+}
+
+func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
+	name := nameKey{t, s.objects.within(i, t), r.Text}
+	if _, done := s.found[name]; done {
+		return
+	}
+	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
+	if t.self != nil && r.Text == resource.Me {
+		s.lookUpSelf(name, r)
+		return
+	}
+	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
+		s.findByIdentifier(name, r) // wherever it is
+		return
+	}
+	if name.within != none {
+		switch parent := s.in.Desired[name.within]; s.objects.states[name.within].presence {
+		case pending, invalid, unsupported, indeterminate, notFound, hidden:
+			return
+		case absent:
+			switch s.snapshot.offered(t) {
+			case pending:
+				return
+			case unsupported:
+				s.noteUnsupported(name)
+				return
+			case exists, absent, indeterminate, invalid, notFound, hidden:
+			}
+			if t.hasDefault(r.Text) {
+				s.found[name] = "" // its ID is looked up during the run
+				return
+			}
+			hint := ""
+			if t.kind.Section != "" {
+				hint = "add it to the " + plural(t.kind) + " of " + string(parent.Address)
+			}
+			s.unresolved(name, r, what+" is not there: "+string(parent.Address)+" does not exist yet", hint)
+			return
+		case exists:
+		}
+	}
+	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
+		s.unresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		return
+	}
+	switch l, st := s.snapshot.list(t, name.within); st {
+	case exists:
+		s.matchName(name, r, l)
+	case unsupported:
+		s.noteUnsupported(name)
+	case invalid:
+		if t.list == nil {
+			s.unresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
+		}
+	case notFound:
+		s.noteNotFound(name, l.why)
+	case pending, absent, indeterminate, hidden:
+	}
+}
+
+// lookUpSelf asks who the credential belongs to.
+func (s *references) lookUpSelf(name nameKey, r *resource.Reference) {
+	path, _ := name.kind.self.Expand(nil)
+	a, answered := s.service.ask(Read{Operation: name.kind.self, Path: path})
+	switch {
+	case !answered:
+	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
+		s.unresolved(name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+	default:
+		s.resolved(name, a.Rows[0].ID())
+	}
+}
+
+// noteUnsupported notes a name of a kind that this edition of the service does not have.
+func (s *references) noteUnsupported(name nameKey) {
+	s.found[name] = ""
+	if s.unsupportedNames == nil {
+		s.unsupportedNames = map[nameKey]bool{}
+	}
+	s.unsupportedNames[name] = true
+}
+
+// noteNotFound notes an identifier that nothing bears which the service shows.
+func (s *references) noteNotFound(name nameKey, why string) {
+	s.found[name] = ""
+	if s.notFoundNames == nil {
+		s.notFoundNames = map[nameKey]string{}
+	}
+	s.notFoundNames[name] = why
+}
+
+// findByIdentifier looks up a readable identifier such as WEB-12.
+func (s *references) findByIdentifier(name nameKey, r *resource.Reference) {
+	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
+	a, answered := s.service.ask(Read{Operation: name.kind.find, Path: path})
+	switch {
+	case !answered:
+	case a.Unsupported:
+		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+	case a.NotFound || len(a.Rows) == 0:
+		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": it was deleted or archived, or is a draft, or the identifier is wrong")
+	default:
+		s.resolved(name, a.Rows[0].ID())
+	}
+}
+
+// matchName finds the one record that bears the name: in the letters as written, else in any case.
+func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) {
+	k := name.kind.kind
+	text := strings.TrimSpace(r.Text)
+	exact, fold := l.names(k)
+	hits := exact[text]
+	if len(hits) == 0 {
+		hits = fold[strings.ToLower(text)]
+	}
+	where, lists := "", "the manifest"
+	if name.within != none {
+		lists = string(s.in.Desired[name.within].Address)
+		where = " in " + lists
+	}
+	switch len(hits) {
+	case 0:
+		hint := ""
+		if len(s.diags.List) < diag.Most { // each looks at all that there is
+			hint = choices(r.Text, name.kind, l, lists)
+		}
+		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
+	case 1:
+		s.resolved(name, hits[0].ID())
+	default:
+		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
+	}
+}
+
+func (s *references) resolved(name nameKey, id string) {
+	s.found[name] = id
+	n := Name{Kind: name.kind.kind.Name, Text: name.text}
+	if name.within != none {
+		n.Within = s.in.Desired[name.within].Address
+	}
+	s.names[n] = id
+}
+
+// unresolved reports a name once, at the first place that uses it.
+func (s *references) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
+	s.found[name] = ""
+	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
+	if s.optional {
+		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
+	}
+	s.diags.Add(d)
+}
+
+// target is what a reference names: an object of the manifest (its state), or one
+// of the service (none, and its ID). ok is false while that is not known.
+func (s *references) target(i int, t *refField, r *resource.Reference) (at int, id string, ok bool) {
+	if r.Target != nil {
+		at, ok = s.objects.index[r.Target]
+		if !ok {
+			return none, "", false
+		}
+		return at, s.objects.states[at].id, true
+	}
+	if id = s.objects.literal(t, r); id == "" {
+		id = s.found[nameKey{t.to, s.objects.within(i, t.to), r.Text}]
+	}
+	if at, ok = s.matched.owners[serviceID{t.to.kind.Name, id}]; ok {
+		return at, id, true // it is in the manifest under another name
+	}
+	return none, id, id != ""
+}
+
+// resolve is the service's ID of a reference, as far as it is known before the run.
+func (s *references) resolve(i int) resource.IDResolver {
+	return func(field *resource.Field, r *resource.Reference) (string, bool) {
+		at, id, ok := s.target(i, s.objects.states[i].info.ref(field), r)
+		return id, ok && (at == none || s.objects.states[at].presence == exists || s.objects.states[at].presence == hidden && id != "")
+	}
+}
+
+// nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up.
+func (s *references) nameIDs(v *resource.Value, canonical string) string {
+	if !v.Field.IsRef() || canonical == "" {
+		return canonical
+	}
+	ids := strings.Split(canonical, ",")
+	for i, id := range ids {
+		ids[i] = s.nameID(v.Field.Ref, id)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// nameID is the name of an ID, or the ID itself where none is known.
+func (s *references) nameID(kind, id string) string {
+	if at, ok := s.matched.owners[serviceID{kind, id}]; ok {
+		return string(s.in.Desired[at].Address)
+	}
+	if s.displayNames == nil {
+		s.displayNames = map[serviceID]string{}
+		for r, a := range s.in.Observed {
+			t := s.objects.kinds[resource.MustLookup(r.Operation.Kind)]
+			if !t.referenced {
+				continue
+			}
+			for _, row := range a.Rows {
+				n := serviceID{t.kind.Name, row.ID()}
+				texts := displayTexts(t.kind, row)
+				if len(texts) == 0 {
+					continue
+				}
+				// Answers may differ, and come in any order: the least text is the one.
+				if have, ok := s.displayNames[n]; !ok || texts[0] < have {
+					s.displayNames[n] = texts[0]
+				}
+			}
+		}
+		// What no answer names may be something that the manifest does not have any more.
+		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
+			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsObject() && s.displayNames[n] == "" {
+				s.displayNames[n] = string(address)
+			}
+		}
+	}
+	if text, ok := s.displayNames[serviceID{kind, id}]; ok {
+		return text
+	}
+	return id
+}
+
+// readName reads the list in which the name of an ID stands. Without the right to read it the ID is shown.
+func (s *references) readName(t *kindInfo, id string) {
+	if t.list == nil || t.parent != nil || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
+		return
+	}
+	read := Read{Operation: t.list, Path: s.snapshot.listPath(t, none), Fields: t.fields}
+	if _, have := s.in.Observed[read]; !have {
+		read.Optional = true
+		s.service.ask(read)
+	}
+}
+
+// findParentCycles reports objects that would come to be above themselves, which the
+// service takes without a word. Those that the manifest names by their keys it
+// finds itself; here an object is known by its ID and identifier too.
+func (s *references) findParentCycles() {
+	var below []int
+	above := map[int]int{}
+	for _, n := range s.objects.uses {
+		if n.value.Field.Name != s.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
+			continue
+		}
+		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != none {
+			below, above[n.by] = append(below, n.by), at
+		}
+	}
+	cameFrom := make(map[int]int, len(above)) // what a walk upwards began with
+	for _, first := range below {
+		at := first
+		for {
+			up, nested := above[at]
+			begun, seen := cameFrom[at]
+			if nested && !seen {
+				cameFrom[at] = first
+				at = up
+				continue
+			}
+			if nested && begun == first {
+				s.reportCircle(above, at)
+			}
+			break
+		}
+	}
+}
+
+// reportCircle reports a cycle at something that is there. Where nothing is,
+// the steps that would make it cannot be put into an order, which says more.
+func (s *references) reportCircle(above map[int]int, begin int) {
+	for at := begin; ; {
+		up := above[at]
+		if s.objects.states[at].presence == exists {
+			o := s.in.Desired[at]
+			s.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(s.in.Desired[up].Address), "remove one parent of the chain")
+			return
+		}
+		if at = up; at == begin {
+			return
+		}
+	}
+}
+
+// paramsIn are the path parameters for what lives in an object of the manifest or
+// of the state ("" = the workspace), nil where an ID is not known.
+func (s *references) paramsIn(parent resource.Address) map[string]string {
+	params := map[string]string{"workspace_slug": s.in.Workspace}
+	for ; parent != ""; parent = parent.Parent() {
+		id := s.idAt(parent)
+		if id == "" {
+			return nil
+		}
+		params[resource.MustLookup(parent.Kind()).Param] = id
+	}
+	return params
+}
+
+// idAt is the ID of an object of the manifest, else of the state, or "".
+func (s *references) idAt(a resource.Address) string {
+	if i, wanted := s.objects.indexOf(a); wanted {
+		if f := &s.objects.states[i]; f.presence == exists && !f.replaced {
+			return f.id
+		}
+		return ""
+	}
+	if id := s.in.Prior[a].ID; id != "" {
+		return id
+	}
+	return s.idByCode(a)
+}
+
+// idByCode is the ID of an object that neither the manifest nor the state has any
+// more, but of which the identifiers of what lived in it tell its own: WEB-7 lived in WEB.
+func (s *references) idByCode(a resource.Address) string {
+	k, ok := resource.Lookup(a.Kind())
+	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || s.objects.kinds[k].list == nil {
+		return ""
+	}
+	if s.codes == nil {
+		s.codes = map[resource.Address]string{}
+		for address, r := range s.in.Prior {
+			code, _, ok := strings.Cut(r.Identifier, "-")
+			parent := address.Parent()
+			if have := s.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
+				s.codes[parent] = code
+			}
+		}
+	}
+	code := s.codes[a]
+	if code == "" {
+		return ""
+	}
+	l, _ := s.snapshot.list(s.objects.kinds[k], none)
+	for _, row := range l.rows {
+		if shown := s.objects.readable(k, none, row); strings.EqualFold(shown, code) {
+			return row.ID()
+		}
+	}
+	return ""
+}
+
+// idByName is the ID of an object of the service under whose name or ID the state has its members.
+func (s *references) idByName(a resource.Address, params map[string]string) string {
+	text := a.Key()
+	if resource.IsID(text) {
+		return resource.LowerID(text)
+	}
+	t := s.objects.kinds[resource.MustLookup(a.Kind())]
+	if t.list == nil {
+		return ""
+	}
+	path, missing := t.list.Expand(params)
+	if missing != "" {
+		return ""
+	}
+	answer, _ := s.service.ask(Read{Operation: t.list, Path: path, Fields: t.fields})
+	id := ""
+	for _, row := range answer.Rows {
+		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
+			continue
+		}
+		if id != "" {
+			return "" // two bear the name
+		}
+		id = row.ID()
+	}
+	return id
+}
+
+// containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
+func (s *references) containerAt(a resource.Address) (Container, map[string]string) {
+	c := Container{Address: a, ID: s.idAt(a)}
+	if i, ok := s.objects.indexOf(a); ok {
+		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
+	}
+	params := s.paramsIn(a.Parent())
+	if params == nil {
+		return Container{}, nil
+	}
+	if c.ID == "" && c.Object == nil { // the manifest named one of the service
+		c.ID = s.idByName(a, params)
+	}
+	params[resource.MustLookup(a.Kind()).Param] = c.ID
+	return c, params
+}

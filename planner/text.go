@@ -1,0 +1,108 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// findings are what is said of a manifest and its plan.
+type findings struct{ diag.List }
+
+// plural is what people call the kind's objects: the manifest's word, where it has one.
+func plural(k *resource.Kind) string {
+	if k.Section != "" {
+		return strings.ReplaceAll(k.Section, "_", " ")
+	}
+	return diag.Plural(k.Noun())
+}
+
+// countOf puts a number before the kind's objects.
+func countOf(n int, k *resource.Kind) string {
+	if n == 1 {
+		return "1 " + k.Noun()
+	}
+	return strconv.Itoa(n) + " " + plural(k)
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// verb is what one object does, or several do.
+func verb(n int, does string) string {
+	if n == 1 {
+		return does + "s"
+	}
+	return does
+}
+
+// firstFew joins the first five of many texts.
+func firstFew(texts []string, separator string) string {
+	const few = 5
+	if len(texts) <= few {
+		return strings.Join(texts, separator)
+	}
+	return strings.Join(slices.Concat(texts[:few:few], []string{"and " + diag.Count(len(texts)-few, "other")}), separator)
+}
+
+// truncate shortens a text for a message.
+func truncate(text string) string {
+	const longest = 60
+	text, _, more := strings.Cut(text, "\n")
+	if r := []rune(text); len(r) > longest {
+		text, more = string(r[:longest]), true
+	}
+	if more {
+		text += "…"
+	}
+	return "\"" + text + "\""
+}
+
+// union is what is in one of two sorted lists.
+func union(one, other []string) []string {
+	for _, text := range other {
+		if at, found := slices.BinarySearch(one, text); !found {
+			one = slices.Insert(slices.Clip(one), at, text)
+		}
+	}
+	return one
+}
+
+func sorted(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// join puts two remarks side by side.
+func join(one, other string) string {
+	if one == "" {
+		return other
+	}
+	return one + ", and " + other
+}
+
+func (s *findings) report(o *resource.Object, code, summary, hint string) {
+	s.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
+}
+
+func (b *findings) notice(code, summary, hint string) {
+	b.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
+}
+
+func warning(o *resource.Object, code, summary string) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary}
+}

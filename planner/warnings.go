@@ -1,0 +1,253 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// warnings tells what a plan cannot know, and what people should look at.
+type warnings struct {
+	round
+
+	snapshot    *snapshot
+	matched     *matches
+	memberships *memberships
+	changes     *changes
+	steps       *steps
+	plan        *Plan
+}
+
+// warn adds the warnings.
+func (b *warnings) warn() {
+	b.failOnDrift()
+	b.notices()
+	b.warnHidden()
+	b.inTwoContainers()
+	b.warnSharedExternalIDs()
+}
+
+// notices says once a kind what the plan cannot know.
+func (b *warnings) notices() {
+	blind, alike, unnumbered := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
+	unread := map[*resource.Kind]int{}
+	for i := range b.objects.states {
+		f := &b.objects.states[i]
+		if f.presence == exists && f.row == nil && b.objects.expensive[f.info.kind] > 0 && b.objects.skipsRefresh(f) {
+			unread[f.info.kind]++
+		}
+		switch {
+		case f.presence != absent || f.vanished || f.prior != nil || b.steps.of[i] == nil:
+		case f.undetectable:
+			if f.info.find != nil && f.parent != none && b.objects.states[f.parent].identifier == "" {
+				unnumbered[f.info]++
+			}
+			if !b.snapshot.listing(f.info, f.parent).known {
+				blind[f.info]++
+			}
+		case b.hasNamesake(i):
+			alike[f.info]++
+		}
+	}
+	for _, k := range resource.Kinds() {
+		t := b.objects.kinds[k]
+		if n := b.changes.stale[t]; n > 0 && b.objects.expensive[k] == 0 {
+			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with the state file instead", "")
+		}
+		if n := b.memberships.expensive[k]; n > 0 && !b.in.SkipRefresh {
+			b.diags.notice("not-read-again", k.Membership.Path()+" of "+countOf(n, resource.MustLookup(k.Membership.Container))+" not re-read, since that takes one request each; the state file is trusted",
+				"--refresh-all re-reads them")
+		} else if n := unread[k]; n > 0 && !b.in.SkipRefresh {
+			b.diags.notice("not-read-again", countOf(n, k)+" not re-read, since that takes one request each; the state file is trusted",
+				"--refresh-all re-reads them")
+		}
+		if n := blind[t]; n > 0 {
+			by := "its id"
+			if k.Identifier != nil {
+				by = "its identifier or id"
+			}
+			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " " + by
+			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint)
+		}
+		if n := unnumbered[t]; n > 0 {
+			parent := resource.MustLookup(k.Parent).Noun()
+			b.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
+				"add the "+parent+"'s identifier beside its id")
+		}
+		if n := alike[t]; n > 0 {
+			b.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
+				"--adopt-by-name adopts the existing ones instead")
+		}
+	}
+}
+
+// hasNamesake reports whether the service shows an object of the same name that
+// neither planform made nor the manifest means.
+func (b *warnings) hasNamesake(i int) bool {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == none || b.objects.states[f.parent].presence != exists {
+		return false
+	}
+	l, st := b.snapshot.list(f.info, f.parent)
+	if st != exists || len(l.rows) == 0 {
+		return false
+	}
+	for _, name := range o.Kind.NaturalKey {
+		v, given := o.Value(name)
+		if !given {
+			continue
+		}
+		want, _ := v.Desired(nil) // a natural key names nothing else
+		for _, row := range l.field(v.Field)[want] {
+			_, owned := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]
+			if source, _ := row["external_source"].(string); source == "" && !owned {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inTwoContainers warns of objects that are in two containers at once though they can be
+// in one only: the service can get them there, and then refuses to move them.
+func (b *warnings) inTwoContainers() {
+	first := map[serviceID]*memberSet{}
+	for _, r := range b.memberships.sets {
+		if !r.read || !r.kind.Membership.Exclusive {
+			continue
+		}
+		for _, id := range slices.Compact(r.have) {
+			thing := serviceID{r.kind.Membership.Member, id}
+			other, twice := first[thing]
+			if !twice {
+				first[thing] = r
+				continue
+			}
+			if at, ok := b.matched.owners[thing]; ok {
+				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
+				b.diags.Add(diag.Diagnostic{
+					Severity: diag.Warning, Code: "in-two", Position: o.Position, Address: string(o.Address),
+					Summary: string(o.Address) + " is in two " + diag.Plural(container) + " at once: " + string(other.container.Address) + " and " + string(r.container.Address),
+					Hint:    "the service refuses to move it: remove it from one of them there",
+				})
+			}
+		}
+	}
+}
+
+// warnSharedExternalIDs warns of records that carry one external ID: runs that went on at the same time may have
+// created an object once each.
+func (b *warnings) warnSharedExternalIDs() {
+	var found diag.List
+	for at, l := range b.snapshot.listings {
+		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
+			continue
+		}
+		for mark, rows := range l.marks() {
+			if len(rows) < 2 {
+				continue
+			}
+			d := diag.Diagnostic{
+				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
+					strings.TrimPrefix(mark, b.in.Workspace+"/") + ": " + b.objects.enumerate(at.kind.kind, at.parent, rows),
+				Hint: b.matched.keepOne(at.kind.kind, at.parent, rows),
+			}
+			if i, wanted := b.matched.ownersByExternalID()[mark]; wanted {
+				d.Position, d.Address = b.in.Desired[i].Position, string(b.in.Desired[i].Address)
+			}
+			found.Add(d)
+		}
+	}
+	found.Sort()
+	b.diags.Add(found...)
+}
+
+// warnHidden names what is left alone since it is archived or a draft, once a kind.
+func (b *warnings) warnHidden() {
+	things := map[*resource.Kind][]int{}
+	for i := range b.objects.states {
+		if f := &b.objects.states[i]; f.presence == hidden && f.id != "" {
+			things[f.info.kind] = append(things[f.info.kind], i)
+		}
+	}
+	for _, k := range resource.Kinds() {
+		list := things[k]
+		if len(list) == 0 {
+			continue
+		}
+		names := make([]string, 0, len(list))
+		for _, i := range list {
+			f, name := &b.objects.states[i], string(b.in.Desired[i].Address)
+			if f.identifier != "" {
+				name += " (" + f.identifier + ")"
+			}
+			names = append(names, name+" is "+f.why)
+		}
+		d := warning(b.in.Desired[list[0]], "archived", firstFew(names, "; ")+" on the service: left alone, with everything in it")
+		if len(list) > 1 {
+			d.Summary, d.Position, d.Address = countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), diag.Position{}, ""
+		}
+		d.Hint = "restore it on the service to have it managed, or remove it from the manifest"
+		b.diags.Add(d)
+	}
+	if b.service.skippedLookups > 0 {
+		b.diags.notice("not-looked-up", diag.Count(b.service.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",
+			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
+	}
+}
+
+// failOnDrift makes an error of every field that drifted.
+func (b *warnings) failOnDrift() {
+	if b.in.OnDrift != Fail {
+		return
+	}
+	for _, d := range b.plan.Drift {
+		v, _ := d.Object.Value(d.Change.Path)
+		now := "is empty"
+		if d.Change.Before != nil {
+			now = "is " + truncate(*d.Change.Before)
+		}
+		b.diags.Add(diag.Diagnostic{
+			Code: "drift", Position: v.Position, Address: string(d.Object.Address),
+			Summary: d.Change.Path + " of " + string(d.Object.Address) + " was changed on the service since the last apply: it " + now,
+			Hint:    "copy the value into the manifest, or give --on-drift overwrite or keep",
+		})
+	}
+}
+
+// locateFindings gives the findings the path in the document that their position is at.
+func (r round) locateFindings() {
+	paths := map[diag.Position]string{}
+	for _, d := range r.diags.List {
+		if d.Path == "" && !d.Position.IsZero() {
+			paths[d.Position] = ""
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	at := func(p diag.Position, path func() string) {
+		if have, sought := paths[p]; sought && have == "" {
+			paths[p] = path()
+		}
+	}
+	for _, o := range r.in.Desired {
+		at(o.Position, o.Path)
+	}
+	for _, o := range r.in.Desired {
+		for i := range o.Values {
+			v := &o.Values[i]
+			at(v.Position, func() string { return o.PathOf(v.Field, -1) })
+			for k := range v.Refs {
+				at(v.Refs[k].Position, func() string { return o.PathOf(v.Field, k) })
+			}
+		}
+	}
+	for i := range r.diags.List {
+		if d := &r.diags.List[i]; d.Path == "" {
+			d.Path = paths[d.Position]
+		}
+	}
+}

@@ -202,7 +202,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32,
 		}})
 	} else {
 		for i, entry := range n.Content {
-			if w.tooMany.Load() || w.full {
+			if w.tooMany || w.full {
 				break
 			}
 			w.entry(k, entry, item{parent: parent, outer: outer, index: int32(i), document: document, mergedInto: -1, kind: k, source: w.source}, path)

@@ -14,47 +14,33 @@ import (
 // decode turns the nodes of the items from first on into objects and checks
 // each against the schema. drop says that no alias needs a node again.
 func (r *reader) decode(s *source, first int, drop bool) {
-	slab := make([]resource.Object, len(r.items)-first)
 	files := []string{s.name} // all share it
-	for i := range slab {
-		slab[i].Files = files
-		r.items[first+i].object = &slab[i]
+	for i := range r.items[first:] {
+		r.items[first+i].object = &resource.Object{Files: files}
 	}
-	r.batches(first, func() func(from, to int, found *findings) {
-		d := &decoder{
-			reader: r, drop: drop, memo: r.checker.Memo(),
-			merger:  merger{source: s, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
-			present: properties{kinds: r.kinds, source: s},
-		}
-		return func(from, to int, found *findings) {
-			d.found, d.merger.found, d.present.found = found, found, found
-			for i := from; i < to; i++ {
-				d.item(int32(i)) //nolint:gosec // limited by the elements
-			}
-		}
-	})
+	d := &decoder{
+		reader: r, drop: drop, found: &r.found, instance: map[string]any{},
+		merger:  merger{source: s, found: &r.found, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
+		present: properties{found: &r.found, kinds: r.kinds, source: s},
+	}
+	for i := first; i < len(r.items); i++ {
+		d.item(int32(i)) //nolint:gosec // limited by the elements
+	}
 }
 
 // decoder decodes objects one after another; what it needs for one it uses again for the next.
 type decoder struct {
 	*reader
 	merger
-	found   *findings
-	drop    bool
-	present properties
-	memo    *schema.Memo
-	list    []schema.Given // what the object carries
-	unknown []string       // properties that the kind does not have
-	texts   []string       // the lists among list
-	broken  []string       // properties that were reported already
-	fields  []*node        // by the index of the kind's field
-	values  []resource.Value
-	refs    []resource.Reference
-	origin  *resource.Source // of the document that the object is in
+	found    *findings
+	drop     bool
+	present  properties
+	instance map[string]any   // what the object carries, as the schema sees it
+	unknown  []string         // properties that the kind does not have
+	broken   []string         // properties that were reported already
+	fields   []*node          // by the index of the kind's field
+	origin   *resource.Source // of the document that the object is in
 }
-
-// slabSize is how many values or references are made room for at once.
-const slabSize = 1024
 
 // item decodes one item.
 func (d *decoder) item(i int32) {
@@ -70,7 +56,8 @@ func (d *decoder) item(i int32) {
 		o.Outer = d.items[it.outer].object
 	}
 	d.origin = d.origins[it.document]
-	d.list, d.unknown, d.texts, d.broken = d.list[:0], d.unknown[:0], d.texts[:0], d.broken[:0]
+	clear(d.instance)
+	d.unknown, d.broken = d.unknown[:0], d.broken[:0]
 	d.present.item, d.present.reader, d.present.kind = i, d.reader, k
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
 	if it.node.Kind == scalarNode {
@@ -80,9 +67,7 @@ func (d *decoder) item(i int32) {
 		d.properties(it)
 	}
 	d.decodeFields(it)
-	if len(d.unknown) > 0 || !d.memo.Fits(k.Name, d.list) {
-		d.violations(k)
-	}
+	d.violations(k)
 	d.check(it)
 	if slices.Contains(d.broken, schema.ObjectID) {
 		o.ID = ""
@@ -107,15 +92,11 @@ func (d *decoder) violations(k *kindInfo) {
 		d.broken = append(d.broken, "")
 		return
 	}
-	instance := make(map[string]any, len(d.list))
-	for i := range d.list {
-		instance[k.order[d.list[i].Property]] = d.list[i].Instance()
-	}
 	for _, name := range d.unknown {
-		instance[name] = nil
+		d.instance[name] = nil
 	}
 	reported := len(d.broken)
-	for _, v := range d.checker.Check(k.Name, instance) {
+	for _, v := range d.checker.Check(k.Name, d.instance) {
 		if slices.Contains(d.broken[:reported], v.Property) {
 			continue
 		}
@@ -161,17 +142,17 @@ func (d *decoder) properties(it *item) {
 		case isField:
 			d.fields[p.field] = value
 		case isKey:
-			o.Key, it.hasKey = d.readString(name, p.given, value), true
+			o.Key, it.hasKey = d.readString(name, value), true
 		case isID:
-			o.ID = resource.LowerID(d.readString(name, p.given, value))
+			o.ID = resource.LowerID(d.readString(name, value))
 		case isIdentifier:
-			o.Identifier = d.readString(name, p.given, value)
+			o.Identifier = d.readString(name, value)
 		case isPreviously:
-			o.Previously = d.readPreviously(name, p.given, value)
+			o.Previously = d.readPreviously(name, value)
 		case isProtect:
-			o.Protect = d.readBool(name, p.given, value)
+			o.Protect = d.readBool(name, value)
 		case isCreate:
-			create := d.readBool(name, p.given, value)
+			create := d.readBool(name, value)
 			o.NoCreate = create != nil && !*create
 		}
 	}
@@ -204,36 +185,35 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 }
 
 // readString takes a text that belongs to no field.
-func (d *decoder) readString(name string, property int, n *node) string {
-	text, given, ok := d.text(name, n)
+func (d *decoder) readString(name string, n *node) string {
+	text, instance, ok := d.text(name, n)
 	if ok {
-		given.Property = property
-		d.list = append(d.list, given)
+		d.instance[name] = instance
 	}
 	return text
 }
 
 // text takes a text and what it is to the schema. ok is false where it was
 // reported that there is none.
-func (d *decoder) text(name string, n *node) (text string, given schema.Given, ok bool) {
+func (d *decoder) text(name string, n *node) (text string, instance any, ok bool) {
 	n = d.deref(name, n)
 	switch {
 	case n == nil:
-		return "", given, false
+		return "", nil, false
 	case n.Kind != scalarNode || isNull(n):
-		return "", schema.Given{Form: schema.Other, Value: textInstance(n)}, true
+		return "", textInstance(n), true
 	case len(n.Value) > d.limits.ScalarBytes:
 		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
-		return "", given, false
+		return "", nil, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
 		text = lineEnds(n.Value)
 		if r, bad := controlCharacter(text); bad {
 			d.report(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
-			return "", given, false
+			return "", nil, false
 		}
-		return text, schema.Given{Text: text}, true
+		return text, text, true
 	}
-	return n.Value, schema.Given{Text: n.Value}, true
+	return n.Value, n.Value, true
 }
 
 // deref gives what a node stands for, or nil where it was reported that it cannot be used.
@@ -293,7 +273,7 @@ func (d *decoder) decodeFields(it *item) {
 	if nests {
 		count++
 	}
-	o.Values = d.makeValues(count)
+	o.Values = make([]resource.Value, 0, count)
 	for i, n := range d.fields {
 		f := &k.Fields[i]
 		if nests && f.Name == k.ParentField {
@@ -302,23 +282,23 @@ func (d *decoder) decodeFields(it *item) {
 				d.broken = append(d.broken, f.Name)
 			}
 			outer := d.items[it.outer].object
-			refs := d.makeReferences(1)
+			refs := make([]resource.Reference, 1)
 			refs[0] = resource.Reference{Target: outer, Position: o.Position}
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
 			continue
 		}
 		if n != nil {
-			d.field(o, f, k.given[i], n)
+			d.field(o, f, n)
 		}
 	}
 }
 
 // field takes one field.
-func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *node) {
+func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.present.source, n)})
 	v := &o.Values[len(o.Values)-1]
 	clears := f.Clear != resource.ClearNever
-	var given schema.Given
+	var instance any
 	ok := true
 	switch f.Type {
 	case resource.Number, resource.Boolean:
@@ -327,33 +307,30 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, property int, n *
 			break
 		}
 		v.Text, v.Null = to.Value, isNull(to) && clears
-		given = schema.Given{Form: schema.Other, Value: jsonScalar(to)}
+		instance = jsonScalar(to)
 		if f.Type == resource.Boolean {
-			given.Value = boolean(to)
+			instance = boolean(to)
 		}
 	case resource.JSON:
-		given.Form = schema.Other
-		if v.Text, given.Value, ok = d.json(f.Path(), n); ok {
-			v.Null = given.Value == nil && clears
+		if v.Text, instance, ok = d.json(f.Path(), n); ok {
+			v.Null = instance == nil && clears
 		}
 	case resource.RefSet:
-		given, ok = d.refSet(f, v, n)
+		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
-		v.Text, given, ok = d.text(f.Path(), n)
-		if ok && clears && v.Text == "" && (given.Form == schema.Text || given.Value == nil) {
-			v.Null = true
-			given = schema.Given{Form: schema.Other} // an empty text clears as null does
+		v.Text, instance, ok = d.text(f.Path(), n)
+		if ok && clears && (instance == "" || instance == nil) {
+			v.Null, instance = true, nil // an empty text clears as null does
 		}
 		if ok && f.Type == resource.Ref && v.Text != "" {
-			v.Refs = d.makeReferences(1)
+			v.Refs = make([]resource.Reference, 1)
 			v.Refs[0] = d.reference(v.Text, v.Position)
 		}
 	}
 	if ok {
-		given.Property = property
-		d.list = append(d.list, given)
+		d.instance[f.Path()] = instance
 	}
 }
 
@@ -366,50 +343,37 @@ func (d *decoder) reference(text string, at diag.Position) resource.Reference {
 }
 
 // refSet takes a list of texts that name things.
-func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (given schema.Given, ok bool) {
+func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
 	list := d.deref(f.Path(), n)
 	if list == nil {
-		return given, false
+		return nil, false
 	}
 	if list.Kind != sequenceNode {
-		return schema.Given{Form: schema.Other, Value: textInstance(list)}, true
+		return textInstance(list), true
 	}
 	if !d.reader.expand(len(list.Content)) { // an alias may stand for it, or for something around it
 		d.broken = append(d.broken, f.Path()) // told for the whole file
-		return given, false
+		return nil, false
 	}
-	var instance []any // only where a member is no text
-	from := len(d.texts)
-	v.Refs = d.makeReferences(len(list.Content))
+	entries := make([]any, len(list.Content))
+	v.Refs = make([]resource.Reference, len(list.Content))
 	attribute := attributeOf(d.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
 		said := ""
 		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {
 			if entry, said = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
-				return given, false
+				return nil, false
 			}
 		}
 		text, one, fine := d.text(f.Path(), entry)
 		if !fine {
-			return given, false
+			return nil, false
 		}
-		if one.Form == schema.Other && instance == nil {
-			instance = make([]any, i, len(list.Content))
-			for j, before := range d.texts[from:] {
-				instance[j] = before
-			}
-		}
-		if instance != nil {
-			instance = append(instance, one.Instance())
-		}
-		d.texts = append(d.texts, text)
+		entries[i] = one
 		v.Refs[i] = d.reference(text, position(d.present.source, entry))
 		v.Refs[i].Attribute = said
 	}
-	if instance != nil {
-		return schema.Given{Form: schema.Other, Value: instance}, true
-	}
-	return schema.Given{Form: schema.List, List: d.texts[from:len(d.texts):len(d.texts)]}, true
+	return entries, true
 }
 
 // attributeOf is what a field's members can be given besides their names, or nil.
@@ -469,30 +433,4 @@ func boolean(n *node) any {
 		return n.Value == "true"
 	}
 	return textInstance(n)
-}
-
-// makeValues gives an empty slice for that many values.
-func (d *decoder) makeValues(count int) []resource.Value {
-	if count == 0 {
-		return nil
-	}
-	if cap(d.values)-len(d.values) < count {
-		d.values = make([]resource.Value, 0, max(slabSize, count))
-	}
-	from := len(d.values)
-	d.values = d.values[:from+count]
-	return d.values[from : from : from+count]
-}
-
-// makeReferences gives a slice of that many references.
-func (d *decoder) makeReferences(count int) []resource.Reference {
-	if count == 0 {
-		return nil
-	}
-	if cap(d.refs)-len(d.refs) < count {
-		d.refs = make([]resource.Reference, 0, max(slabSize, count))
-	}
-	from := len(d.refs)
-	d.refs = d.refs[:from+count]
-	return d.refs[from : from+count : from+count]
 }

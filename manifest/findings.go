@@ -34,11 +34,6 @@ func (f *findings) add(n finding) {
 // full reports that no more findings will be told, so that none has to be put into words.
 func (f *findings) full() bool { return len(f.list) >= f.max }
 
-func (f *findings) join(g findings) {
-	f.list = append(f.list, g.list...)
-	f.dropped += g.dropped
-}
-
 func (f *findings) hasErrors() bool {
 	return f.dropped > 0 || slices.ContainsFunc(f.list, func(n finding) bool { return n.Severity == diag.Error })
 }

@@ -21,14 +21,11 @@ type kindInfo struct {
 	refs      bool // has fields that name things
 	selfRefs  []*resource.Field
 	sections  []section
-	order     []string // of the properties for the schema's memo
-	given     []int    // by the index of the field: its number for the schema's memo
 }
 
 // prop says what a property of an object is.
 type prop struct {
 	what  propKind
-	given int // number for the schema's memo
 	field int // for isField: index in the kind's fields
 }
 
@@ -113,15 +110,6 @@ func (k *kindInfo) describe(s *kindSet) {
 	if k.ParentField != "" {
 		k.props[k.Section] = prop{what: isSection}
 		k.sections = append(k.sections, section{k.Section, k})
-	}
-	k.order = schema.Properties(k.Kind)
-	for i, name := range k.order {
-		p := k.props[name]
-		p.given = i
-		k.props[name] = p
-	}
-	for i := range k.Fields {
-		k.given = append(k.given, k.props[k.Fields[i].Path()].given)
 	}
 	for name := range k.props {
 		k.names = append(k.names, name)

@@ -10,37 +10,37 @@ import (
 )
 
 // readPreviously takes the keys that an object had before: a text, or a list of texts.
-func (d *decoder) readPreviously(name string, property int, n *node) []string {
+func (d *decoder) readPreviously(name string, n *node) []string {
 	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
 	if to.Kind != sequenceNode {
-		if key := d.readString(name, property, n); key != "" {
+		if key := d.readString(name, n); key != "" {
 			return []string{key}
 		}
 		return nil
 	}
 	keys, instance := make([]string, 0, len(to.Content)), make([]any, 0, len(to.Content))
 	for _, entry := range to.Content {
-		key, given, ok := d.text(name, entry)
+		key, one, ok := d.text(name, entry)
 		if !ok {
 			return nil
 		}
-		keys, instance = append(keys, key), append(instance, given.Instance())
+		keys, instance = append(keys, key), append(instance, one)
 	}
-	d.list = append(d.list, schema.Given{Property: property, Form: schema.Other, Value: instance})
+	d.instance[name] = instance
 	return keys
 }
 
 // readBool takes true or false.
-func (d *decoder) readBool(name string, property int, n *node) *bool {
+func (d *decoder) readBool(name string, n *node) *bool {
 	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
 	value := boolean(to)
-	d.list = append(d.list, schema.Given{Property: property, Form: schema.Other, Value: value})
+	d.instance[name] = value
 	if set, ok := value.(bool); ok {
 		return &set
 	}

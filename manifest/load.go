@@ -5,11 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -129,8 +125,8 @@ type reader struct {
 	found       findings
 	sources     []*source
 	spent       spending
-	expanded    atomic.Int64 // elements reached through aliases and merge keys
-	tooMany     atomic.Bool  // the limit on them was passed, and told
+	expanded    int64 // elements reached through aliases and merge keys
+	tooMany     bool  // the limit on them was passed, and told
 	workspace   written
 	origins     []*resource.Source // by document: where it comes from; nil = not said
 	full        bool               // there are too many things for the size of the manifests, and that was told
@@ -192,11 +188,12 @@ func (r *reader) readFile(ctx context.Context, s *source) {
 			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
 		}})
 	}
-	if r.full || r.tooMany.Load() { // nothing is looked at that was not worth its memory
+	if r.full || r.tooMany { // nothing is looked at that was not worth its memory
 		r.items, r.incomplete = r.items[:first], true
 	}
 	r.decode(s, first, !anchors)
-	if r.tooMany.CompareAndSwap(true, false) {
+	if r.tooMany {
+		r.tooMany = false
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "alias-expansion", Position: diag.Position{File: s.name},
 			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
@@ -225,41 +222,9 @@ func (r *reader) expand(elements int) bool {
 	if limit <= 0 {
 		limit = 100_000 + 2*int64(r.spent.elements)
 	}
-	if r.expanded.Add(int64(elements)) <= limit {
-		return true
-	}
-	r.tooMany.Store(true)
-	return false
-}
-
-// batchSize is how many objects a worker takes at once.
-const batchSize = 256
-
-// batches runs work on all cores over the items from first on. Each batch has its own
-// findings, which are joined in order, so that the same input gives the same findings.
-func (r *reader) batches(first int, worker func() func(from, to int, found *findings)) {
-	count := (len(r.items) - first + batchSize - 1) / batchSize
-	found := make([]findings, count)
-	var next atomic.Int64
-	var g errgroup.Group
-	for range min(count, runtime.GOMAXPROCS(0)) {
-		g.Go(func() error {
-			work := worker()
-			for {
-				b := int(next.Add(1)) - 1
-				if b >= count {
-					return nil
-				}
-				found[b].max = r.limits.Findings
-				from := first + b*batchSize
-				work(from, min(from+batchSize, len(r.items)), &found[b])
-			}
-		})
-	}
-	_ = g.Wait() // no worker returns an error: they report findings
-	for _, f := range found {
-		r.found.join(f)
-	}
+	r.expanded += int64(elements)
+	r.tooMany = r.tooMany || r.expanded > limit
+	return r.expanded <= limit
 }
 
 // ordered gives the objects, those that were merged only once.

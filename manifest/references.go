@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -37,7 +36,6 @@ type resolver struct {
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
 
-	mu     sync.Mutex
 	warned map[objectKey]int32 // names that are not in the manifest, with the first item that uses them
 }
 
@@ -57,15 +55,11 @@ func (r *reader) resolve() {
 			s.indexName(it, int32(i), it.object.Text(f.Name))
 		}
 	}
-	r.batches(0, func() func(from, to int, found *findings) {
-		return func(from, to int, found *findings) {
-			for i := from; i < to; i++ {
-				if it := &r.items[i]; it.mergedInto < 0 && it.kind.refs {
-					s.object(int32(i), found) //nolint:gosec // limited by the elements
-				}
-			}
+	for i := range r.items {
+		if it := &r.items[i]; it.mergedInto < 0 && it.kind.refs {
+			s.object(int32(i)) //nolint:gosec // limited by the elements
 		}
-	})
+	}
 	s.warn()
 	r.contradictions()
 }
@@ -129,7 +123,7 @@ func (s *resolver) indexName(it *item, i int32, name string) {
 }
 
 // object resolves the references of one object.
-func (s *resolver) object(i int32, found *findings) {
+func (s *resolver) object(i int32) {
 	o := s.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
@@ -142,10 +136,10 @@ func (s *resolver) object(i int32, found *findings) {
 		}
 		for m := range v.Refs {
 			if ref := &v.Refs[m]; ref.Target == nil && ref.Text != "" {
-				s.reference(i, v.Field, k, ref, found, m)
+				s.reference(i, v.Field, k, ref, m)
 			}
 			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
-				found.add(finding{Diagnostic: diag.Diagnostic{
+				s.found.add(finding{Diagnostic: diag.Diagnostic{
 					Code: "own-reference", Position: v.Refs[m].Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
 					Summary: quote(o.Key) + " names itself in " + v.Field.Name, Hint: "name another " + k.Noun(),
 				}})
@@ -168,7 +162,7 @@ func (s *resolver) scope(i int32, k *kindInfo) int32 {
 }
 
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
-func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, found *findings, member int) {
+func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
 	scope := s.scope(i, k)
 	if f.CrossProject && s.elsewhere(k, ref) {
 		return
@@ -178,7 +172,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		return
 	}
 	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {
-		s.setTarget(i, f, k, ref, to, found, member)
+		s.setTarget(i, f, k, ref, to, member)
 		return
 	}
 	if ref.ID != "" {
@@ -196,7 +190,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		if ref.Source != nil && k.Numbered() && p.MatchString(ref.Text) && upper == ref.Text {
 			return // whether it means anything is known once it is known where the manifest goes
 		}
-		if p.MatchString(ref.Text) && s.readable(i, f, k, scope, ref, found) {
+		if p.MatchString(ref.Text) && s.readable(i, f, k, scope, ref) {
 			return
 		}
 	}
@@ -204,7 +198,7 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		return
 	}
 	if k.AdoptOnRequestOnly { // such things are not looked up by name
-		found.add(finding{
+		s.found.add(finding{
 			Diagnostic: diag.Diagnostic{
 				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
 				Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
@@ -219,8 +213,6 @@ func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resou
 		return
 	}
 	key := objectKey{k, scope, ref.Text}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if first, ok := s.warned[key]; !ok || i < first {
 		s.warned[key] = i
 	}
@@ -258,13 +250,13 @@ func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
 }
 
 // readable deals with a text that has the form of a readable identifier. It reports whether that is what it is.
-func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32, ref *resource.Reference, found *findings) bool {
+func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32, ref *resource.Reference) bool {
 	if k.Identifier.APIName != "" {
 		return false // one word, which may be a name as well: it is looked up
 	}
 	upper := strings.ToUpper(ref.Text)
 	problem := func(code, summary, hint string) {
-		found.add(finding{Diagnostic: diag.Diagnostic{
+		s.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: code, Position: ref.Position, Path: s.path(i) + "." + f.Path(), Address: string(s.items[i].object.Address), Summary: summary, Hint: hint,
 		}})
 	}
@@ -288,14 +280,14 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 }
 
 // setTarget sets the target, or reports that two bear the name.
-func (s *resolver) setTarget(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, found *findings, member int) {
+func (s *resolver) setTarget(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
 	first := s.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
 		return
 	}
 	second := s.items[to.second].object
-	found.add(finding{Diagnostic: diag.Diagnostic{
+	s.found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "ambiguous-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
 		Summary: "two " + diag.Plural(k.Noun()) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
 		Related: []diag.Related{{Position: first.Position, Note: "one is at"}, {Position: second.Position, Note: "the other at"}},

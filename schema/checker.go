@@ -32,8 +32,15 @@ type Violation struct {
 	Message  string   // what the validator says
 }
 
-// Checker checks instances. It is safe for concurrent use.
+// Checker checks instances. It is safe for concurrent use. It remembers what it
+// accepted, since most objects of a manifest are much like others.
 type Checker struct {
+	*compiledRules
+	cache cache
+}
+
+// compiledRules are the rules of every kind.
+type compiledRules struct {
 	shell rules
 	kinds map[string]*kindRules
 }
@@ -46,12 +53,6 @@ type kindRules struct {
 	knownBy []string // with any of these it is said which thing of the service is meant
 	known   rules    // for objects with one of them
 	unknown rules    // for the others: they must carry what is needed to create them
-
-	// The same rules taken apart, for a [Memo]: what a set of properties must
-	// satisfy, whatever their values, and what the value of each must satisfy.
-	order            []string
-	shape, bareShape *jsonschema.Schema
-	values           []*jsonschema.Schema
 }
 
 type rules struct {
@@ -61,7 +62,13 @@ type rules struct {
 
 // New returns the checker of every kind. The error says that a descriptor is
 // wrong, such as a pattern that is no regular expression.
-func New() (*Checker, error) { return compiled() }
+func New() (*Checker, error) {
+	rules, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	return &Checker{compiledRules: rules}, nil
+}
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
 var compiled = sync.OnceValues(compile)
@@ -69,7 +76,7 @@ var compiled = sync.OnceValues(compile)
 const address = "planform:///rules.json"
 
 // compile compiles all rules as one schema, which the validator checks against its own schema once.
-func compile() (*Checker, error) {
+func compile() (*compiledRules, error) {
 	defs := object{{"document", shell()}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
@@ -91,54 +98,34 @@ func compile() (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{shell: newRules(document), kinds: map[string]*kindRules{}}
+	c := &compiledRules{shell: newRules(document), kinds: map[string]*kindRules{}}
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
 			continue
 		}
-		r := &kindRules{knownBy: knownBy(k), order: Properties(k)}
-		for name, to := range map[string]**jsonschema.Schema{
-			k.Name: &r.known.schema, k.Name + bare: &r.unknown.schema, k.Name + shape: &r.shape, k.Name + shape + bare: &r.bareShape,
-		} {
-			if *to, err = get(name); err != nil {
-				return nil, err
-			}
+		known, err := get(k.Name)
+		if err != nil {
+			return nil, err
 		}
-		r.known = newRules(r.known.schema)
-		r.unknown.names = r.known.names
-		for _, name := range r.order {
-			r.values = append(r.values, r.known.schema.Properties[name])
+		unknown, err := get(k.Name + bare)
+		if err != nil {
+			return nil, err
 		}
+		r := &kindRules{knownBy: knownBy(k), known: newRules(known)}
+		r.unknown = rules{unknown, r.known.names}
 		c.kinds[k.Name] = r
 	}
 	return c, nil
 }
 
-// Suffixes of the names under which the parts of a kind's rules are compiled.
-const (
-	bare  = ".bare"  // of an object of which nothing says which thing of the service it is
-	shape = ".shape" // of the properties that are there, whatever their values
-)
+// bare ends the name of the rules for an object of which nothing says which object of the service it is.
+const bare = ".bare"
 
-// definitions are the rules of a kind, and the parts of them that a [Memo] asks for.
+// definitions are the rules of a kind.
 func definitions(k *resource.Kind) object {
-	whole := kindSchema(k, false)
-	var outline object
-	for _, m := range whole {
-		switch m.name {
-		case "properties": // whatever their values
-		case "additionalProperties":
-			outline = append(outline, member{"propertyNames", object{{"enum", Properties(k)}}})
-		default:
-			outline = append(outline, m)
-		}
-	}
-	must := member{"required", needed(k)}
 	return object{
-		{k.Name, whole},
-		{k.Name + bare, object{{"$ref", "#/$defs/" + k.Name}, must}},
-		{k.Name + shape, outline},
-		{k.Name + shape + bare, object{{"$ref", "#/$defs/" + k.Name + shape}, must}},
+		{k.Name, kindSchema(k, false)},
+		{k.Name + bare, object{{"$ref", "#/$defs/" + k.Name}, {"required", needed(k)}}},
 	}
 }
 
@@ -187,10 +174,18 @@ func (c *Checker) Check(kind string, instance map[string]any) []Violation {
 	if !ok {
 		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
 	}
-	if r.meant(instance) {
-		return r.known.check(instance)
+	if c.cache.accepts(r, instance) {
+		return nil
 	}
-	return r.unknown.check(instance)
+	must := r.unknown
+	if r.meant(instance) {
+		must = r.known
+	}
+	violations := must.check(instance)
+	if len(violations) == 0 {
+		c.cache.add(r, instance)
+	}
+	return violations
 }
 
 // meant reports whether it is said which thing of the service an object is.

@@ -4,7 +4,7 @@
 // [Document] is the whole schema (draft 2020-12), as `planform schema` prints it
 // and as planform.schema.json holds it for editors; a test keeps the two equal. A
 // [Checker] holds the same rules compiled once for each kind, so that objects can
-// be checked one by one on several cores. The rules of an object and of a
+// be checked one by one; it remembers what it accepted. The rules of an object and of a
 // document come from one generator, which knows no kind by name.
 //
 // Instances are JSON values that keep what was written: a text field holds a

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,7 +75,6 @@ func applied(b *testing.B, manifest string, inFlight int) float64 {
 
 func looped(b *testing.B, n, inFlight int) float64 {
 	b.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as a program has it that does not care
 	var w stopwatch
 	s := newService(b, sandboxtest.Options{Fault: w.fault})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}

@@ -15,9 +15,9 @@ func TestABugIsNotTakenForPendingChanges(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer
 	code := Main(Process{
-		Args: []string{"planform", "plan"}, Streams: view.Streams{Out: &errs, Err: &errs},
+		Args: []string{"planform", "doctor"}, Streams: view.Streams{Out: &errs, Err: &errs},
 		Getenv: func(name string) string {
-			if name == "GOGC" {
+			if name == "PLANE_BASE_URL" {
 				panic("boom")
 			}
 			return ""

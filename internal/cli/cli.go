@@ -39,12 +39,6 @@ func Main(p Process) (code int) {
 	}()
 	// What packages of Go log past the view can hold the credential (GODEBUG=http2debug=1), or what a server sends unasked.
 	log.SetOutput(io.Discard)
-	if p.Getenv("GOGC") == "" {
-		// Most of the memory of a run is what YAML was decoded to, most of it
-		// garbage soon. Collecting earlier costs little time, on the other core, and
-		// keeps the peak near that of decoding alone.
-		debug.SetGCPercent(65)
-	}
 	if line.help {
 		return finish(p, line.json, showHelp(p, app, line.command, line.name))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -178,8 +177,6 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
 func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, grace provider.Grace, o applyOptions, out output) executor.Result {
-	// What was decoded is gone by now and little is added: collecting seldom leaves the cores to the requests.
-	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := make(chan struct{})

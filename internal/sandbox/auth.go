@@ -113,7 +113,7 @@ func (c *call) may(t *tx) bool {
 		}
 		return projectRole(t, project, c.user) == roleAdmin
 	case projectKey:
-		id := t.index("identifier", c.vars["identifier"])
+		id := t.first("identifier", c.vars["identifier"])
 		return id != "" && projectRole(t, id, c.user) > 0
 	case projectLite:
 		return projectRole(t, project, c.user) > 0

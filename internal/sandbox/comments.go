@@ -10,9 +10,6 @@ func (s *Server) comments() *resource {
 	return &resource{
 		kind: k, param: "comment", within: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
-			if refused := c.taken(t, k, c.vars["item"], old, r, "Work item comment"); refused != nil {
-				return refused
-			}
 			if old != nil {
 				return nil
 			}
@@ -32,7 +29,6 @@ func (s *Server) comments() *resource {
 			return nil
 		},
 		written: func(c *call, t *tx, old, r row) {
-			setExternal(t, k, text(r, "issue"), old, r)
 			if old != nil {
 				c.note(t, "updated", "comment", text(old, "comment_html"), text(r, "comment_html"), "updated a comment")
 				return
@@ -46,7 +42,6 @@ func (s *Server) comments() *resource {
 			c.note(t, "created", "comment", nil, text(r, "comment_html"), "created a comment")
 		},
 		removed: func(c *call, t *tx, r row) {
-			setExternal(t, k, text(r, "issue"), r, nil)
 			c.note(t, "deleted", "comment", nil, nil, "deleted the comment")
 		},
 		// The newest first, by a date that the author may have set.

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"strings"
 )
 
@@ -9,26 +8,8 @@ func (s *Server) customers() *resource {
 	k := s.kinds.customer
 	return &resource{
 		kind: k, param: "customer", within: inWorkspace,
-		prepare: func(c *call, t *tx, old, r row) *reply {
-			if other := t.index("customer-name", text(r, "name")); other != "" && other != text(r, "id") {
-				if old != nil {
-					return new(badPayload())
-				}
-				return new(reply{http.StatusConflict, row{"error": "Customer with the same name already exists", "id": other}})
-			}
-			sanitised(c, r)
-			return nil
-		},
-		written: func(_ *call, t *tx, old, r row) {
-			if old != nil {
-				t.dropIndex("customer-name", text(old, "name"))
-			}
-			t.setIndex(text(r, "id"), "customer-name", text(r, "name"))
-		},
-		removed: func(c *call, t *tx, r row) {
-			t.dropIndex("customer-name", text(r, "name"))
-			c.clear(t, c.kinds.request, text(r, "id"))
-		},
+		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
+		removed: func(c *call, t *tx, r row) { c.clear(t, c.kinds.request, text(r, "id")) },
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
@@ -118,12 +99,10 @@ func (s *Server) properties() *resource {
 	k := s.kinds.property
 	return &resource{
 		kind: k, param: "property", within: inWorkspace,
-		prepare: func(c *call, t *tx, old, r row) *reply {
+		prepare: func(_ *call, _ *tx, _, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
-			return c.taken(t, k, workspaceID, old, r, "Customer property")
+			return nil
 		},
-		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, workspaceID, old, r) },
-		removed: func(_ *call, t *tx, r row) { setExternal(t, k, workspaceID, r, nil) },
 	}
 }
 

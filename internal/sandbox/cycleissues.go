@@ -193,7 +193,7 @@ func transferIssues(c *call, t *tx) reply {
 		if !ok {
 			continue
 		}
-		if g := t.index("state-group", text(item.row, "state")); g == "completed" || g == "cancelled" {
+		if g := c.group(t, text(item.row, "state")); g == "completed" || g == "cancelled" {
 			continue
 		}
 		c.leaveCycle(t, s)

@@ -12,9 +12,6 @@ func (s *Server) cycles() *resource {
 		kind: k, param: "cycle", within: inProject,
 		outlasts: true,
 		prepare:  prepareCycle,
-		written: func(_ *call, t *tx, old, r row) {
-			setExternal(t, k, text(r, "project"), old, r)
-		},
 		removing: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
@@ -22,7 +19,6 @@ func (s *Server) cycles() *resource {
 			return nil
 		},
 		removed: func(c *call, t *tx, r row) {
-			setExternal(t, k, text(r, "project"), r, nil)
 			for _, ci := range t.all(c.kinds.cycleIssue, scope(text(r, "id"))) {
 				c.leaveCycle(t, ci)
 			}
@@ -45,7 +41,7 @@ func (c *call) totals(t *tx, r row, members *kind) row {
 		item, ok := t.get(c.kinds.workItem, text(m.row, "issue"))
 		if ok && item.row["project"] == r["project"] {
 			n++
-			counts[t.index("state-group", text(item.row, "state"))]++
+			counts[c.group(t, text(item.row, "state"))]++
 		}
 	}
 	r["total_issues"] = n
@@ -83,9 +79,6 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	}
 	if start > end {
 		return new(badRequest("Start date cannot exceed end date"))
-	}
-	if refused := c.taken(t, c.kinds.cycle, project, old, r, "Cycle"); refused != nil {
-		return refused
 	}
 	if text(c.in, "start_date") != "" && text(c.in, "end_date") != "" { // a single one stays as it is sent
 		r["start_date"], r["end_date"] = c.cycleDates(zoneOf(t, c, project), start, end)

@@ -23,6 +23,9 @@ type kind struct {
 	// computed is those columns that are not kept but made when shown.
 	computed []string
 	fields   []field // fields that a body may set
+	indexes  []index
+	// path is that of the list, below the workspace, of a kind that is served just as it is described here.
+	path string
 
 	all       []string
 	rows, ids []byte

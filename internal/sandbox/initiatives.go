@@ -22,29 +22,6 @@ func (s *Server) initiatives() *resource {
 	}
 }
 
-func (s *Server) initiativeLabels() *resource {
-	k := s.kinds.initiativeLabel
-	return &resource{
-		kind: k, param: "initiative_label", within: inWorkspace,
-		prepare: func(_ *call, t *tx, old, r row) *reply {
-			if other := t.index("initiative-label-name", text(r, "name")); other != "" && other != text(r, "id") {
-				if old != nil {
-					return new(badPayload())
-				}
-				return new(reply{http.StatusConflict, row{"error": "Initiative label with the same name already exists in the workspace", "id": other}})
-			}
-			return nil
-		},
-		written: func(_ *call, t *tx, old, r row) {
-			if old != nil {
-				t.dropIndex("initiative-label-name", text(old, "name"))
-			}
-			t.setIndex(text(r, "id"), "initiative-label-name", text(r, "name"))
-		},
-		removed: func(_ *call, t *tx, r row) { t.dropIndex("initiative-label-name", text(r, "name")) },
-	}
-}
-
 func (s *Server) teamspaces() *resource {
 	return &resource{
 		kind: s.kinds.teamspace, param: "teamspace", within: inWorkspace,

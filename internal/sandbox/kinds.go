@@ -19,19 +19,15 @@ type kinds struct {
 	teamspace, teamspaceProject, teamspaceMember *kind
 
 	customer, request, property, page *kind
+
+	every []*kind // these, and those that no code names
 }
 
-// every lists the kinds in a fixed order.
-func (k *kinds) every() []*kind {
-	return []*kind{
-		k.workspace, k.user, k.member, k.project, k.projectMember,
-		k.state, k.label, k.cycle, k.module, k.itemType, k.estimate, k.estimatePoint,
-		k.workItem, k.hiddenItem, k.deletedItem, k.link, k.comment, k.activity, k.attachment,
-		k.cycleIssue, k.moduleIssue, k.relation,
-		k.initiative, k.initiativeLabel, k.initiativeProject, k.initiativeLabelLink,
-		k.teamspace, k.teamspaceProject, k.teamspaceMember,
-		k.customer, k.request, k.property, k.page,
-	}
+// add is a kind of which the sandbox keeps records. One that has a path is served there as it is described; no other
+// code needs to know of it.
+func (k *kinds) add(made *kind) *kind {
+	k.every = append(k.every, made)
+	return made
 }
 
 // newKinds makes the kinds. A few fields are documented otherwise than the
@@ -39,13 +35,13 @@ func (k *kinds) every() []*kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	k.people()
-	k.project = projectKind(k)
+	k.project = k.add(projectKind(k))
 	k.plan()
 	k.work()
 	k.memberships()
 	k.planning()
 	k.customers()
-	for _, kind := range k.every() {
+	for _, kind := range k.every {
 		kind.rows, kind.ids = rowsOf(kind), idsOf(kind)
 		kind.all = append(append([]string(nil), kind.columns...), kind.hidden...)
 	}
@@ -66,16 +62,16 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = &kind{name: "workspace", columns: []string{"name", "slug", "id"}}
-	k.user = &kind{name: "user", columns: profile}
-	k.member = &kind{name: "member", columns: append(append([]string(nil), profile...), "role")}
-	k.projectMember = &kind{
+	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}})
+	k.user = k.add(&kind{name: "user", columns: profile})
+	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
+	k.projectMember = k.add(&kind{
 		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
 		fields: []field{
 			{name: "member", required: true, check: ref(k.user)},
 			{name: "role", check: choiceOfRole, initial: integer(5)},
 		},
-	}
+	})
 }
 
 func choiceOfRole(t *tx, v any) (any, any) {
@@ -88,9 +84,10 @@ func choiceOfRole(t *tx, v any) (any, any) {
 }
 
 func (k *kinds) plan() {
-	k.state = &kind{
+	k.state = k.add(&kind{
 		name:    "state",
 		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		indexes: []index{uniqueName("state", "project", "State with the same name already exists in the project"), uniqueExternalID("state", "project", "State")},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -100,11 +97,12 @@ func (k *kinds) plan() {
 			{name: "is_triage", check: boolean, initial: false},
 			{name: "default", check: boolean, initial: false},
 		}, external()...),
-	}
-	k.label = &kind{
+	})
+	k.label = k.add(&kind{
 		name:    "label",
 		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "parent"),
-	}
+		indexes: []index{uniqueName("label", "project", "Label with the same name already exists in the project"), uniqueExternalID("label", "project", "Label")},
+	})
 	k.label.fields = append([]field{
 		{name: "name", required: true, check: line()},
 		{name: "description", check: prose(), initial: ""},
@@ -114,12 +112,13 @@ func (k *kinds) plan() {
 	}, external()...)
 
 	totals := []string{"total_issues", "cancelled_issues", "completed_issues", "started_issues", "unstarted_issues", "backlog_issues"}
-	k.cycle = &kind{
+	k.cycle = k.add(&kind{
 		name: "cycle",
 		columns: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date", "end_date", "view_props",
 			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by", "updated_by",
 			"project", "workspace", "owned_by"),
 		computed: totals,
+		indexes:  []index{uniqueExternalID("cycle", "project", "Cycle")},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -128,13 +127,14 @@ func (k *kinds) plan() {
 			{name: "owned_by", check: ref(k.user), derived: true},
 			{name: "timezone", check: timezone, initial: "UTC"},
 		}, external()...),
-	}
-	k.module = &kind{
+	})
+	k.module = k.add(&kind{
 		name: "module",
 		columns: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",
 			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props", "created_by",
 			"updated_by", "project", "workspace", "lead", "members"),
 		computed: totals,
+		indexes:  []index{uniqueExternalID("module", "project", "Module"), {name: "module name", fields: []string{"project", "name"}, clash: moduleName}},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -144,18 +144,19 @@ func (k *kinds) plan() {
 			{name: "lead", check: ref(k.user), null: true},
 			{name: "members", check: refs(k.user), initial: []any{}},
 		}, external()...),
-	}
-	k.itemType = &kind{
+	})
+	k.itemType = k.add(&kind{
 		name:    "work_item_type",
 		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id", "created_by", "updated_by", "workspace", "project"),
+		indexes: []index{uniqueExternalID("work_item_type", "project", "Work item type")},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
 			{name: "is_epic", check: boolean, initial: false},
 			{name: "is_active", check: boolean, initial: true},
 		}, external()...),
-	}
-	k.estimate = &kind{
+	})
+	k.estimate = k.add(&kind{
 		name:    "estimate",
 		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
 		fields: append([]field{
@@ -164,8 +165,8 @@ func (k *kinds) plan() {
 			{name: "type", check: choice("points", "categories", "time"), initial: "points", frozen: true},
 			{name: "last_used", check: boolean, initial: false},
 		}, external()...),
-	}
-	k.estimatePoint = &kind{
+	})
+	k.estimatePoint = k.add(&kind{
 		name:    "estimate_point",
 		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
 		fields: append([]field{
@@ -173,7 +174,7 @@ func (k *kinds) plan() {
 			{name: "value", required: true, check: str(255, false)},
 			{name: "description", check: prose(), initial: ""},
 		}, external()...),
-	}
+	})
 }
 
 func (k *kinds) work() {
@@ -182,7 +183,9 @@ func (k *kinds) work() {
 		"start_date", "target_date", "sequence_id", "sort_order", "completed_at", "archived_at", "is_draft", "external_source", "external_id",
 		"created_by", "updated_by", "project", "workspace", "parent", "state", "estimate_point", "type", "assignees", "labels",
 	}
-	k.workItem = &kind{name: "work_item", columns: columns}
+	k.workItem = k.add(&kind{name: "work_item", columns: columns, indexes: []index{
+		uniqueExternalID("work_item", "project", "Issue"), {name: "sequence", fields: []string{"project", "sequence_id"}},
+	}})
 	if k.documented {
 		// ?expand=module is documented; nothing else shows the module.
 		k.workItem.columns = append(slices.Clone(columns), "module")
@@ -210,61 +213,63 @@ func (k *kinds) work() {
 	}, external()...)
 	// Drafts and archived items are in no list and are not read by ID, so they
 	// are kept apart.
-	k.hiddenItem = &kind{name: "hidden_work_item", columns: k.workItem.columns, computed: k.workItem.computed, fields: k.workItem.fields}
+	k.hiddenItem = k.add(&kind{name: "hidden_work_item", columns: k.workItem.columns, computed: k.workItem.computed, fields: k.workItem.fields, indexes: k.workItem.indexes})
 	// What is deleted is kept for those who still refer to it.
-	k.deletedItem = &kind{name: "deleted_work_item", columns: k.workItem.columns, computed: k.workItem.computed}
-	k.link = &kind{
+	k.deletedItem = k.add(&kind{name: "deleted_work_item", columns: k.workItem.columns, computed: k.workItem.computed})
+	k.link = k.add(&kind{
 		name:    "link",
 		columns: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
+		indexes: []index{{name: "link URL", fields: []string{"issue", "url"}, clash: linkURL}},
 		fields: []field{
 			{name: "title", check: str(255, true), null: true},
 			{name: "url", required: true, check: str(unlimited, false)},
 			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
 		},
-	}
-	k.comment = &kind{
+	})
+	k.comment = k.add(&kind{
 		name: "comment",
 		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
 		computed: []string{"is_member"},
+		indexes:  []index{uniqueExternalID("comment", "issue", "Work item comment")},
 		fields: append([]field{
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
 			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
 		}, external()...),
-	}
+	})
 	k.comment.fields = append(k.comment.fields, field{name: "parent", check: ref(k.comment), null: true})
-	k.activity = &kind{
+	k.activity = k.add(&kind{
 		name: "activity",
 		columns: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
 			"project", "workspace", "issue", "issue_comment", "actor"),
-	}
-	k.attachment = &kind{
+	})
+	k.attachment = k.add(&kind{
 		name: "attachment",
 		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source", "size",
 			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment", "page"),
-	}
+	})
 }
 
 func (k *kinds) memberships() {
-	k.cycleIssue = &kind{
+	k.cycleIssue = k.add(&kind{
 		name:     "cycle_issue",
 		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "issue", "cycle"},
 		computed: []string{"sub_issues_count"},
-	}
-	k.moduleIssue = &kind{
+	})
+	k.moduleIssue = k.add(&kind{
 		name:     "module_issue",
 		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "module", "issue"},
 		computed: []string{"sub_issues_count"},
-	}
-	k.relation = &kind{
+	})
+	k.relation = k.add(&kind{
 		name:    "relation",
 		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
-	}
+	})
 }
 
 func (k *kinds) planning() {
-	k.initiative = &kind{
+	k.initiative = k.add(&kind{
 		name: "initiative",
 		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state", "archived_at",
 			"created_by", "updated_by", "workspace", "lead"),
@@ -280,20 +285,21 @@ func (k *kinds) planning() {
 			{name: "archived_at", check: moment, null: true},
 			{name: "lead", check: ref(k.user), null: true},
 		},
-	}
-	k.initiativeLabel = &kind{
-		name:    "initiative_label",
+	})
+	k.initiativeLabel = k.add(&kind{
+		name: "initiative_label", path: "initiatives/labels/",
 		columns: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
+		indexes: []index{uniqueName("initiative_label", "workspace", "Initiative label with the same name already exists in the workspace")},
 		fields: []field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
 			{name: "color", check: colour, initial: ""},
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
-	}
-	k.initiativeProject = &kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")}
-	k.initiativeLabelLink = &kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")}
-	k.teamspace = &kind{
+	})
+	k.initiativeProject = k.add(&kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")})
+	k.initiativeLabelLink = k.add(&kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")})
+	k.teamspace = k.add(&kind{
 		name: "teamspace",
 		columns: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
 			"created_by", "updated_by", "workspace", "lead"),
@@ -306,10 +312,10 @@ func (k *kinds) planning() {
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "lead", check: ref(k.user), null: true},
 		},
-	}
-	k.teamspaceProject = &kind{name: "teamspace_project", columns: audit("created_by", "updated_by", "workspace", "teamspace", "project")}
-	k.teamspaceMember = &kind{name: "teamspace_member", columns: audit("created_by", "updated_by", "workspace", "teamspace", "member")}
-	k.page = &kind{
+	})
+	k.teamspaceProject = k.add(&kind{name: "teamspace_project", columns: audit("created_by", "updated_by", "workspace", "teamspace", "project")})
+	k.teamspaceMember = k.add(&kind{name: "teamspace_member", columns: audit("created_by", "updated_by", "workspace", "teamspace", "member")})
+	k.page = k.add(&kind{
 		name: "page",
 		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
 			"created_by", "updated_by", "owned_by", "workspace"),
@@ -323,15 +329,16 @@ func (k *kinds) planning() {
 			{name: "view_props", check: mapping, initial: row{}},
 			{name: "logo_props", check: mapping, initial: row{}},
 		}, external()...),
-	}
+	})
 }
 
 func (k *kinds) customers() {
-	k.customer = &kind{
+	k.customer = k.add(&kind{
 		name: "customer",
 		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
 			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
 		computed: []string{"customer_request_count"},
+		indexes:  []index{uniqueName("customer", "workspace", "Customer with the same name already exists")},
 		fields: []field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: anything, null: true, initial: row{}},
@@ -348,8 +355,8 @@ func (k *kinds) customers() {
 			{name: "archived_at", check: moment, null: true},
 			{name: "logo_asset", check: str(255, true), null: true},
 		},
-	}
-	k.request = &kind{
+	})
+	k.request = k.add(&kind{
 		name: "customer_request",
 		columns: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
 			"customer"),
@@ -361,17 +368,18 @@ func (k *kinds) customers() {
 			{name: "link", check: str(unlimited, true), null: true},
 			{name: "work_item_ids", check: refs(k.workItem), initial: []any{}},
 		},
-	}
+	})
 	if k.documented {
 		k.request.fields = []field{
 			{name: "title", check: line(), initial: "", derived: true},
 			{name: "description", check: prose(), initial: "", derived: true},
 		}
 	}
-	k.property = &kind{
+	k.property = k.add(&kind{
 		name: "customer_property",
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
 			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
+		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},
 			{name: "description", check: prose(), null: true},
@@ -386,7 +394,7 @@ func (k *kinds) customers() {
 			{name: "is_multi", check: boolean, initial: false},
 			{name: "validation_rules", check: mapping, initial: row{}},
 		}, external()...),
-	}
+	})
 }
 
 // estimateCheck is the id of an estimate point; documented is a number of

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 )
 
@@ -15,36 +14,12 @@ func (s *Server) labels() *resource {
 			if t.find(c.kinds.project, project) == nil {
 				return new(notFound())
 			}
-			if other := t.index("label-name", project, text(r, "name")); other != "" && other != text(r, "id") {
-				if old != nil {
-					return new(badPayload())
-				}
-				return new(reply{http.StatusConflict, row{"error": "Label with the same name already exists in the project", "id": other}})
-			}
-			if refused := c.taken(t, k, project, old, r, "Label"); refused != nil {
-				return refused
-			}
 			if old == nil {
 				r["sort_order"] = nextOrder(t.all(k, scope(project)), r["sort_order"])
 			}
 			return nil
 		},
-		written: func(_ *call, t *tx, old, r row) {
-			project := text(r, "project")
-			if old != nil {
-				t.dropIndex("label-name", project, text(old, "name"))
-			}
-			t.setIndex(text(r, "id"), "label-name", project, text(r, "name"))
-			t.setIndex(project, "label-project", text(r, "id"))
-			setExternal(t, k, project, old, r)
-		},
-		removed: func(c *call, t *tx, r row) {
-			project := text(r, "project")
-			c.dropSubLabels(t, r)
-			t.dropIndex("label-name", project, text(r, "name"))
-			t.dropIndex("label-project", text(r, "id"))
-			setExternal(t, k, project, r, nil)
-		},
+		removed: func(c *call, t *tx, r row) { c.dropSubLabels(t, r) },
 	}
 }
 
@@ -97,7 +72,7 @@ func (c *call) dropSubLabels(t *tx, r row) {
 	for _, s := range t.all(c.kinds.label, scope(project)) {
 		if text(s.row, "parent") == id {
 			t.remove(c.kinds.label, s)
-			c.Server.labels().removed(c, t, s.row)
+			c.dropSubLabels(t, s.row)
 		}
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {

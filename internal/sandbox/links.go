@@ -56,30 +56,31 @@ func (s *Server) links() *resource {
 			if !c.everExisted(t, issue) {
 				return new(badPayload())
 			}
-			if !c.noticed.unaware() && len(t.under(1, "link-url", issue, text(r, "url"))) > 0 {
-				return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
-			}
 			r["issue"] = issue
 			r["metadata"] = row{}
 			r["updated_by"] = c.user
 			return nil
 		},
 		written: func(c *call, t *tx, old, r row) {
-			issue, id := text(r, "issue"), text(r, "id")
 			if old != nil {
-				t.dropIndex("link-url", issue, text(old, "url"), id)
 				c.note(t, "updated", "link", text(old, "url"), text(r, "url"), "updated a link")
 			} else {
 				c.note(t, "created", "link", nil, text(r, "url"), "created a link")
 			}
-			t.setIndex(id, "link-url", issue, text(r, "url"), id)
 			c.crawl(t, r)
 		},
 		removed: func(c *call, t *tx, r row) {
-			t.dropIndex("link-url", text(r, "issue"), text(r, "url"), text(r, "id"))
 			c.note(t, "deleted", "link", text(r, "url"), nil, "deleted the link")
 		},
 	}
+}
+
+// linkURL is what is told who gives an item a link a second time. A change is not checked.
+func linkURL(c *call, old, _ row, _ string) *reply {
+	if old != nil || c.noticed.unaware() {
+		return nil
+	}
+	return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
 }
 
 // crawl does what the service's worker does a moment later: it looks at the

@@ -27,16 +27,6 @@ func (s *Server) modules() *resource {
 			if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
 				return new(badRequest("Start date cannot exceed target date"))
 			}
-			if refused := c.taken(t, k, project, old, r, "Module"); refused != nil {
-				return refused
-			}
-			if other := t.index("module-name", project, text(r, "name")); other != "" && other != text(r, "id") {
-				const message = "Module with this name already exists"
-				if old != nil {
-					return new(invalid(row{"error": message}))
-				}
-				return new(reply{http.StatusBadRequest, row{"id": other, "code": "MODULE_NAME_ALREADY_EXISTS", "error": message, "message": message}})
-			}
 			if _, given := c.in["members"]; given || old == nil {
 				r["members"] = c.moduleMembers(t, old, r)
 			}
@@ -46,14 +36,6 @@ func (s *Server) modules() *resource {
 			}
 			return nil
 		},
-		written: func(_ *call, t *tx, old, r row) {
-			project := text(r, "project")
-			if old != nil {
-				t.dropIndex("module-name", project, text(old, "name"))
-			}
-			t.setIndex(text(r, "id"), "module-name", project, text(r, "name"))
-			setExternal(t, k, project, old, r)
-		},
 		removing: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the module"))
@@ -61,8 +43,6 @@ func (s *Server) modules() *resource {
 			return nil
 		},
 		removed: func(c *call, t *tx, r row) {
-			t.dropIndex("module-name", text(r, "project"), text(r, "name"))
-			setExternal(t, k, text(r, "project"), r, nil)
 			for _, m := range t.all(c.kinds.moduleIssue, scope(text(r, "id"))) {
 				c.leaveModule(t, m)
 			}
@@ -74,6 +54,15 @@ func (s *Server) modules() *resource {
 			return c.totals(t, r, c.kinds.moduleIssue)
 		},
 	}
+}
+
+// moduleName is what is told who gives a module the name of another.
+func moduleName(_ *call, old, _ row, other string) *reply {
+	const message = "Module with this name already exists"
+	if old != nil {
+		return new(invalid(row{"error": message}))
+	}
+	return new(reply{http.StatusBadRequest, row{"id": other, "code": "MODULE_NAME_ALREADY_EXISTS", "error": message, "message": message}})
 }
 
 // moduleMembers is the people whom the body names. The community edition leaves

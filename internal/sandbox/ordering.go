@@ -21,7 +21,7 @@ func (c *call) ordering(t *tx, k *kind, by string) (less func(a, b row) int, ok 
 			return slices.Index([]string{"urgent", "high", "medium", "low", "none"}, text(r, "priority"))
 		}
 	case strings.HasPrefix(name, "state__"):
-		rank = func(r row) any { return slices.Index(stateGroups(), t.index("state-group", text(r, "state"))) }
+		rank = func(r row) any { return slices.Index(stateGroups(), c.group(t, text(r, "state"))) }
 	case strings.Contains(name, "__"):
 		rank = func(row) any { return nil }
 	case !slices.Contains(k.columns, name):

@@ -47,6 +47,7 @@ func projectKind(k *kinds) *kind {
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
 		}, external()...),
+		indexes: []index{{name: "identifier", fields: []string{"identifier"}, clash: projectName}, {name: "project name", fields: []string{"name"}, clash: projectName}},
 	}
 }
 
@@ -103,7 +104,7 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 func readProject(c *call, t *tx) reply { return c.Server.projects().read(c, t) }
 
 // checkProject is what the fields say together.
-func checkProject(t *tx, old, r row) *reply {
+func (c *call) checkProject(t *tx, old, r row) *reply {
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")
 	switch {
@@ -116,31 +117,12 @@ func checkProject(t *tx, old, r row) *reply {
 	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
 		return new(badRequest("Default assignee should be a user in the workspace"))
 	}
-	for _, name := range []string{"identifier", "name"} {
-		other := t.index(projectIndex(name), text(r, name))
-		if other != "" && (old == nil || other != text(old, "id")) {
-			return new(refuse(http.StatusConflict, "name", "The project name is already taken"))
-		}
-	}
-	return nil
+	return c.clash(t, c.kinds.project, old, r)
 }
 
-func projectIndex(field string) string {
-	if field == "identifier" {
-		return "identifier"
-	}
-	return "project-name"
-}
-
-func setProjectIndexes(t *tx, old, r row) {
-	for _, name := range []string{"identifier", "name"} {
-		if old != nil {
-			t.dropIndex(projectIndex(name), text(old, name))
-		}
-		if r != nil {
-			t.setIndex(text(r, "id"), projectIndex(name), text(r, name))
-		}
-	}
+// projectName is what is told who gives a project the name or the identifier of another.
+func projectName(*call, row, row, string) *reply {
+	return new(refuse(http.StatusConflict, "name", "The project name is already taken"))
 }
 
 func createProject(c *call, t *tx) reply {
@@ -153,7 +135,7 @@ func createProject(c *call, t *tx) reply {
 	}
 	c.fresh(c.kinds.project, r)
 	r["network"] = 2
-	if refused := checkProject(t, nil, r); refused != nil {
+	if refused := c.checkProject(t, nil, r); refused != nil {
 		return *refused
 	}
 	c.addProject(t, r)
@@ -164,7 +146,6 @@ func createProject(c *call, t *tx) reply {
 func (c *call) addProject(t *tx, r row) {
 	id := text(r, "id")
 	t.insert(c.kinds.project, scope(workspaceID), r)
-	setProjectIndexes(t, nil, r)
 	c.join(t, id, c.user, roleAdmin, newID())
 	if lead := text(r, "project_lead"); lead != "" && lead != c.user {
 		c.join(t, id, lead, roleAdmin, newID())
@@ -185,7 +166,6 @@ func (c *call) addProject(t *tx, r row) {
 			state["id"] = fixed
 		}
 		t.insert(c.kinds.state, scope(id), state)
-		setState(t, state)
 	}
 }
 
@@ -206,13 +186,12 @@ func changeProject(c *call, t *tx) reply {
 	}
 	r := clone(s.row)
 	maps.Copy(r, set)
-	if refused := checkProject(t, s.row, r); refused != nil {
+	if refused := c.checkProject(t, s.row, r); refused != nil {
 		return *refused
 	}
 	r["updated_at"] = c.stamp()
 	r["updated_by"] = c.user
 	t.save(c.kinds.project, stored{s.key, r})
-	setProjectIndexes(t, s.row, r)
 	return reply{http.StatusOK, c.kinds.project.visible(showProject(c, t, r, false))}
 }
 
@@ -237,10 +216,8 @@ func removeProject(c *call, t *tx) reply {
 	for _, k := range []*kind{c.kinds.state, c.kinds.label, c.kinds.cycle, c.kinds.module, c.kinds.itemType, c.kinds.estimate} {
 		for _, child := range t.all(k, scope(id)) {
 			t.remove(k, child)
-			setExternal(t, k, id, child.row, nil)
 		}
 	}
-	setProjectIndexes(t, s.row, nil)
 	t.remove(c.kinds.project, s)
 	return reply{status: http.StatusNoContent}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // resource is a kind with a place under a route: what is needed to list,
@@ -38,6 +39,15 @@ type resource struct {
 	// show makes what is answered of a row; listed tells a list or a read
 	// from the answer to a write.
 	show func(c *call, t *tx, r row, listed bool) row
+}
+
+// asDescribed is a kind that does nothing differently from the others.
+func asDescribed(k *kind) *resource {
+	within := inWorkspace
+	if strings.HasPrefix(k.path, "projects/{project}/") {
+		within = inProject
+	}
+	return &resource{kind: k, param: "id", within: within}
 }
 
 func (res *resource) shown(c *call, t *tx, r row, listed bool) row {
@@ -127,6 +137,16 @@ func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
 	return rendered
 }
 
+// refuse prepares a row, and says what speaks against it.
+func (res *resource) refuse(c *call, t *tx, old, r row) *reply {
+	if res.prepare != nil {
+		if refused := res.prepare(c, t, old, r); refused != nil {
+			return refused
+		}
+	}
+	return c.clash(t, res.kind, old, r)
+}
+
 func (res *resource) create(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()
@@ -136,10 +156,8 @@ func (res *resource) create(c *call, t *tx) reply {
 		return invalid(complaints)
 	}
 	c.fresh(res.kind, r)
-	if res.prepare != nil {
-		if refused := res.prepare(c, t, nil, r); refused != nil {
-			return *refused
-		}
+	if refused := res.refuse(c, t, nil, r); refused != nil {
+		return *refused
 	}
 	t.insert(res.kind, res.within(c), r)
 	if res.written != nil {
@@ -176,10 +194,8 @@ func (res *resource) change(c *call, t *tx) reply {
 	maps.Copy(r, set)
 	r["updated_at"] = c.stamp()
 	r["updated_by"] = c.user
-	if res.prepare != nil {
-		if refused := res.prepare(c, t, s.row, r); refused != nil {
-			return *refused
-		}
+	if refused := res.refuse(c, t, s.row, r); refused != nil {
+		return *refused
 	}
 	t.save(res.kind, stored{s.key, r})
 	if res.written != nil {

@@ -227,7 +227,7 @@ func oldNames(routes []route, project, ws string) []route {
 // fullTable is the routes that the community edition lacks.
 func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
-	initiatives, initiativeLabels := s.initiatives(), s.initiativeLabels()
+	initiatives := s.initiatives()
 	teamspaces, customers, requests, properties := s.teamspaces(), s.customers(), s.requests(), s.properties()
 	pages, types, estimates, points := s.pages(), s.itemTypes(), s.estimates(), s.estimatePoints()
 	initiative, teamspace, customer := ws+"initiatives/{initiative}/", ws+"teamspaces/{teamspace}/", ws+"customers/{customer}/"
@@ -235,9 +235,7 @@ func (s *Server) fullTable(ws, project string) []route {
 	routes := []route{
 		{pattern: ws + "initiatives/", on: collection(initiatives)},
 		{pattern: initiative, on: element(initiatives)},
-		{pattern: ws + "initiatives/labels/", on: collection(initiativeLabels)},
-		{pattern: ws + "initiatives/labels/{initiative_label}/", on: element(initiativeLabels)},
-		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{initiative_label}/".
+		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
 		{pattern: initiative + "{members}/", on: initiativeMembers(s.initiativeProjects().methods(), s.initiativeLabelLinks().methods())},
 		{pattern: ws + "teamspaces/", on: collection(teamspaces)},
 		{pattern: teamspace, on: element(teamspaces)},
@@ -257,6 +255,12 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints(points)), post: do(createPoints(points))}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(points.change), del: do(points.remove)}},
 		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
+	}
+	for _, k := range s.kinds.every {
+		if k.path != "" {
+			res := asDescribed(k)
+			routes = append(routes, route{pattern: ws + k.path, on: collection(res)}, route{pattern: ws + k.path + "{id}/", on: element(res)})
+		}
 	}
 	for i := range routes {
 		routes[i].full = true

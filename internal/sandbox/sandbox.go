@@ -268,7 +268,7 @@ func (s *Server) failed(err error) reply {
 func (s *Server) Rows(kind string) []map[string]any {
 	out := []map[string]any{}
 	err := s.store.view(func(t *tx) error {
-		for _, k := range s.kinds.every() {
+		for _, k := range s.kinds.every {
 			if k.name != kind {
 				continue
 			}

@@ -79,11 +79,22 @@ func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + 
 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
-	t.prepare(s.kinds.every())
-	if t.index("seeded") != "" {
+	t.prepare(s.kinds.every)
+	const layout = "2" // of the indexes
+	switch t.index("seeded") {
+	case layout:
+		return nil
+	case "":
+	default: // an older planform has made the database
+		for _, k := range s.kinds.every {
+			for _, r := range t.all(k, nil) {
+				t.enter(k, nil, r.row)
+			}
+		}
+		t.setIndex(layout, "seeded")
 		return nil
 	}
-	t.setIndex("1", "seeded")
+	t.setIndex(layout, "seeded")
 	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID})
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)
@@ -179,7 +190,7 @@ func (g *gardener) rest() {
 	s := g.s
 	none := func() map[string]string { return map[string]string{} }
 	g.plant(s.initiatives().create, initiativeNorth, none(), row{"name": "Grow in the north", "state": "ACTIVE"})
-	labels := s.initiativeLabels()
+	labels := asDescribed(s.kinds.initiativeLabel)
 	g.plant(labels.create, initiativeLabelGrowth, none(), row{"name": "growth", "color": "#22c55e"})
 	g.plant(labels.create, initiativeLabelRisk, none(), row{"name": "risk", "color": "#f97316"})
 	g.plant(s.teamspaces().create, teamspacePlatform, none(), row{"name": "Platform", "lead": userAda})

@@ -18,13 +18,6 @@ func (s *Server) states() *resource {
 		kind: k, param: "state", within: inProject, oldest: true,
 		status:  http.StatusOK, // so it is: not 201
 		prepare: prepareState,
-		written: func(c *call, t *tx, old, r row) {
-			if old != nil {
-				unsetState(t, old)
-			}
-			setState(t, r)
-			setExternal(t, k, text(r, "project"), old, r)
-		},
 		removing: func(_ *call, t *tx, r row) *reply {
 			switch {
 			case flag(r, "default"):
@@ -33,10 +26,6 @@ func (s *Server) states() *resource {
 				return new(refuse(http.StatusBadRequest, "error", "The state is not empty, only empty states can be deleted"))
 			}
 			return nil
-		},
-		removed: func(_ *call, t *tx, r row) {
-			unsetState(t, r)
-			setExternal(t, k, text(r, "project"), r, nil)
 		},
 		sort: func(a, b row) int { return cmp.Compare(number(a, "sequence"), number(b, "sequence")) },
 	}
@@ -54,7 +43,6 @@ func createState(res *resource) handler {
 }
 
 func prepareState(c *call, t *tx, old, r row) *reply {
-	project := text(r, "project")
 	if text(r, "name") == "Triage" {
 		// Each project has a state of this name that the API does not show.
 		if old != nil {
@@ -65,18 +53,9 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	if text(r, "group") == "triage" {
 		return new(badRequest("Cannot create triage state"))
 	}
-	if other := t.index("state-name", project, text(r, "name")); other != "" && other != text(r, "id") {
-		if old != nil {
-			return new(badPayload())
-		}
-		return new(reply{http.StatusConflict, row{"error": "State with the same name already exists in the project", "id": other}})
-	}
-	if refused := c.taken(t, c.kinds.state, project, old, r, "State"); refused != nil {
-		return refused
-	}
 	r["slug"] = slug(text(r, "name"))
 	if old == nil {
-		others := t.all(c.kinds.state, scope(project))
+		others := t.all(c.kinds.state, scope(text(r, "project")))
 		last := 0.0
 		for _, s := range others {
 			last = max(last, number(s.row, "sequence"))
@@ -103,19 +82,10 @@ func (c *call) defaultState(t *tx, project string) any {
 	return states[first].row["id"]
 }
 
-// setState keeps the indexes of a state: its name, its group and its project.
-func setState(t *tx, r row) {
-	project, id := text(r, "project"), text(r, "id")
-	t.setIndex(id, "state-name", project, text(r, "name"))
-	t.setIndex(text(r, "group"), "state-group", id)
-	t.setIndex(project, "state-project", id)
-}
-
-func unsetState(t *tx, r row) {
-	project, id := text(r, "project"), text(r, "id")
-	t.dropIndex("state-name", project, text(r, "name"))
-	t.dropIndex("state-group", id)
-	t.dropIndex("state-project", id)
+// group is the group of a state, or "".
+func (c *call) group(t *tx, state string) string {
+	s, _ := t.get(c.kinds.state, state)
+	return text(s.row, "group")
 }
 
 // soleDefault takes the default from the project's other states. The service

@@ -182,17 +182,23 @@ func (t *tx) insert(k *kind, in []byte, r row) stored {
 	key := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(in)+8), in...), n)
 	must(rows.Put(key, encode(only(r, k.all))))
 	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
+	t.enter(k, nil, r)
 	t.add("n:"+k.name+":"+string(in), 1)
 	return stored{key, r}
 }
 
 // save replaces a row.
 func (t *tx) save(k *kind, s stored) {
+	t.enter(k, t.read(k, s.key), s.row)
 	must(t.btx.Bucket(k.rows).Put(s.key, encode(only(s.row, k.all))))
 }
 
-// remove deletes a row.
+// remove deletes a row, if it is there: what hangs on another may have gone with that.
 func (t *tx) remove(k *kind, s stored) {
+	if t.btx.Bucket(k.rows).Get(s.key) == nil {
+		return
+	}
+	t.enter(k, t.read(k, s.key), nil)
 	must(t.btx.Bucket(k.rows).Delete(s.key))
 	must(t.btx.Bucket(k.ids).Delete(scope(text(s.row, "id"))))
 	t.add("n:"+k.name+":"+string(s.key[:len(s.key)-8]), -1)
@@ -204,9 +210,13 @@ func (t *tx) get(k *kind, id string) (stored, bool) {
 	if key == nil {
 		return stored{}, false
 	}
+	return stored{append([]byte(nil), key...), t.read(k, key)}, true
+}
+
+func (t *tx) read(k *kind, key []byte) row {
 	r, err := decodeRow(t.btx.Bucket(k.rows).Get(key))
 	must(err)
-	return stored{append([]byte(nil), key...), r}, true
+	return r
 }
 
 // find is the key of a row, valid within the transaction; nil if there is none.
@@ -238,6 +248,9 @@ func (t *tx) in(k *kind, within []byte, id string) (stored, bool) {
 	}
 	return s, true
 }
+
+// has says whether a scope has a row.
+func (t *tx) has(k *kind, within []byte, id string) bool { return hasPrefix(t.find(k, id), within) }
 
 // count is the length of a list.
 func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":" + string(in)) }
@@ -324,6 +337,14 @@ func (t *tx) under(limit int, parts ...string) []string {
 		out = append(out, string(v))
 	}
 	return out
+}
+
+// first is the value of the first key that begins with the parts, or "".
+func (t *tx) first(parts ...string) string {
+	for _, value := range t.under(1, parts...) {
+		return value
+	}
+	return ""
 }
 
 // last is the value of the last key that begins with the parts, or "".

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -86,21 +85,21 @@ func TestParallelCreationsGetDenseNumbers(t *testing.T) {
 	}
 	wg.Wait()
 	seen := map[string]bool{}
-	var numbers []string
+	var numbers []int
 	for _, r := range s.Rows("work_item") {
 		if id := text(r, "external_id"); id != "" && seen[id] {
 			t.Errorf("external id %s twice", id)
 		}
 		seen[text(r, "external_id")] = true
-		numbers = append(numbers, sequenceKey(r))
+		numbers = append(numbers, int(number(r, "sequence_id")))
 	}
 	if want := 1 + writers/2*each*4/5; len(numbers) != want {
 		t.Fatalf("%d items, want %d", len(numbers), want)
 	}
 	slices.Sort(numbers)
 	for i, n := range numbers {
-		if n != paddedNumber(strconv.Itoa(i+1)) {
-			t.Fatalf("sequence %s in place %d", n, i+1)
+		if n != i+1 {
+			t.Fatalf("sequence %d in place %d", n, i+1)
 		}
 	}
 }
@@ -215,3 +214,31 @@ type quiet struct{ testing.TB }
 func (*quiet) Helper() {}
 
 func (*quiet) Context() context.Context { return context.Background() }
+
+func TestADatabaseOfAnOlderPlanformGetsItsIndexes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	s := openTest(t, Options{Path: path})
+	marked := `{"name": "kept", "external_id": "a", "external_source": "b"}`
+	want(t, ask(t, s, http.MethodPost, itemsPath, marked), http.StatusCreated)
+	err := s.store.update(func(t *tx) error {
+		for _, k := range s.kinds.every {
+			for _, r := range t.all(k, nil) {
+				t.enter(k, r.row, nil)
+			}
+		}
+		t.setIndex("1", "seeded")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, ask(t, s, http.MethodGet, "work-items/WEB-2/", ""), http.StatusForbidden)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, Options{Path: path})
+	want(t, ask(t, s, http.MethodGet, "work-items/WEB-2/", ""), http.StatusOK)
+	want(t, ask(t, s, http.MethodPost, itemsPath, marked), http.StatusConflict)
+	want(t, ask(t, s, http.MethodPost, "projects/", `{"name": "Website", "identifier": "W"}`), http.StatusConflict)
+}

@@ -7,16 +7,13 @@ func (s *Server) itemTypes() *resource {
 	return &resource{
 		kind: k, param: "type", within: inProject, oldest: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
-			if refused := c.taken(t, k, text(r, "project"), old, r, "Work item type"); refused != nil || old != nil {
-				return refused
+			if old == nil {
+				r["is_default"] = t.count(k, inProject(c)) == 0
+				r["level"] = 0
+				r["logo_props"] = row{}
 			}
-			r["is_default"] = t.count(k, inProject(c)) == 0
-			r["level"] = 0
-			r["logo_props"] = row{}
 			return nil
 		},
-		written: func(_ *call, t *tx, old, r row) { setExternal(t, k, text(r, "project"), old, r) },
-		removed: func(_ *call, t *tx, r row) { setExternal(t, k, text(r, "project"), r, nil) },
 	}
 }
 

@@ -114,8 +114,8 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 		r["description_html"] = html
 	}
 	r["assignees"] = kept(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
-	r["labels"] = kept(r, "labels", func(id string) bool { return t.index("label-project", id) == project })
-	if state := text(r, "state"); state != "" && t.index("state-project", state) != project {
+	r["labels"] = kept(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
+	if state := text(r, "state"); state != "" && !t.has(c.kinds.state, scope(project), state) {
 		return new(badRequest("State is not valid please pass a valid state_id"))
 	}
 	if parent := text(r, "parent"); parent != "" {
@@ -135,7 +135,7 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	if len(r["assignees"].([]any)) == 0 {
 		r["assignees"] = c.defaultAssignees(t, project)
 	}
-	return c.taken(t, c.kinds.workItem, project, nil, r, "Issue")
+	return nil
 }
 
 // defaultAssignees is who gets a new item that names nobody: the project's
@@ -153,9 +153,6 @@ func (c *call) defaultAssignees(t *tx, project string) []any {
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
-	if refused := c.taken(t, c.kinds.workItem, text(r, "project"), old, r, "Issue"); refused != nil {
-		return refused
-	}
 	if n, ok := c.in["sequence_id"].(json.Number); ok {
 		r["sequence_id"] = n
 	}
@@ -173,7 +170,7 @@ func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
 
 // completion is when an item in its state was completed: now, or not.
 func (c *call) completion(t *tx, r row) any {
-	if t.index("state-group", text(r, "state")) == "completed" {
+	if c.group(t, text(r, "state")) == "completed" {
 		return c.stamp()
 	}
 	return nil
@@ -205,7 +202,7 @@ func createWorkItem(c *call, t *tx) reply {
 	project := c.vars["project"]
 	c.fresh(k, r)
 	r["created_by"] = c.user
-	if refused := prepareWorkItem(c, t, nil, r); refused != nil {
+	if refused := c.workItems().refuse(c, t, nil, r); refused != nil {
 		return *refused
 	}
 	sequence := t.add("sequence:"+project, 1)
@@ -292,30 +289,11 @@ func (c *call) spoof(r row) (kept row, bad bool) {
 	return kept, false
 }
 
-// indexWorkItem keeps the indexes of an item; old is nil for a new one, r for
+// indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new one, r for
 // one that goes.
 func (c *call) indexWorkItem(t *tx, old, r row) {
-	k := c.kinds.workItem
-	either := r
-	if r == nil {
-		either = old
-	}
-	project, id := text(either, "project"), text(either, "id")
-	if old != nil && (r == nil || old["sequence_id"] != r["sequence_id"]) {
-		t.dropIndex("sequence", project, sequenceKey(old), id)
-	}
-	if r != nil && (old == nil || old["sequence_id"] != r["sequence_id"]) {
-		t.setIndex(id, "sequence", project, sequenceKey(r), id)
-	}
-	setExternal(t, k, project, old, r)
 	move := func(name, counter string) {
-		before, after := "", ""
-		if old != nil {
-			before = text(old, name)
-		}
-		if r != nil {
-			after = text(r, name)
-		}
+		before, after := text(old, name), text(r, name)
 		if before == after {
 			return
 		}
@@ -329,23 +307,12 @@ func (c *call) indexWorkItem(t *tx, old, r row) {
 	move("state", "in-state:")
 	move("parent", "children:")
 	if old != nil {
-		t.dropIndex("order", text(old, "state"), orderKey(number(old, "sort_order")), id)
+		t.dropIndex("order", text(old, "state"), orderKey(number(old, "sort_order")), text(old, "id"))
 	}
 	if r != nil {
 		order := number(r, "sort_order")
-		t.setIndex(strconv.FormatFloat(order, 'g', -1, 64), "order", text(r, "state"), orderKey(order), id)
+		t.setIndex(strconv.FormatFloat(order, 'g', -1, 64), "order", text(r, "state"), orderKey(order), text(r, "id"))
 	}
-}
-
-func sequenceKey(r row) string {
-	n, _ := r["sequence_id"].(json.Number)
-	return paddedNumber(n.String())
-}
-
-// paddedNumber makes numbers sort as text, so that a new one goes to the end of
-// the index.
-func paddedNumber(s string) string {
-	return strings.Repeat("0", max(0, 12-len(s))) + s
 }
 
 // dropSubItems deletes the items below one that is deleted, as the service does.
@@ -386,9 +353,6 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity} {
 		for _, s := range t.all(k, scope(id)) {
 			t.remove(k, s)
-			if k == c.kinds.link {
-				t.dropIndex("link-url", id, text(s.row, "url"), text(s.row, "id"))
-			}
 		}
 	}
 }
@@ -404,12 +368,12 @@ func byIdentifier(c *call, t *tx) reply {
 	if err != nil {
 		return notFound() // more than any sequence has
 	}
-	project := t.index("identifier", c.vars["identifier"])
+	project := t.first("identifier", c.vars["identifier"])
 	c.vars["project"] = project
 	if c.inArchivedProject(t) {
 		return notFound()
 	}
-	found := t.under(2, "sequence", project, paddedNumber(strconv.Itoa(n)))
+	found := t.under(2, "sequence", project, strconv.Itoa(n))
 	switch len(found) {
 	case 0:
 		return notFound()
@@ -428,7 +392,7 @@ func listWorkItems(c *call, t *tx) reply {
 	project := c.vars["project"]
 	source, id := c.query.Get("external_source"), c.query.Get("external_id")
 	if source != "" && id != "" {
-		found := t.under(2, "external", res.kind.name, project, source, id)
+		found := t.under(2, "work_item external ID", project, source, id)
 		switch len(found) {
 		case 0:
 			return notFound()

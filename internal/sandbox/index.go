@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"context"
+	"net/http"
+	"slices"
+)
+
+// index finds the records of a kind by what stands in some of their fields, and says whether two may have the same
+// there. The store keeps it up to date.
+type index struct {
+	name   string   // kinds with the same name share the index
+	fields []string // a record without the last one is not in the index
+	// clash is what is told who brings what another record has; nil, or an answer of nil, lets it in.
+	clash func(c *call, old, r row, other string) *reply
+	// late says that a request does not notice what was stored after it came.
+	late bool
+}
+
+// key is where a row stands in the index, nil if it does not.
+func (ix *index) key(r row) []string {
+	if r == nil {
+		return nil
+	}
+	key := []string{ix.name}
+	for _, name := range ix.fields {
+		key = append(key, plain(r[name]))
+	}
+	if key[len(key)-1] == "" {
+		return nil
+	}
+	return append(key, text(r, "id"))
+}
+
+// enter keeps the indexes of a kind; old is nil for a new row, r for one that goes.
+func (t *tx) enter(k *kind, old, r row) {
+	for _, ix := range k.indexes {
+		before, after := ix.key(old), ix.key(r)
+		if slices.Equal(before, after) {
+			continue
+		}
+		if before != nil {
+			t.dropIndex(before...)
+		}
+		if after != nil {
+			t.setIndex(text(r, "id"), after...)
+		}
+	}
+}
+
+// clash answers a row that has what must be unique and another record has.
+func (c *call) clash(t *tx, k *kind, old, r row) *reply {
+	for _, ix := range k.indexes {
+		key := ix.key(r)
+		if ix.clash == nil || key == nil {
+			continue
+		}
+		for _, other := range t.under(1<<20, key[:len(key)-1]...) {
+			if other == text(r, "id") || ix.late && !c.notices(t, k, other) {
+				continue
+			}
+			if refused := ix.clash(c, old, r, other); refused != nil {
+				return refused
+			}
+		}
+	}
+	return nil
+}
+
+// uniqueName lets a name stand once below the record that the column in names.
+func uniqueName(kind, in, message string) index {
+	return index{name: kind + " name", fields: []string{in, "name"}, clash: func(_ *call, old, _ row, other string) *reply {
+		if old != nil {
+			return new(badPayload())
+		}
+		return new(reply{http.StatusConflict, row{"error": message, "id": other}})
+	}}
+}
+
+// uniqueExternalID lets an external ID stand once below the record that the column in names. A new record is checked
+// only if it has a source as well; a change is checked only if it brings another external ID, and is told its own record.
+func uniqueExternalID(kind, in, what string) index {
+	return index{name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, late: true, clash: func(c *call, old, r row, other string) *reply {
+		if text(r, "external_source") == "" && (old == nil || kind == "label") {
+			return nil
+		}
+		if old != nil {
+			if _, given := c.in["external_id"]; !given || text(old, "external_id") == text(r, "external_id") {
+				return nil
+			}
+			other = text(old, "id")
+		}
+		return new(reply{http.StatusConflict, row{"error": what + " with the same external id and external source already exists", "id": other}})
+	}}
+}
+
+// horizon is how many records of each kind a request knows of: later ones it does not notice where something must be
+// unique. Nil is all there are; an empty one is none.
+type horizon map[*kind]uint64
+
+type horizonKey struct{}
+
+func horizonOf(req *http.Request) horizon {
+	h, _ := req.Context().Value(horizonKey{}).(horizon)
+	return h
+}
+
+func (h horizon) on(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), horizonKey{}, h))
+}
+
+// Arrived is the request as one that came now: it does not notice an external ID that is stored from here on, as
+// requests at the running server that come together. It is for tests.
+func (s *Server) Arrived(req *http.Request) *http.Request {
+	h := horizon{}
+	must(s.store.view(func(t *tx) error {
+		for _, k := range s.kinds.every {
+			h[k] = t.made(k)
+		}
+		return nil
+	}))
+	return h.on(req)
+}
+
+// Unaware is the request as one that notices nothing that must be unique. It is for tests.
+func Unaware(req *http.Request) *http.Request { return horizon{}.on(req) }
+
+// unaware says whether the request notices nothing.
+func (h horizon) unaware() bool { return h != nil && len(h) == 0 }
+
+// notices says whether a record that is there counts for what must be unique.
+func (c *call) notices(t *tx, k *kind, id string) bool {
+	return c.noticed == nil || !c.noticed.unaware() && t.number(k, id) <= c.noticed[k]
+}

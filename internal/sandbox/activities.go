@@ -56,13 +56,7 @@ func listActivities(res *resource) handler {
 			}
 			slices.SortStableFunc(all, less)
 		}
-		return c.paged(len(all), func(skip, size int) any {
-			out := []row{}
-			for _, r := range all[min(skip, len(all)):min(len(all), skip+size)] {
-				out = append(out, res.render(c, t, r))
-			}
-			return out
-		})
+		return renderPage(c, all, func(r row) row { return res.render(c, t, r) })
 	}
 }
 

@@ -149,13 +149,7 @@ func (c *call) itemsOf(t *tx, members *kind, of string) reply {
 	}
 	slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
 	res := c.workItems()
-	return c.paged(len(found), func(skip, size int) any {
-		out := []row{}
-		for _, s := range found[min(skip, len(found)):min(len(found), skip+size)] {
-			out = append(out, res.render(c, t, s.row))
-		}
-		return out
-	})
+	return renderPage(c, found, func(s stored) row { return res.render(c, t, s.row) })
 }
 
 func (c *call) cycleIssue(t *tx) (stored, bool) {

@@ -22,22 +22,30 @@
 // Requests may come in parallel. Sequence numbers of work items are dense and
 // unique within a project.
 //
-// # Two voices
+// # Response profiles
 //
 // [Observed] answers as the running server does. [Contract] answers as the
 // documented contract says, which differs in statuses, in paging, in the
 // dialect of customer requests and in the one route without trailing slash.
 // Both speak about the same store.
 //
+// # How to add a kind
+//
+// One row of newKinds is all that a plain kind takes: its name, the path of its
+// list below the workspace, its columns, the fields that a body may set, and
+// what is unique. Requests that go wrong, a log of the requests and records that
+// are not unique are for tests: package sandboxtest stands around the sandbox.
+//
 // # How it differs from a real server
 //
 //   - Everything a background worker does late (activities, link metadata) is
 //     there with the answer to the request that causes it.
-//   - The race between two writers of one external id does not happen, unless
-//     [UniqueInTurn] asks for it: one of them is told 409.
+//   - The race between two writers of one external id does not happen: one of
+//     them is told 409.
 //   - The limiter is exact at any concurrency.
 //   - Deletion is final but for references to deleted work items; there is no
 //     restore.
+//   - The fields of an answer are in the order of their names.
 //   - Text outside of an element becomes a paragraph in a description. With newer
 //     versions of the service's parser it becomes a span.
 //   - The address of a link is checked after its other fields.

@@ -31,7 +31,7 @@ func (k *kinds) add(made *kind) *kind {
 }
 
 // newKinds makes the kinds. A few fields are documented otherwise than the
-// service runs, so they depend on the voice.
+// service runs, so they depend on the response profile.
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	k.people()

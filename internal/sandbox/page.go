@@ -14,13 +14,13 @@ const (
 	contractMaxLimit = 100
 )
 
-// window is the part of a list that a request asks for.
-type window struct {
+// page is the part of a list that a request asks for.
+type page struct {
 	skip, size int
-	page       int
+	number     int
 }
 
-// paged answers with one window of a list of the given length. fetch returns
+// paged answers with one page of a list of the given length. fetch returns
 // size rows after the first skip.
 func (c *call) paged(total int, fetch func(skip, size int) any) reply {
 	return c.pagedBy(total, c.opts.PerPage, fetch)
@@ -28,24 +28,24 @@ func (c *call) paged(total int, fetch func(skip, size int) any) reply {
 
 func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply {
 	if c.contract() {
-		w := c.offsetWindow()
-		return reply{http.StatusOK, row{"results": fetch(w.skip, w.size), "count": total}}
+		p := c.offsetPage()
+		return reply{http.StatusOK, row{"results": fetch(p.skip, p.size), "count": total}}
 	}
-	w, wrong := c.cursorWindow(perPage)
+	p, wrong := c.cursorPage(perPage)
 	if wrong != nil {
 		return *wrong
 	}
-	results := fetch(w.skip, w.size)
-	pages := (total + w.size - 1) / w.size
+	results := fetch(p.skip, p.size)
+	pages := (total + p.size - 1) / p.size
 	return reply{http.StatusOK, row{
 		"grouped_by":        nil,
 		"sub_grouped_by":    nil,
 		"total_count":       total,
-		"next_cursor":       fmt.Sprintf("%d:%d:0", w.size, w.page+1),
-		"prev_cursor":       fmt.Sprintf("%d:%d:1", w.size, w.page-1),
-		"next_page_results": w.skip+w.size < total,
-		"prev_page_results": w.page > 0,
-		"count":             max(0, min(w.size, total-w.skip)),
+		"next_cursor":       fmt.Sprintf("%d:%d:0", p.size, p.number+1),
+		"prev_cursor":       fmt.Sprintf("%d:%d:1", p.size, p.number-1),
+		"next_page_results": p.skip+p.size < total,
+		"prev_page_results": p.number > 0,
+		"count":             max(0, min(p.size, total-p.skip)),
 		"total_pages":       pages,
 		"total_results":     total,
 		"extra_stats":       nil,
@@ -53,59 +53,70 @@ func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply
 	}}
 }
 
-// cursorWindow reads per_page and cursor as the running server does: of the
+// cursorPage reads per_page and cursor as the running server does: of the
 // cursor only the middle number counts, and nothing else is looked at.
-func (c *call) cursorWindow(perPage int) (window, *reply) {
-	w := window{size: perPage}
+func (c *call) cursorPage(perPage int) (page, *reply) {
+	p := page{size: perPage}
 	if c.query.Has("per_page") {
 		n, err := strconv.Atoi(c.query.Get("per_page"))
 		switch {
 		case err != nil:
-			return w, new(refuse(http.StatusBadRequest, "detail", "Invalid per_page parameter."))
+			return p, new(refuse(http.StatusBadRequest, "detail", "Invalid per_page parameter."))
 		case n > c.opts.PerPage:
-			return w, new(refuse(http.StatusBadRequest, "detail", fmt.Sprintf("Invalid per_page value. Cannot exceed %d.", c.opts.PerPage)))
+			return p, new(refuse(http.StatusBadRequest, "detail", fmt.Sprintf("Invalid per_page value. Cannot exceed %d.", c.opts.PerPage)))
 		}
-		w.size = n
+		p.size = n
 	}
 	if c.query.Has("cursor") {
 		parts := strings.Split(c.query.Get("cursor"), ":")
 		if len(parts) != 3 {
-			return w, new(refuse(http.StatusBadRequest, "detail", "Invalid cursor parameter."))
+			return p, new(refuse(http.StatusBadRequest, "detail", "Invalid cursor parameter."))
 		}
-		for i, p := range parts {
-			n, err := strconv.Atoi(p)
+		for i, part := range parts {
+			n, err := strconv.Atoi(part)
 			if err != nil {
-				return w, new(refuse(http.StatusBadRequest, "detail", "Invalid cursor parameter."))
+				return p, new(refuse(http.StatusBadRequest, "detail", "Invalid cursor parameter."))
 			}
 			if i == 1 {
-				w.page = n
+				p.number = n
 			}
 		}
 	}
-	if w.page < 0 {
-		return w, new(refuse(http.StatusBadRequest, "detail", "Error in parsing"))
+	if p.number < 0 {
+		return p, new(refuse(http.StatusBadRequest, "detail", "Error in parsing"))
 	}
-	if w.size < 1 {
-		return w, new(serverError())
+	if p.size < 1 {
+		return p, new(serverError())
 	}
-	w.skip = w.page * w.size
-	return w, nil
+	p.skip = p.number * p.size
+	return p, nil
 }
 
-// offsetWindow reads limit and offset as documented. A list that is documented
+// offsetPage reads limit and offset as documented. A list that is documented
 // to take neither is given whole.
-func (c *call) offsetWindow() window {
-	w := window{size: contractLimit}
+func (c *call) offsetPage() page {
+	p := page{size: contractLimit}
 	if c.route.whole {
-		w.size = int(^uint(0) >> 2)
+		p.size = int(^uint(0) >> 2)
 	}
 	if n, err := strconv.Atoi(c.query.Get("limit")); err == nil && n > 0 {
-		w.size = min(n, contractMaxLimit)
+		p.size = min(n, contractMaxLimit)
 	}
 	if n, err := strconv.Atoi(c.query.Get("offset")); err == nil && n > 0 {
-		w.skip = n
+		p.skip = n
 	}
-	return w
+	return p
+}
+
+// renderPage pages a list of which only what is on the page is to be rendered.
+func renderPage[T any](c *call, all []T, render func(T) row) reply {
+	return c.paged(len(all), func(skip, size int) any {
+		out := []row{}
+		for _, v := range all[min(skip, len(all)):min(len(all), skip+size)] {
+			out = append(out, render(v))
+		}
+		return out
+	})
 }
 
 // pageOf pages a list that is at hand.

@@ -213,10 +213,8 @@ func removeProject(c *call, t *tx) reply {
 			c.forgetWorkItem(t, item.row)
 		}
 	}
-	for _, k := range []*kind{c.kinds.state, c.kinds.label, c.kinds.cycle, c.kinds.module, c.kinds.itemType, c.kinds.estimate} {
-		for _, child := range t.all(k, scope(id)) {
-			t.remove(k, child)
-		}
+	for _, k := range c.kinds.every {
+		c.clear(t, k, id)
 	}
 	t.remove(c.kinds.project, s)
 	return reply{status: http.StatusNoContent}

@@ -89,20 +89,14 @@ func (res *resource) list(c *call, t *tx) reply {
 	if res.sort != nil {
 		all := t.all(res.kind, in)
 		slices.SortStableFunc(all, func(a, b stored) int { return res.sort(a.row, b.row) })
-		return c.paged(len(all), func(skip, size int) any {
-			out := []row{}
-			for _, s := range all[min(skip, len(all)):min(len(all), skip+size)] {
-				out = append(out, res.render(c, t, s.row))
-			}
-			return out
-		})
+		return renderPage(c, all, func(s stored) row { return res.render(c, t, s.row) })
 	}
-	return c.paged(t.count(res.kind, in), func(skip, size int) any { return res.window(c, t, in, skip, size) })
+	return c.paged(t.count(res.kind, in), func(skip, size int) any { return res.page(c, t, in, skip, size) })
 }
 
-// window reads part of a list. Rows that are shown as they are kept are not
+// page reads part of a list. Rows that are shown as they are kept are not
 // decoded: a long list is mostly copied.
-func (res *resource) window(c *call, t *tx, in []byte, skip, size int) any {
+func (res *resource) page(c *call, t *tx, in []byte, skip, size int) any {
 	raw := []json.RawMessage{}
 	rendered := []row{}
 	plain := res.show == nil && len(res.kind.hidden) == 0 && c.fields() == nil && c.expands() == nil

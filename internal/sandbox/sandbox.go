@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Answers is the voice in which the server answers.
+// Answers is the response profile of the server.
 type Answers int
 
 const (

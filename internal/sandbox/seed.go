@@ -61,17 +61,12 @@ const (
 
 // seedState is the fixed id of a state that comes with a seeded project, or "".
 func seedState(project, name string) string {
-	switch project {
-	case projectWeb:
-		return map[string]string{
-			"Backlog": stateBacklog, "Todo": stateTodo, "In Progress": stateInProgress, "Done": stateDone, "Cancelled": stateCancelled,
-		}[name]
-	case projectOps:
-		return map[string]string{
-			"Backlog": opsStateBacklog, "Todo": opsStateTodo, "In Progress": opsStateInProgress, "Done": opsStateDone, "Cancelled": opsStateCancelled,
-		}[name]
-	}
-	return ""
+	return map[string]string{
+		projectWeb + "Backlog": stateBacklog, projectWeb + "Todo": stateTodo, projectWeb + "In Progress": stateInProgress,
+		projectWeb + "Done": stateDone, projectWeb + "Cancelled": stateCancelled,
+		projectOps + "Backlog": opsStateBacklog, projectOps + "Todo": opsStateTodo, projectOps + "In Progress": opsStateInProgress,
+		projectOps + "Done": opsStateDone, projectOps + "Cancelled": opsStateCancelled,
+	}[project+name]
 }
 
 // seedPoint is the fixed id of a value of WEB's estimate.

@@ -25,12 +25,12 @@ type walker struct {
 func (w *walker) position(n *node) diag.Position { return position(w.source, n) }
 
 func position(s *source, n *node) diag.Position {
-	return diag.Position{File: s.name, Line: int32(n.Line), Column: int32(n.Column)} //nolint:gosec // files are smaller
+	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
 
 // document reads what stands at the top of a document.
 func (w *walker) document(root *node) {
-	number := int32(len(w.origins)) //nolint:gosec // limited by the elements
+	number := len(w.origins)
 	w.origins = append(w.origins, nil)
 	root, done := w.follow(root)
 	defer done()
@@ -122,7 +122,7 @@ func (w *walker) sourceInstance(n *node) map[string]any {
 }
 
 // setSource notes where a document comes from. Documents of one source share it.
-func (w *walker) setSource(document int32, origin map[string]any) {
+func (w *walker) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
 	s.Workspace, _ = origin[schema.Workspace].(string)
@@ -180,7 +180,7 @@ func (w *walker) tag(n *node, path string) bool {
 }
 
 // list finds the objects of a section, and those that are written inside them.
-func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32, name string) {
+func (w *walker) list(k *kindInfo, section *node, parent, outer, document int, name string) {
 	n, done := w.follow(section)
 	defer done()
 	if n == nil || isNull(n) {
@@ -205,7 +205,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int32,
 			if w.tooMany || w.full {
 				break
 			}
-			w.entry(k, entry, item{parent: parent, outer: outer, index: int32(i), document: document, mergedInto: -1, kind: k, source: w.source}, path)
+			w.entry(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: w.source}, path)
 		}
 	}
 	w.depth--
@@ -225,7 +225,7 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 			hint = "write its fields, such as " + k.Fields[i].Name + ": ..."
 		}
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
+			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
 			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
 		}})
 		return
@@ -233,14 +233,14 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 	if _, most := dense(w.spent.bytes); len(w.items) >= most {
 		w.full = true
 		w.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(int(it.index)) + "]",
+			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
 			Summary: "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", Hint: "split it and apply the parts one after another",
 		}})
 		return
 	}
 	it.node = n
-	it.line, it.column = int32(entry.Line), int32(entry.Column) //nolint:gosec // files are smaller
-	at := int32(len(w.items))                                   //nolint:gosec // limited by the elements
+	it.line, it.column = entry.Line, entry.Column
+	at := len(w.items)
 	pairs := n.Content
 	if !short {
 		flat := w.pairs(n)
@@ -297,7 +297,7 @@ func cyclicAlias(s *source, n *node) finding {
 }
 
 // listPath is the path of a section in the document.
-func (r *reader) listPath(parent, outer int32, name string) string {
+func (r *reader) listPath(parent, outer int, name string) string {
 	switch {
 	case outer >= 0:
 		return r.path(outer) + "." + name
@@ -309,7 +309,7 @@ func (r *reader) listPath(parent, outer int32, name string) string {
 }
 
 // path is the place of an object in its document, such as projects[0].work_items[3].
-func (r *reader) path(i int32) string {
+func (r *reader) path(i int) string {
 	it := &r.items[i]
-	return r.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(int(it.index)) + "]"
+	return r.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
 }

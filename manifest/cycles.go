@@ -47,8 +47,8 @@ func (c *dependencyCycle) finding(path string) finding {
 // cycles reports things that are above themselves by a field that names one of their own kind.
 func (r *reader) cycles() {
 	type step struct {
-		item int32
-		walk int32 // in which it was first seen
+		item int
+		walk int // in which it was first seen
 	}
 	seen := map[*resource.Object]*step{}
 	for _, sorted := range resource.Kinds() { // in an order: what is beyond the limit of findings is the same each time
@@ -57,7 +57,7 @@ func (r *reader) cycles() {
 			clear(seen)
 			for i := range r.items {
 				if it := &r.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
-					seen[it.object] = &step{item: int32(i), walk: -1}
+					seen[it.object] = &step{item: i, walk: -1}
 				}
 			}
 			for i := range r.items {

@@ -24,7 +24,7 @@ func (r *reader) decode(s *source, first int, drop bool) {
 		present: properties{found: &r.found, kinds: r.kinds, source: s},
 	}
 	for i := first; i < len(r.items); i++ {
-		d.item(int32(i)) //nolint:gosec // limited by the elements
+		d.item(i)
 	}
 }
 
@@ -43,7 +43,7 @@ type decoder struct {
 }
 
 // item decodes one item.
-func (d *decoder) item(i int32) {
+func (d *decoder) item(i int) {
 	it := &d.items[i]
 	o, k := it.object, it.kind
 	o.Kind = k.Kind

@@ -212,7 +212,7 @@ func TestCharactersLieAcrossBlocks(t *testing.T) {
 		}
 		bad := strings.Repeat("x", shift) + strings.Repeat("€😀é", 50_000) + "\xff"
 		_, found = load(t, "projects:\n- {key: a, description: "+bad+"}\n", manifest.Limits{})
-		if len(found) != 1 || found[0].Position.Line != 2 || int(found[0].Position.Column) != 25+shift+150_000 {
+		if len(found) != 1 || found[0].Position.Line != 2 || found[0].Position.Column != 25+shift+150_000 {
 			t.Errorf("shifted by %d: %v", shift, found)
 		}
 	}

@@ -48,7 +48,7 @@ func (d *decoder) readBool(name string, n *node) *bool {
 }
 
 // joinLifecycle puts what a later document says of an object's coming and going to what an earlier one says.
-func (r *reader) joinLifecycle(i int32, to, from *resource.Object) {
+func (r *reader) joinLifecycle(i int, to, from *resource.Object) {
 	for _, key := range from.Previously {
 		if !slices.Contains(to.Previously, key) {
 			to.Previously = append(to.Previously, key)
@@ -76,12 +76,12 @@ func (r *reader) checkPreviously() {
 				continue
 			}
 			summary := "the manifest still has " + diag.A(it.kind.Noun()) + " with the key " + quote(key)
-			if first == int32(i) {
+			if first == i {
 				summary = quote(key) + " is the key that it has"
 			}
 			other := r.items[first].object
 			r.found.add(finding{Diagnostic: diag.Diagnostic{
-				Code: "still-there", Position: it.object.Position, Path: r.path(int32(i)) + "." + schema.Previously, Address: string(it.object.Address),
+				Code: "still-there", Position: it.object.Position, Path: r.path(i) + "." + schema.Previously, Address: string(it.object.Address),
 				Summary: summary, Hint: "write a key there that nothing has any more",
 				Related: []diag.Related{{Position: other.Position, Note: "it is at"}},
 			}})

@@ -137,8 +137,8 @@ type reader struct {
 	items []item
 	flat  map[*node][]*node // mappings with merge keys, merged; of the file that is being read
 
-	index map[objectKey]int32 // of items
-	known map[identityKey]int32
+	index map[objectKey]int // of items
+	known map[identityKey]int
 }
 
 // written is a text and its place.
@@ -153,16 +153,16 @@ type item struct {
 	kind       *kindInfo
 	node       *node // a mapping, or the text that stands for one; nil once it is decoded
 	source     *source
-	line       int32
-	column     int32
-	parent     int32 // item that it lives in, -1 = the workspace
-	outer      int32 // item of the same kind that it is written inside, or -1
-	index      int32 // place in the list that it is written in
-	document   int32
-	mergedInto int32 // the item that it was merged into, or -1
-	ok         bool  // it was decoded and nothing is wrong with its own fields
-	hasKey     bool  // the key was written
-	merges     bool  // the mapping has merge keys
+	line       int
+	column     int
+	parent     int // item that it lives in, -1 = the workspace
+	outer      int // item of the same kind that it is written inside, or -1
+	index      int // place in the list that it is written in
+	document   int
+	mergedInto int  // the item that it was merged into, or -1
+	ok         bool // it was decoded and nothing is wrong with its own fields
+	hasKey     bool // the key was written
+	merges     bool // the mapping has merge keys
 }
 
 // readFile reads one file: the documents one after another, their objects on all cores.

@@ -13,7 +13,7 @@ import (
 // objectKey is by what an object is found: the kind, what it lives in, and its key.
 type objectKey struct {
 	kind   *kindInfo
-	parent int32
+	parent int
 	key    string
 }
 
@@ -26,17 +26,17 @@ type identityKey struct {
 
 // assemble gives every object its key and address, and puts together what several documents say of one thing.
 func (r *reader) assemble() {
-	r.index = make(map[objectKey]int32, len(r.items))
-	r.known = map[identityKey]int32{}
-	names := map[objectKey]int32{}
-	var merged []int32
+	r.index = make(map[objectKey]int, len(r.items))
+	r.known = map[identityKey]int{}
+	names := map[objectKey]int{}
+	var merged []int
 	for i := range r.items {
 		it := &r.items[i]
 		if it.parent >= 0 && r.items[it.parent].mergedInto >= 0 {
 			it.parent = r.items[it.parent].mergedInto
 			it.object.Parent = r.items[it.parent].object
 		}
-		at := int32(i)
+		at := i
 		derived := r.derive(at)
 		key := objectKey{it.kind, it.parent, it.object.Key}
 		if first, twice := r.index[key]; twice {
@@ -79,7 +79,7 @@ func (r *reader) address(it *item) {
 }
 
 // derive gives the object a key if none is written, and reports from what.
-func (r *reader) derive(i int32) (from string) {
+func (r *reader) derive(i int) (from string) {
 	it := &r.items[i]
 	o := it.object
 	if o.Key != "" {
@@ -104,7 +104,7 @@ func (r *reader) derive(i int32) (from string) {
 		o.Key = o.ID
 		return schema.ObjectID
 	}
-	o.Key = "?" + strconv.Itoa(int(i)) // whatever it is, it equals no other
+	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
 		r.found.add(finding{Diagnostic: diag.Diagnostic{
 			Code: "missing-key", Position: o.Position, Path: r.path(i), Summary: "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
@@ -115,7 +115,7 @@ func (r *reader) derive(i int32) (from string) {
 }
 
 // equalKeys reports two objects with one key.
-func (r *reader) equalKeys(i, first int32, derived string) {
+func (r *reader) equalKeys(i, first int, derived string) {
 	it, other := &r.items[i], &r.items[first]
 	d := diag.Diagnostic{
 		Code: "duplicate-object-key", Position: it.object.Position, Path: r.path(i), Address: string(other.object.Address),
@@ -136,7 +136,7 @@ func (r *reader) equalKeys(i, first int32, derived string) {
 }
 
 // checkUniqueID reports a second object that claims the same thing of the service.
-func (r *reader) checkUniqueID(it *item, i int32, id string) {
+func (r *reader) checkUniqueID(it *item, i int, id string) {
 	if id == "" {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *reader) checkUniqueID(it *item, i int32, id string) {
 
 // checkUniqueName reports two objects of one name, if that is by what such things are found, or
 // if the service refuses the second.
-func (r *reader) checkUniqueName(names map[objectKey]int32, it *item, i int32) {
+func (r *reader) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	if it.kind.AdoptOnRequestOnly {
 		return
 	}
@@ -195,7 +195,7 @@ func (r *reader) checkUniqueName(names map[objectKey]int32, it *item, i int32) {
 }
 
 // join puts what a later document says of a thing to what an earlier one says.
-func (r *reader) join(first, i int32) {
+func (r *reader) join(first, i int) {
 	to, from := r.items[first].object, r.items[i].object
 	r.joinIdentity(first, i, to, from)
 	r.joinLifecycle(i, to, from)
@@ -240,7 +240,7 @@ func (r *reader) join(first, i int32) {
 
 // joinIdentity puts together which thing of the service is meant. IDs of two
 // sources are two names of one thing: the one that belongs to no source is kept.
-func (r *reader) joinIdentity(first, i int32, to, from *resource.Object) {
+func (r *reader) joinIdentity(first, i int, to, from *resource.Object) {
 	if from.ID != "" {
 		r.known[identityKey{r.items[i].kind, from.Source, from.ID}] = first
 	}
@@ -254,7 +254,7 @@ func (r *reader) joinIdentity(first, i int32, to, from *resource.Object) {
 	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
 }
 
-func (r *reader) joinText(i int32, name string, to *string, from string, at diag.Position) {
+func (r *reader) joinText(i int, name string, to *string, from string, at diag.Position) {
 	switch {
 	case from == "" || *to == from:
 	case *to == "":
@@ -264,7 +264,7 @@ func (r *reader) joinText(i int32, name string, to *string, from string, at diag
 	}
 }
 
-func (r *reader) conflict(i int32, name, here, there string, at, other diag.Position) {
+func (r *reader) conflict(i int, name, here, there string, at, other diag.Position) {
 	r.found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "conflict", Position: at, Path: r.path(i) + "." + name, Address: string(r.items[i].object.Address),
 		Summary: name + " is " + here + " here and " + there + " elsewhere", Hint: "write it once",

@@ -27,7 +27,7 @@ func (s *kindSet) identifiers() map[string]*regexp.Regexp {
 
 // namesake holds the objects that one name means.
 type namesake struct {
-	first, second int32 // items; second is -1 while there is one only
+	first, second int // items; second is -1 while there is one only
 }
 
 // resolver finds what references name.
@@ -36,12 +36,12 @@ type resolver struct {
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
 
-	warned map[objectKey]int32 // names that are not in the manifest, with the first item that uses them
+	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
 }
 
 // resolve points every reference at what it names.
 func (r *reader) resolve() {
-	s := &resolver{reader: r, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int32{}}
+	s := &resolver{reader: r, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
 	for i := range r.items {
 		it := &r.items[i]
 		if it.mergedInto >= 0 || !it.kind.target {
@@ -52,12 +52,12 @@ func (r *reader) resolve() {
 			continue
 		}
 		for _, f := range it.kind.natural {
-			s.indexName(it, int32(i), it.object.Text(f.Name))
+			s.indexName(it, i, it.object.Text(f.Name))
 		}
 	}
 	for i := range r.items {
 		if it := &r.items[i]; it.mergedInto < 0 && it.kind.refs {
-			s.object(int32(i)) //nolint:gosec // limited by the elements
+			s.object(i)
 		}
 	}
 	s.warn()
@@ -98,7 +98,7 @@ func (r *reader) contradictions() {
 				said[relation{kind, from, to}] = v.Refs[m].Position
 				if other, both := said[relation{kind, to, from}]; both {
 					r.found.add(finding{Diagnostic: diag.Diagnostic{
-						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: r.valuePath(int32(i), v.Field, m), Address: string(it.object.Address),
+						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: r.valuePath(i, v.Field, m), Address: string(it.object.Address),
 						Summary: quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions", Hint: "take one of them out",
 						Related: []diag.Related{{Position: other, Note: "the other way round at"}},
 					}})
@@ -109,7 +109,7 @@ func (r *reader) contradictions() {
 }
 
 // indexName notes that an item bears a name.
-func (s *resolver) indexName(it *item, i int32, name string) {
+func (s *resolver) indexName(it *item, i int, name string) {
 	if name == "" {
 		return
 	}
@@ -123,7 +123,7 @@ func (s *resolver) indexName(it *item, i int32, name string) {
 }
 
 // object resolves the references of one object.
-func (s *resolver) object(i int32) {
+func (s *resolver) object(i int) {
 	o := s.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
@@ -149,7 +149,7 @@ func (s *resolver) object(i int32) {
 }
 
 // scope is the item within which a kind's things are named from an item, or -1 for the workspace.
-func (s *resolver) scope(i int32, k *kindInfo) int32 {
+func (s *resolver) scope(i int, k *kindInfo) int {
 	if k.Parent == "" {
 		return -1
 	}
@@ -162,7 +162,7 @@ func (s *resolver) scope(i int32, k *kindInfo) int32 {
 }
 
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
-func (s *resolver) reference(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
+func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
 	scope := s.scope(i, k)
 	if f.CrossProject && s.elsewhere(k, ref) {
 		return
@@ -241,7 +241,7 @@ func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 }
 
 // valuePath is the place of a reference in the document.
-func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
+func (r *reader) valuePath(i int, f *resource.Field, member int) string {
 	path := r.path(i) + "." + f.Path()
 	if f.Type == resource.RefSet {
 		path += "[" + strconv.Itoa(member) + "]"
@@ -250,7 +250,7 @@ func (r *reader) valuePath(i int32, f *resource.Field, member int) string {
 }
 
 // readable deals with a text that has the form of a readable identifier. It reports whether that is what it is.
-func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32, ref *resource.Reference) bool {
+func (s *resolver) readable(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
 	if k.Identifier.APIName != "" {
 		return false // one word, which may be a name as well: it is looked up
 	}
@@ -280,7 +280,7 @@ func (s *resolver) readable(i int32, f *resource.Field, k *kindInfo, scope int32
 }
 
 // setTarget sets the target, or reports that two bear the name.
-func (s *resolver) setTarget(i int32, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
+func (s *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
 	first := s.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
@@ -326,12 +326,12 @@ func (s *resolver) warn() {
 }
 
 // near looks for keys and names, written behind a prefix, that a text was probably meant to be.
-func (s *resolver) near(k *kindInfo, scope int32, prefix, text string) string {
+func (s *resolver) near(k *kindInfo, scope int, prefix, text string) string {
 	return diag.DidYouMean(text, s.candidates(k, scope, prefix))
 }
 
 // candidates are the keys and names by which things of a kind can be named, keys behind a prefix.
-func (s *resolver) candidates(k *kindInfo, scope int32, prefix string) []string {
+func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
 	for i := range s.items {
@@ -353,7 +353,7 @@ func (s *resolver) candidates(k *kindInfo, scope int32, prefix string) []string 
 }
 
 // nearAnywhere is near for what may live elsewhere.
-func (s *resolver) nearAnywhere(k *kindInfo, scope int32, text string) string {
+func (s *resolver) nearAnywhere(k *kindInfo, scope int, text string) string {
 	prefix := ""
 	if outer, _, ok := strings.Cut(text, "/"); ok {
 		scope, prefix = -1, outer+"/"

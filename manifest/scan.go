@@ -27,8 +27,8 @@ type scanner struct {
 	eof     bool
 	started bool
 	size    int64
-	line    int32  // of the next byte
-	column  int32  // characters before it in its line
+	line    int    // of the next byte
+	column  int    // characters before it in its line
 	since   int    // bytes since the last line end
 	before  byte   // the byte before the next one
 	anchors bool   // an anchor may have been seen
@@ -190,7 +190,7 @@ func (s *scanner) look(block []byte) int {
 				return 0
 			}
 		case isDenied:
-			s.column += int32(utf8.RuneCount(block[begin:i])) //nolint:gosec // a block is small
+			s.column += utf8.RuneCount(block[begin:i])
 			s.denied(rune(c))
 			return 0
 		case isHigh:
@@ -201,7 +201,7 @@ func (s *scanner) look(block []byte) int {
 			}
 			r, size := utf8.DecodeRune(block[i:])
 			if r == utf8.RuneError && size == 1 || r < 0xA0 && r != 0x85 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
-				s.column += int32(utf8.RuneCount(block[begin:i])) //nolint:gosec // a block is small
+				s.column += utf8.RuneCount(block[begin:i])
 				if r == utf8.RuneError && size == 1 {
 					s.stop("not-utf8", "the file is not UTF-8 here", "save it as UTF-8")
 				} else {
@@ -221,7 +221,7 @@ func (s *scanner) look(block []byte) int {
 
 // end takes over what a block added.
 func (s *scanner) end(lastLine []byte, elements int) {
-	s.column += int32(utf8.RuneCount(lastLine)) //nolint:gosec // a block is small
+	s.column += utf8.RuneCount(lastLine)
 	s.since += len(lastLine)
 	if s.since > s.limits.ScalarBytes {
 		s.stop("too-large", "a line is longer than "+bytesText(int64(s.limits.ScalarBytes)), "")

@@ -30,11 +30,11 @@ func syntaxError(file string, err error, text string) diag.Diagnostic {
 	d.Summary, d.Hint = "the file is not valid YAML: "+c.what, c.hint
 	switch {
 	case c.line > 0:
-		d.Position.Line, d.Position.Column = int32(c.line), int32(c.column) //nolint:gosec // files are smaller
+		d.Position.Line, d.Position.Column = c.line, c.column
 	case x.line > 0:
-		d.Position.Line = int32(x.line) //nolint:gosec // files are smaller
+		d.Position.Line = x.line
 	case line > 0:
-		d.Position.Line = int32(line) //nolint:gosec // files are smaller
+		d.Position.Line = line
 		d.Summary = fmt.Sprintf("the file is not valid YAML near line %d: %s", line, c.what)
 	}
 	return d

@@ -20,7 +20,7 @@ type properties struct {
 	reader *reader
 	source *source
 	found  *findings
-	item   int32     // -1 for the document itself
+	item   int       // -1 for the document itself
 	kind   *kindInfo // nil for the document itself
 	names  []string  // what the document may hold
 	within string    // the mapping inside the object whose keys are taken, such as relations, with a dot; "" = none

@@ -164,7 +164,7 @@ func TestFindingsHaveTheirPathInTheDocument(t *testing.T) {
 	a.Index, b.Index, b.Outer = 3, 1, a
 	for i := range b.Values {
 		for k := range b.Values[i].Refs {
-			b.Values[i].Refs[k].Position.Column += int32(k) + 1
+			b.Values[i].Refs[k].Position.Column += k + 1
 		}
 	}
 	_, found := s.plan(w.all())

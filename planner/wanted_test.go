@@ -43,7 +43,7 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 		}
 	}
 	o.Files = presence()
-	o.Position = diag.Position{File: "workspace.yaml", Line: int32(10 * (len(w.objects) + 1)), Column: 3}
+	o.Position = diag.Position{File: "workspace.yaml", Line: 10 * (len(w.objects) + 1), Column: 3}
 	for _, text := range fields {
 		name, value, given := strings.Cut(text, "=")
 		switch name {
@@ -60,7 +60,7 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 			w.t.Fatalf("%s: bad field %q", o.Address, text)
 		}
 		v := resource.Value{Field: field, Text: value, Null: null, Position: o.Position}
-		v.Position.Line += int32(len(o.Values)) + 1
+		v.Position.Line += len(o.Values) + 1
 		o.Values = append(o.Values, v)
 	}
 	slices.SortStableFunc(o.Values, func(a, b resource.Value) int { return fieldIndex(o.Kind, a.Field) - fieldIndex(o.Kind, b.Field) })

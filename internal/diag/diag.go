@@ -11,8 +11,8 @@ import (
 // Position is a place in a manifest. The zero Position is no place.
 type Position struct {
 	File   string // as the user named it; "-" is standard input
-	Line   int32  // from 1
-	Column int32  // from 1, in characters
+	Line   int    // from 1
+	Column int    // from 1, in characters
 }
 
 // IsZero reports whether p is no place.
@@ -22,9 +22,9 @@ func (p Position) IsZero() bool { return p == Position{} }
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
-		s += ":" + strconv.Itoa(int(p.Line))
+		s += ":" + strconv.Itoa(p.Line)
 		if p.Column > 0 {
-			s += ":" + strconv.Itoa(int(p.Column))
+			s += ":" + strconv.Itoa(p.Column)
 		}
 	}
 	return s

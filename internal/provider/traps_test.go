@@ -85,7 +85,7 @@ func (s *service) settled(t *testing.T, manifest string) {
 }
 
 // at fails unless there is one warning, with the code and address, at a line of the manifest.
-func at(t *testing.T, l diag.List, code, address string, line int32, says string) {
+func at(t *testing.T, l diag.List, code, address string, line int, says string) {
 	t.Helper()
 	if len(l) != 1 || l[0].Code != code || l[0].Address != address || l[0].Position.Line != line || !strings.Contains(l[0].Summary+l[0].Hint, says) {
 		t.Errorf("%+v", l)

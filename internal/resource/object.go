@@ -26,7 +26,7 @@ type Object struct {
 	Position   diag.Position
 	Files      []string // the manifests that it stands in, sorted
 	Outer      *Object  // the thing of the same kind inside which it is written, or nil
-	Index      int32    // its place in the list that it is written in
+	Index      int      // its place in the list that it is written in
 	Omitted    []Omission
 }
 

@@ -7,7 +7,7 @@ func (o *Object) Path() string {
 	if o.Kind.Section == "" {
 		return ""
 	}
-	path := o.Kind.Section + "[" + strconv.Itoa(int(o.Index)) + "]"
+	path := o.Kind.Section + "[" + strconv.Itoa(o.Index) + "]"
 	around := o.Outer
 	if around == nil {
 		around = o.Parent

@@ -70,7 +70,7 @@ func onTerminal(o *view.Options) {
 }
 
 func at(line int) diag.Position {
-	return diag.Position{File: "workspace.yaml", Line: int32(line), Column: 5}
+	return diag.Position{File: "workspace.yaml", Line: line, Column: 5}
 }
 
 // object makes a thing of the manifest; pairs are its fields and their texts.

@@ -87,8 +87,8 @@ type jsonNote struct {
 
 type jsonPosition struct {
 	File   string `json:"file"`
-	Line   int32  `json:"line"`
-	Column int32  `json:"column"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
 }
 
 func position(p diag.Position) *jsonPosition {
@@ -102,8 +102,8 @@ type jsonDiagnostic struct {
 	Severity string        `json:"severity"`
 	Code     string        `json:"code"`
 	File     string        `json:"file"`
-	Line     int32         `json:"line"`
-	Column   int32         `json:"column"`
+	Line     int           `json:"line"`
+	Column   int           `json:"column"`
 	Path     string        `json:"path"`
 	Address  string        `json:"address"`
 	Summary  string        `json:"summary"`
@@ -113,8 +113,8 @@ type jsonDiagnostic struct {
 
 type jsonRelated struct {
 	File   string `json:"file"`
-	Line   int32  `json:"line"`
-	Column int32  `json:"column"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
 	Note   string `json:"note"`
 }
 

@@ -14,8 +14,8 @@ const fewMembers = 3
 // It holds numbers and no text, so that a long plan is printed as it is walked.
 type outline struct {
 	nested  []bool
-	child   []int32 // by step: its first child, from 1
-	sibling []int32 // by step: the next child of the same parent, from 1
+	child   []int // by step: its first child, from 1
+	sibling []int // by step: the next child of the same parent, from 1
 	batches map[batchKey]*batch
 	lacking []*absence
 }
@@ -49,10 +49,10 @@ func batchOf(s *planner.Step) batchKey {
 func arrange(plan *planner.Plan) *outline {
 	n := len(plan.Steps)
 	o := &outline{
-		nested: make([]bool, n), child: make([]int32, n), sibling: make([]int32, n),
+		nested: make([]bool, n), child: make([]int, n), sibling: make([]int, n),
 		batches: map[batchKey]*batch{},
 	}
-	last := make([]int32, n) // by step: its last child, from 1
+	last := make([]int, n) // by step: its last child, from 1
 	for i, s := range plan.Steps {
 		if s.Unsupported != "" {
 			o.lack(s)
@@ -69,11 +69,11 @@ func arrange(plan *planner.Plan) *outline {
 		}
 		o.nested[i] = true
 		if last[at] == 0 {
-			o.child[at] = int32(i + 1)
+			o.child[at] = i + 1
 		} else {
-			o.sibling[last[at]-1] = int32(i + 1)
+			o.sibling[last[at]-1] = i + 1
 		}
-		last[at] = int32(i + 1)
+		last[at] = i + 1
 	}
 	return o
 }

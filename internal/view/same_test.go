@@ -24,7 +24,7 @@ func TestWhatFailsForTheSameReasonIsToldOnce(t *testing.T) {
 	for i := range 100 {
 		step := &planner.Step{
 			Address: resource.Address(fmt.Sprintf("work_item/web/i%d", i)), Kind: resource.MustLookup("work_item"), Operation: op,
-			Position: diag.Position{File: "m.yaml", Line: int32(i) + 1, Column: 1},
+			Position: diag.Position{File: "m.yaml", Line: i + 1, Column: 1},
 		}
 		res := executor.StepResult{Step: step, Status: executor.Failed, Err: refusedError{}}
 		if i >= 20 {

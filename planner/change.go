@@ -100,7 +100,7 @@ func (b *changes) planUpdate(i int) {
 		return
 	}
 	if len(d.send) > 0 || mark != nil || adopting {
-		step := b.steps.step(i, Update)
+		step := b.steps.add(i, Update)
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.matchedBy, "looking")
@@ -112,8 +112,7 @@ func (b *changes) planUpdate(i int) {
 			b.checkDates(i, d.send)
 			b.checkRefused(i, d.send)
 			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), mark != nil
-			b.steps.needTargets(i, d.send)
-			step.Needs = b.steps.flushNeeds()
+			step.needsObjects = b.steps.missing(b.steps.targets(i, d.send)...)
 		}
 	}
 	b.addBlocked(i, &d)
@@ -165,13 +164,13 @@ func (b *changes) recordKnown(i int) {
 
 func (b *changes) planCreate(i int) {
 	if root := b.blockers.blocker(i); root != none {
-		step := b.steps.step(i, NotPossible)
+		step := b.steps.add(i, NotPossible)
 		step.Reason, step.Unsupported = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root)
 		return
 	}
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if o.Origin != "" && len(missingRequired(o)) > 0 {
-		step := b.steps.step(i, NotPossible)
+		step := b.steps.add(i, NotPossible)
 		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not have enough fields to create it"
 		return
 	}
@@ -184,7 +183,7 @@ func (b *changes) planCreate(i int) {
 		b.checkFeature(i)
 		b.warnCaseMismatch(i)
 	}
-	step := b.steps.step(i, Create)
+	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
 	step.Operation, step.Newest = f.info.create, b.newest[scope{f.info, f.parent}]
 	lacks := b.blockers.unsupportedRefs(i)
@@ -226,12 +225,10 @@ func (b *changes) planCreate(i int) {
 	} else {
 		step.Values = b.addInitial(o, values)
 	}
-	if f.parent != none {
-		b.steps.need(f.parent)
-		b.needFeature(f)
+	step.needsObjects = b.steps.missing(append(b.steps.targets(i, values), f.parent)...)
+	if b.switchesFeature(f) {
+		step.needsObjects = append(step.needsObjects, f.parent)
 	}
-	b.steps.needTargets(i, values)
-	step.Needs = b.steps.flushNeeds()
 	b.steps.of[i] = step
 	if len(late) > 0 && f.info.update != nil {
 		b.addFollowUpUpdate(i, late, along)
@@ -261,9 +258,9 @@ func (b *changes) noteUnsendable(v *resource.Value, d *difference) {
 // addFollowUpUpdate adds the step that sends what a create does not take.
 func (b *changes) addFollowUpUpdate(i int, late, along []*resource.Value) {
 	f := &b.objects.states[i]
-	step := b.steps.step(i, Update)
-	step.Operation, step.Values, step.Needs = f.info.update, late, []int{i}
-	b.steps.willChange(step)
+	step := b.steps.add(i, Update)
+	step.Operation, step.Values, step.needsObjects = f.info.update, late, []int{i}
+	step.show()
 	step.Values = slices.Concat(late, along)
 }
 
@@ -277,7 +274,7 @@ func (b *changes) adoptDefault(step *Step) {
 		return
 	}
 	step.Operation, _ = k.Op(resource.Update, b.in.API)
-	b.steps.willChange(step)
+	step.show()
 }
 
 // resolvable reports whether everything that a value names is known by now.
@@ -318,12 +315,14 @@ func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*re
 	return values
 }
 
-// needFeature notes the step that switches on in the parent what objects of the kind need.
-func (b *changes) needFeature(f *objectState) {
-	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
-	if step := b.steps.of[f.parent]; given && !isOff(on) && b.objects.states[f.parent].presence == exists && step != nil && step.Operation != nil {
-		b.steps.needs = append(b.steps.needs, f.parent)
+// switchesFeature reports whether a step switches on in the parent what objects of the kind need.
+func (b *changes) switchesFeature(f *objectState) bool {
+	if f.parent == none || f.info.kind.RequiresFeature == "" || b.objects.states[f.parent].presence != exists {
+		return false
 	}
+	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
+	step := b.steps.of[f.parent]
+	return given && !isOff(on) && step != nil && step.Operation != nil
 }
 
 // difference compares what the manifest gives for an object that exists with what
@@ -413,7 +412,7 @@ func (b *changes) addBlocked(i int, d *difference) {
 	if len(d.unappliable) == 0 {
 		return
 	}
-	step := b.steps.step(i, NotPossible)
+	step := b.steps.add(i, NotPossible)
 	if !d.position.IsZero() {
 		step.Position = d.position
 	}

@@ -162,12 +162,12 @@ func (b *changes) planArchive(i int) {
 		b.addBlocked(i, &difference{unappliable: []Change{c}, causes: []string{reason}})
 		return
 	}
-	step := b.steps.step(i, Update)
+	step := b.steps.add(i, Update)
 	step.Operation, step.Values = op, []*resource.Value{v}
 	if f.presence == absent {
-		step.Needs = []int{i}
+		step.needsObjects = []int{i}
 	}
-	b.steps.willChange(step)
+	step.show()
 	b.archiveSteps = append(b.archiveSteps, step)
 }
 

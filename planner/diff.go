@@ -56,15 +56,6 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
 
-// change is a change of a field to a value of the manifest.
-func change(v *resource.Value, from Origin) Change {
-	c := Change{Path: v.Field.Name, Origin: from}
-	if text := Show(v); text != "" {
-		c.After = &text
-	}
-	return c
-}
-
 // displayValues are the two values as a person reads them.
 func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
 	before := have

@@ -60,8 +60,8 @@ func (b *joins) addMembers(r *memberSet) {
 		return e.other != ""
 	})
 	if len(entries) == 0 {
-		b.updateAttributes(r, 0)
-		b.blockRelated(r, out, 0)
+		b.updateAttributes(r)
+		b.blockRelated(r, out)
 		return
 	}
 	size := r.kind.Membership.Batch
@@ -91,54 +91,35 @@ func (b *joins) addMembers(r *memberSet) {
 		size = len(entries)
 	}
 	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
-	rank := resource.Order(r.kind.Name)
 	files := b.sourcesOf(r)
-	all := make([]Member, len(entries))
-	n := 1
-	for ; len(entries) > 0; n++ {
-		k := min(size, len(entries))
-		step := &Step{
-			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: AddMembers, Kind: r.kind, ID: r.container.ID, Position: entries[0].ref.Position,
-			Members: &Members{Container: r.container, Items: all[:k:k], Sources: files},
+	for batch := range slices.Chunk(entries, size) {
+		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
+		for _, e := range batch {
+			m := b.member(r, e)
+			m.Value = b.memberships.newAttribute(r, e, m.ID)
+			step.Members.Items = append(step.Members.Items, m)
 		}
-		for j, e := range entries[:k] {
-			all[j] = b.member(r, e)
-			all[j].Value = b.memberships.newAttribute(r, e, all[j].ID)
-		}
-		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, lacks
 			return
 		}
-		step.Operation = op
-		if r.object != none {
-			b.steps.need(r.object)
+		step.Operation, step.needsObjects = op, b.steps.missing(r.object)
+		for _, e := range batch {
+			step.afterObjects = append(step.afterObjects, b.steps.missing(e.member)...)
 		}
-		step.Needs = b.steps.flushNeeds()
-		for _, e := range entries[:k] {
-			if e.member != none {
-				b.steps.need(e.member)
-			}
-		}
-		step.After = b.steps.flushNeeds()
 		b.notePrerequisites(r, step)
-		entries, all = entries[k:], all[k:]
 	}
-	b.updateAttributes(r, n-1)
-	b.blockRelated(r, out, n-1)
+	b.updateAttributes(r)
+	b.blockRelated(r, out)
 }
 
 // blockRelated says of which members the service would not take a relation.
-func (b *joins) blockRelated(r *memberSet, entries []memberRef, n int) {
+func (b *joins) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
-		n++
-		step := &Step{
-			Address: r.container.Address.Members(r.kind.Membership.Plural(), n), Action: NotPossible, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
-			Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
-			Reason:  "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
-		}
-		rank := resource.Order(r.kind.Name)
-		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
+		b.steps.addMembers(&Step{
+			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
+			Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
+		})
 	}
 }
 
@@ -155,7 +136,7 @@ func (b *joins) member(r *memberSet, e memberRef) Member {
 }
 
 // updateAttributes brings the attributes of those who are in a container to what the manifest says.
-func (b *joins) updateAttributes(r *memberSet, n int) {
+func (b *joins) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
 	}
@@ -173,10 +154,7 @@ func (b *joins) updateAttributes(r *memberSet, n int) {
 		if step == nil {
 			continue
 		}
-		n++
-		step.Address = r.container.Address.Members(r.kind.Membership.Plural(), n)
-		rank := resource.Order(r.kind.Name)
-		b.steps.byRank[rank] = append(b.steps.byRank[rank], step)
+		b.steps.addMembers(step)
 	}
 	if unseen > 0 {
 		b.diags.Add(diag.Diagnostic{
@@ -216,7 +194,7 @@ func (b *joins) updateAttribute(r *memberSet, e memberRef) (step *Step, known bo
 		change.Origin = FromDrift
 	}
 	step = &Step{
-		Action: Update, Kind: r.kind, ID: r.container.ID, Position: e.ref.Position,
+		Action: Update, Kind: r.kind, Position: e.ref.Position,
 		Members: &Members{Container: r.container, Items: []Member{member}},
 	}
 	op, offered := r.kind.Op(resource.UpdateMember, b.in.API)

@@ -342,15 +342,8 @@ func (l *removals) removable(d *removal) (can, known bool) {
 
 // planRemovals plans the requests that take members out.
 func planRemovals(b *removals, steps *steps) {
-	taken := map[resource.Address]int{}
 	for _, d := range b.list {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
-		rank := resource.Order(d.kind.Name)
-		for _, step := range steps.byRank[rank] { // an address is of one step
-			if step.Members.Container.Address == d.container.Address && step.Action != RemoveMembers {
-				taken[d.record]++
-			}
-		}
 		size := d.kind.Membership.Batch
 		switch {
 		case !ok:
@@ -359,15 +352,10 @@ func planRemovals(b *removals, steps *steps) {
 			size = 1
 		}
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
-			taken[d.record]++
-			step := &Step{
-				Address: d.container.Address.Members(d.kind.Membership.Plural(), taken[d.record]), Action: RemoveMembers, Kind: d.kind, ID: d.container.ID,
-				Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position,
-			}
+			step := steps.addMembers(&Step{Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position})
 			for _, id := range ids {
 				step.Members.Items = append(step.Members.Items, b.removedMember(d, id))
 			}
-			steps.byRank[rank] = append(steps.byRank[rank], step)
 			if !ok {
 				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(d.kind.Membership.Member))+" from "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
 				continue

@@ -2,10 +2,7 @@ package planner
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -30,148 +27,94 @@ func (b *ordering) order(pruning *pruning) bool {
 	b.orderClosing(about)
 	b.orderSwitches()
 	b.orderArchives(about)
-	list, err := b.numberSteps()
-	if err == nil {
-		list, err = order(pruning.prune(list))
-	}
-	if err != nil {
-		b.reportCycle(err)
+	list := b.steps.all()
+	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
+	if !b.link(list) {
 		return false
 	}
-	b.plan.Steps = list
+	ordered, cycle := order(append(list, pruning.deletions()...))
+	if cycle != nil {
+		b.reportCycle(cycle)
+		return false
+	}
+	b.plan.Steps = ordered
 	b.sequence()
 	return true
 }
 
-// CycleError says that steps wait for each other.
-type CycleError struct {
-	Addresses []resource.Address // each needs the next, the last needs the first
-
-	steps []*Step
-}
-
-// Error names the cycle.
-func (e *CycleError) Error() string {
-	names := make([]string, 0, len(e.Addresses)+1)
-	for _, a := range e.Addresses {
-		names = append(names, string(a))
-	}
-	return "circular reference: " + strings.Join(append(names, names[0]), " -> ")
-}
-
-// sorter walks along what steps wait for, depth first.
-type sorter struct {
-	steps   []*Step
-	at      []progress
-	path    []int // steps that are to be placed, each because the former waits for it
-	ordered []*Step
-}
-
-// place places a step after what it waits for.
-func (s *sorter) place(i int) error {
-	switch s.at[i] {
-	case placed:
-		return nil
-	case onPath:
-		return cycleError(s.steps, s.path[slices.Index(s.path, i):])
-	case unplaced:
-	}
-	s.at[i] = onPath
-	s.path = append(s.path, i)
-	for _, list := range [][]int{s.steps[i].Needs, s.steps[i].After} {
-		for _, j := range list {
-			if err := s.place(j); err != nil {
-				return err
-			}
-		}
-	}
-	s.path, s.at[i] = s.path[:len(s.path)-1], placed
-	s.ordered = append(s.ordered, s.steps[i])
-	return nil
-}
-
-// progress is how far a step is.
-type progress int8
-
-const (
-	unplaced progress = iota
-	onPath
-	placed
-)
-
-// order puts numbered steps into their total order: as they are numbered, but
-// what a step waits for, where its turn comes later, just before the step.
-func order(steps []*Step) ([]*Step, error) {
-	if isOrdered(steps) {
-		return steps, nil
-	}
-	s := sorter{steps: steps, at: make([]progress, len(steps)), ordered: make([]*Step, 0, len(steps))}
-	for i := range steps {
-		if err := s.place(i); err != nil {
-			return nil, err
-		}
-	}
-	renumber(s.ordered)
-	return s.ordered, nil
-}
-
-func isOrdered(steps []*Step) bool {
+// order leaves steps in their order, but puts what a step waits for, where its turn comes
+// later, just before the step. Steps that wait for each other cannot be ordered.
+func order(steps []*Step) (ordered, cycle []*Step) {
 	for i, s := range steps {
-		for _, list := range [][]int{s.Needs, s.After} {
-			if n := len(list); n > 0 && list[n-1] >= i {
-				return false
+		s.Index = i
+	}
+	ordered = make([]*Step, 0, len(steps))
+	depthFirst(steps, (*Step).first, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
+		if cycle == nil {
+			cycle = slices.Clone(c)
+		}
+	})
+	for i, s := range ordered {
+		s.Index = i
+	}
+	for _, s := range ordered {
+		s.Needs, s.After = places(s.needs), places(s.after)
+	}
+	return ordered, cycle
+}
+
+// link finds the steps that create what steps wait for.
+func (b *ordering) link(list []*Step) bool {
+	for _, s := range list {
+		for _, l := range []struct {
+			objects []int
+			steps   *[]*Step
+		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
+			for _, at := range l.objects {
+				if b.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
+					b.diags.Add(diag.Diagnostic{Code: "circle", Summary: string(s.Address) + " needs " + string(b.in.Desired[at].Address) + ", which cannot be made", Hint: breakCycle})
+					return false
+				}
+				*l.steps = append(*l.steps, b.steps.of[at])
 			}
 		}
 	}
 	return true
 }
 
-// renumber gives steps the numbers of their places.
-func renumber(steps []*Step) {
-	place := make([]int, len(steps))
-	for i, s := range steps {
-		place[s.Index] = i
-	}
-	for i, s := range steps {
-		s.Index = i
-		for _, list := range [][]int{s.Needs, s.After} {
-			for k, j := range list {
-				list[k] = place[j]
-			}
-			slices.Sort(list)
-		}
-	}
+// first are the steps that a step waits for, in the order of the plan.
+func (s *Step) first() []*Step {
+	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
+	return slices.Concat(slices.SortedFunc(slices.Values(s.needs), byIndex), slices.SortedFunc(slices.Values(s.after), byIndex))
 }
 
-// cycleError is the error that names steps each of which waits for the next.
-func cycleError(steps []*Step, path []int) error {
-	e := &CycleError{}
-	for _, i := range path {
-		e.Addresses = append(e.Addresses, steps[i].Address)
-		e.steps = append(e.steps, steps[i])
+// places are the indexes of steps, sorted.
+func places(steps []*Step) []int {
+	var list []int
+	for _, s := range steps {
+		list = append(list, s.Index)
 	}
-	return e
+	slices.Sort(list)
+	return slices.Compact(list)
 }
+
+const breakCycle = "remove one of these references"
 
 // orderSwitches lets a feature be switched off when all that needs it is made and as it should be.
 func (b *ordering) orderSwitches() {
 	off := map[*resource.Object][]*Step{}
-	for _, list := range b.steps.byRank {
-		for _, s := range list {
-			if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values, isOff) {
-				off[s.Object] = append(off[s.Object], s)
-			}
+	for _, s := range b.steps.all() {
+		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values, isOff) {
+			off[s.Object] = append(off[s.Object], s)
 		}
 	}
-	for _, list := range b.steps.byRank {
-		for _, s := range list {
-			if s.Object == nil || s.Members != nil || s.Operation == nil || s.Kind.RequiresFeature == "" {
-				continue
-			}
-			for _, parent := range off[s.Object.Parent] {
-				if slices.ContainsFunc(parent.Values, func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
-					parent.require(s)
-				}
+	for _, s := range b.steps.all() {
+		if s.Object == nil || s.Members != nil || s.Operation == nil || s.Kind.RequiresFeature == "" {
+			continue
+		}
+		for _, parent := range off[s.Object.Parent] {
+			if slices.ContainsFunc(parent.Values, func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
+				parent.require(s)
 			}
 		}
 	}
@@ -203,7 +146,7 @@ func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, 
 		return
 	}
 	if first, ok := b.joins.prerequisites[prerequisite{via, container, id}]; ok {
-		step.extraAfter = append(step.extraAfter, first)
+		step.after = append(step.after, first)
 	}
 }
 
@@ -230,11 +173,11 @@ func (b *ordering) awaitDefaults() {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				b.steps.of[i].extraAfter = append(b.steps.of[i].extraAfter, flagged[scope{t.to, f.parent}]...)
+				b.steps.of[i].after = append(b.steps.of[i].after, flagged[scope{t.to, f.parent}]...)
 			}
 			if who, step := b.steps.parentDefault(f, t.field); who != "" {
 				if step != nil && step.Action != Create {
-					b.steps.of[i].extraAfter = append(b.steps.of[i].extraAfter, step)
+					b.steps.of[i].after = append(b.steps.of[i].after, step)
 				}
 				b.awaitPrerequisite(b.steps.of[i], t.field, f.parent, who)
 			}
@@ -245,18 +188,13 @@ func (b *ordering) awaitDefaults() {
 // stepsByObject lists, by what can be over or archived, the steps about it and about who belongs to it.
 func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
-	for _, list := range b.steps.byRank {
-		for _, s := range list {
-			o := s.Object
-			if s.Members != nil {
-				o = s.Members.Container.Object
-			}
-			if o == nil || s.Action == NotPossible {
-				continue
-			}
-			if o.Kind.ClosedAfter != "" || b.objects.kinds[o.Kind].archived != nil {
-				about[o] = append(about[o], s)
-			}
+	for _, s := range b.steps.all() {
+		o := s.Object
+		if s.Members != nil {
+			o = s.Members.Container.Object
+		}
+		if o != nil && s.Action != NotPossible && (o.Kind.ClosedAfter != "" || b.objects.kinds[o.Kind].archived != nil) {
+			about[o] = append(about[o], s)
 		}
 	}
 	return about
@@ -292,39 +230,10 @@ func (b *ordering) orderArchives(about map[*resource.Object][]*Step) {
 			case shelving.Operation.Verb == resource.Archive:
 				shelving.require(s)
 			default:
-				s.extraAfter = append(s.extraAfter, shelving)
+				s.after = append(s.after, shelving)
 			}
 		}
 	}
-}
-
-// numberSteps puts the steps by kind, then by place in the manifest, but those last that
-// close or archive what is filled before, and turns what
-// they need from states into steps.
-func (b *ordering) numberSteps() ([]*Step, error) {
-	steps := slices.Concat(b.steps.byRank...)
-	slices.SortStableFunc(steps, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
-	for i, s := range steps {
-		s.Index = i
-	}
-	for _, s := range steps {
-		for _, list := range [][]int{s.Needs, s.After} {
-			for k, at := range list {
-				if b.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					return nil, fmt.Errorf("%s needs %s, which cannot be created", s.Address, b.in.Desired[at].Address)
-				}
-				list[k] = b.steps.of[at].Index
-			}
-		}
-		for _, first := range s.extraNeeds {
-			s.Needs = append(slices.Clip(s.Needs), first.Index)
-		}
-		for _, first := range s.extraAfter {
-			s.After = append(slices.Clip(s.After), first.Index)
-		}
-		s.Needs, s.After = sorted(s.Needs), sorted(s.After)
-	}
-	return steps, nil
 }
 
 // sequence lets objects of one kind in one place be created one after the other: the
@@ -357,17 +266,16 @@ func (b *ordering) sequence() {
 	}
 }
 
-// reportCycle reports steps that wait for each other, where they are written.
-func (b *ordering) reportCycle(err error) {
-	d := diag.Diagnostic{Code: "circle", Summary: err.Error(), Hint: "remove one of these references"}
-	if e, ok := errors.AsType[*CycleError](err); ok {
-		for k, step := range e.steps {
-			if k == 0 {
-				d.Position, d.Address = step.Position, string(step.Address)
-				continue
-			}
+// reportCycle reports steps each of which waits for the next, where they are written.
+func (b *ordering) reportCycle(cycle []*Step) {
+	d := diag.Diagnostic{Code: "circle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
+	d.Summary = "circular reference: "
+	for k, step := range cycle {
+		d.Summary += string(step.Address) + " -> "
+		if k > 0 {
 			d.Related = append(d.Related, diag.Related{Position: step.Position, Note: string(step.Address) + " is at"})
 		}
 	}
+	d.Summary += string(cycle[0].Address)
 	b.diags.Add(d)
 }

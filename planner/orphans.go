@@ -43,7 +43,6 @@ type orphan struct {
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	decision decision
 	reason   string // why it stays
-	visited  bool
 	guards   []Guard
 	step     *Step
 }

@@ -93,10 +93,11 @@ type Step struct {
 	Reason      string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
 	Unsupported string // of a step that is NotPossible only since this edition lacks a kind: the kind's objects, such as customers
 
-	stage      int      // 1 if it comes after all of stage 0
-	extraNeeds []*Step  // more of Needs
-	extraAfter []*Step  // more of After
-	changes    []Change // of an update or adopt; those of the others are derived
+	stage int // 1 if it comes after all of stage 0
+	// While the plan is made, Needs and After are these; objects stand for the steps that create them.
+	needs, after               []*Step
+	needsObjects, afterObjects []int
+	changes                    []Change // of an update or adopt; those of the others are derived
 }
 
 // Changed reports whether an adopt also changes something that people see.
@@ -385,8 +386,26 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 // are there. It comes after all kinds then: those are not to be pulled before others.
 func (s *Step) require(other *Step) {
 	s.stage = 1
-	s.extraNeeds = append(s.extraNeeds, other)
+	s.needs = append(s.needs, other)
 	if other.Action == AddMembers {
-		s.Needs = append(slices.Clip(s.Needs), other.After...)
+		s.needsObjects = append(s.needsObjects, other.afterObjects...)
 	}
+}
+
+// show makes changes of all values of a step.
+func (s *Step) show() {
+	for _, v := range s.Values {
+		c := change(v, FromManifest)
+		c.Possible = true
+		s.changes = append(s.changes, c)
+	}
+}
+
+// change is a change of a field to a value of the manifest.
+func change(v *resource.Value, from Origin) Change {
+	c := Change{Path: v.Field.Name, Origin: from}
+	if text := Show(v); text != "" {
+		c.After = &text
+	}
+	return c
 }

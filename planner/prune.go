@@ -23,21 +23,17 @@ type pruning struct {
 	plan     *Plan
 }
 
-// prune adds the steps that delete what is orphaned, behind all others: what
+// deletions are the steps that delete what is orphaned, behind all others: what
 // names an object goes, or names another one, before it.
-func (b *pruning) prune(steps []*Step) []*Step {
-	named := map[string][]*orphan{} // by the ID that the state has of a field
+func (b *pruning) deletions() (steps []*Step) {
+	namedBy := map[*orphan][]*orphan{}
 	byID := map[string]*orphan{}
 	for _, l := range b.orphans.list {
-		if l.decision != toDelete {
-			continue
-		}
-		byID[l.record.ID] = l
-		for _, id := range l.names(nil) {
-			named[id] = append(named[id], l)
+		if l.decision == toDelete {
+			byID[l.record.ID] = l
 		}
 	}
-	before := map[*orphan][]int{}
+	before := map[*orphan][]*Step{}
 	for i := range b.objects.states {
 		f := &b.objects.states[i]
 		if b.steps.of[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
@@ -49,46 +45,43 @@ func (b *pruning) prune(steps []*Step) []*Step {
 		}
 		for _, id := range l.names(f.row) {
 			if to := byID[id]; to != nil {
-				before[to] = append(before[to], b.steps.of[i].Index)
+				before[to] = append(before[to], b.steps.of[i])
+			}
+		}
+	}
+	for _, l := range b.orphans.list {
+		for _, id := range l.names(nil) {
+			if to := byID[id]; to != nil && l.decision == toDelete {
+				namedBy[to] = append(namedBy[to], l)
 			}
 		}
 	}
 	add := func(l *orphan, action Action, reason string) *Step {
-		step := &Step{
-			Index: len(steps), Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason,
-		}
-		l.step = step
-		steps = append(steps, step)
-		return step
+		l.step = &Step{Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason}
+		steps = append(steps, l.step)
+		return l.step
 	}
-	var visit func(l *orphan)
-	visit = func(l *orphan) {
-		l.visited = true
-		needs := before[l]
-		for _, other := range named[l.record.ID] {
-			if !other.visited {
-				visit(other)
-			}
-			if other.step != nil && other != l { // else they name each other
-				needs = append(needs, other.step.Index)
-			}
-		}
-		step := add(l, Delete, "")
-		step.Operation, step.Needs, step.Guards = l.delete, sorted(needs), l.guards
-	}
-	for _, l := range slices.Backward(b.orphans.list) {
+	children := slices.Clone(b.orphans.list)
+	slices.Reverse(children)
+	depthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
-		case l.decision == toDelete && !l.visited:
-			visit(l)
+		case l.decision == toDelete:
+			step := add(l, Delete, "")
+			step.Operation, step.needs, step.Guards = l.delete, before[l], l.guards
+			for _, other := range namedBy[l] {
+				if other.step != nil { // else they name each other
+					step.needs = append(step.needs, other.step)
+				}
+			}
 		case l.decision == blocked && l.record.Protect:
 			b.protected(l)
 		case l.decision == blocked:
 			add(l, NotPossible, l.reason)
 		}
-	}
+	}, func([]*orphan) {})
 	for _, l := range b.orphans.list { // parents first
 		if l.decision == deleteWithParent {
-			add(l, Delete, "with "+string(l.parent.record.Address)).Needs = []int{l.parent.step.Index}
+			add(l, Delete, "with "+string(l.parent.record.Address)).needs = []*Step{l.parent.step}
 		}
 	}
 	return steps

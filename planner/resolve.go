@@ -340,36 +340,21 @@ func (s *references) findParentCycles() {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
-	cameFrom := make(map[int]int, len(above)) // what a walk upwards began with
-	for _, first := range below {
-		at := first
-		for {
-			up, nested := above[at]
-			begun, seen := cameFrom[at]
-			if nested && !seen {
-				cameFrom[at] = first
-				at = up
-				continue
-			}
-			if nested && begun == first {
-				s.reportCircle(above, at)
-			}
-			break
+	depthFirst(below, func(at int) []int {
+		if up, nested := above[at]; nested {
+			return []int{up}
 		}
-	}
+		return nil
+	}, func(int) {}, s.reportParentCycle)
 }
 
-// reportCircle reports a cycle at something that is there. Where nothing is,
+// reportParentCycle reports a cycle at something that is there. Where nothing is,
 // the steps that would make it cannot be put into an order, which says more.
-func (s *references) reportCircle(above map[int]int, begin int) {
-	for at := begin; ; {
-		up := above[at]
+func (s *references) reportParentCycle(cycle []int) {
+	for k, at := range cycle {
 		if s.objects.states[at].presence == exists {
-			o := s.in.Desired[at]
-			s.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(s.in.Desired[up].Address), "remove one parent of the chain")
-			return
-		}
-		if at = up; at == begin {
+			o, up := s.in.Desired[at], s.in.Desired[cycle[(k+1)%len(cycle)]]
+			s.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
 			return
 		}
 	}

@@ -10,18 +10,21 @@ import (
 type steps struct {
 	round
 
-	refs   *references
-	byRank [][]*Step // by rank of their kind, in the order of the manifest
-	of     []*Step   // by object: the step that creates or changes it, once it is planned
-	needs  []int     // of the step that is being made
+	refs    *references
+	byRank  [][]*Step                // by rank of their kind, in the order of the manifest
+	numbers map[resource.Address]int // steps about the members of a container
+	of      []*Step                  // by object: the step that creates or changes it, once it is planned
 }
 
 func newSteps(refs *references) *steps {
-	return &steps{round: refs.round, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states))}
+	return &steps{round: refs.round, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
 }
 
-// step adds a step about an object.
-func (b *steps) step(i int, a Action) *Step {
+// all are the steps by kind, then by place in the manifest.
+func (b *steps) all() []*Step { return slices.Concat(b.byRank...) }
+
+// add adds a step about an object.
+func (b *steps) add(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
 	if o.Kind.ClosedAfter != "" {
@@ -31,44 +34,34 @@ func (b *steps) step(i int, a Action) *Step {
 	return step
 }
 
-// willChange shows all values of a step as changes of it.
-func (b *steps) willChange(step *Step) {
-	for _, v := range step.Values {
-		c := change(v, FromManifest)
-		c.Possible = true
-		step.changes = append(step.changes, c)
-	}
+// addMembers adds a step about members of a container.
+func (b *steps) addMembers(step *Step) *Step {
+	c, many, rank := step.Members.Container, step.Kind.Membership.Plural(), resource.Order(step.Kind.Name)
+	all := c.Address.Members(many, 1)
+	b.numbers[all]++
+	step.Address, step.ID = c.Address.Members(many, b.numbers[all]), c.ID
+	b.byRank[rank] = append(b.byRank[rank], step)
+	return step
 }
 
-// need notes an object that must be there before the step, if it is not yet.
-func (b *steps) need(at int) {
-	if b.objects.states[at].presence == absent {
-		b.needs = append(b.needs, at)
-	}
+// missing are those of some objects that must be created first.
+func (b *steps) missing(objects ...int) []int {
+	return slices.DeleteFunc(objects, func(at int) bool { return at == none || b.objects.states[at].presence != absent })
 }
 
-// needTargets notes what must be there before the values can be sent.
-func (b *steps) needTargets(i int, sent []*resource.Value) {
+// targets are the objects that values name.
+func (b *steps) targets(i int, values []*resource.Value) (objects []int) {
 	for _, n := range b.objects.refUses(i) {
-		if n.field.via != nil || len(n.value.Refs) == 0 || !slices.Contains(sent, n.value) {
+		if n.field.via != nil || !slices.Contains(values, n.value) {
 			continue
 		}
 		for k := range n.value.Refs {
 			if t := n.value.Refs[k].Target; t != nil {
-				b.need(b.objects.index[t])
+				objects = append(objects, b.objects.index[t])
 			}
 		}
 	}
-}
-
-// flushNeeds returns what was noted. Until [builder.countOf] they are states, then steps.
-func (b *steps) flushNeeds() []int {
-	if len(b.needs) == 0 {
-		return nil
-	}
-	list := slices.Clone(b.needs)
-	b.needs = b.needs[:0]
-	return list
+	return objects
 }
 
 // parentDefault is whom a new object gets from its parent where the field names

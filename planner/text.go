@@ -82,11 +82,6 @@ func union(one, other []string) []string {
 	return one
 }
 
-func sorted(list []int) []int {
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
 // join puts two remarks side by side.
 func join(one, other string) string {
 	if one == "" {
@@ -105,4 +100,31 @@ func (b *findings) notice(code, summary, hint string) {
 
 func warning(o *resource.Object, code, summary string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary}
+}
+
+// depthFirst visits nodes, each after those that it waits for. Nodes that wait for each
+// other are a cycle: each of it waits for the next.
+func depthFirst[T comparable](nodes []T, waitsFor func(T) []T, visit func(T), cycle func([]T)) {
+	const onPath, done = 1, 2
+	at := make(map[T]int, len(nodes))
+	var path []T
+	var walk func(T)
+	walk = func(n T) {
+		switch at[n] {
+		case done:
+			return
+		case onPath:
+			cycle(path[slices.Index(path, n):])
+			return
+		}
+		at[n], path = onPath, append(path, n)
+		for _, first := range waitsFor(n) {
+			walk(first)
+		}
+		at[n], path = done, path[:len(path)-1]
+		visit(n)
+	}
+	for _, n := range nodes {
+		walk(n)
+	}
 }

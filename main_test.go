@@ -23,7 +23,7 @@ func allowed() map[string][]string {
 		"schema":                {"internal/resource"},
 		"manifest":              {"internal/diag", "internal/resource", "schema"},
 		"manifest/manifesttest": {},
-		"planner":               {"internal/diag", "internal/markup", "internal/resource"},
+		"planner":               {"internal/diag", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
 		"apiclient":             {"internal/baseurl", "internal/resource"},
 		"internal/state":        {"executor", "internal/baseurl", "internal/resource", "planner"},

@@ -14,57 +14,23 @@ type blockers struct {
 
 	snapshot *snapshot
 	refs     *references
-	roots    []int // by object, see blocker; nil = nothing is in the way of anything
+	roots    map[int]int // by object, see blocker
 }
 
-// notComputed marks a state whose root was not worked out yet.
-const notComputed int = -2
-
-// unsupportedRefs is the fields of one object that name something of a kind which this
-// edition of the service does not have. The object itself does without them.
-type unsupportedRefs []refUse
-
-func (l unsupportedRefs) has(v *resource.Value) bool {
-	return slices.ContainsFunc(l, func(n refUse) bool { return n.value == v })
-}
-
-// addTo takes the fields into what cannot be made different.
-func (l unsupportedRefs) addTo(d *difference) {
-	for _, n := range l {
-		d.unappliable = append(d.unappliable, change(n.value, FromManifest))
-		d.unsupported = plural(n.field.to.kind)
-		d.causes = append(d.causes, "this edition of the service has no "+plural(n.field.to.kind))
-	}
-}
-
-// findBlockers makes ready for root, if there is anything that can neither be found nor made.
 func findBlockers(refs *references) *blockers {
-	b := &blockers{round: refs.round, snapshot: refs.snapshot, refs: refs}
-	for i := range b.objects.states {
-		switch f := &b.objects.states[i]; {
-		case f.presence == unsupported, f.presence == indeterminate, f.presence == notFound, f.presence == absent && (f.info.create == nil || b.forbidden(i)):
-			b.roots = make([]int, len(b.objects.states))
-			for k := range b.roots {
-				b.roots[k] = notComputed
-			}
-			return b
-		}
-	}
-	return b
+	return &blockers{round: refs.round, snapshot: refs.snapshot, refs: refs, roots: map[int]int{}}
 }
 
 // blocker is the object because of which an object can neither be found nor made: it
 // itself, what it lives in, or what it names, and so on up. none = nothing is in the way.
 func (b *blockers) blocker(i int) int {
-	if b.roots == nil {
-		return none
+	root, known := b.roots[i]
+	if !known {
+		b.roots[i] = none // for a cycle, which is an error of its own
+		root = b.findBlocker(i)
+		b.roots[i] = root
 	}
-	if b.roots[i] != notComputed {
-		return b.roots[i]
-	}
-	b.roots[i] = none // for a cycle, which is an error of its own
-	b.roots[i] = b.findBlocker(i)
-	return b.roots[i]
+	return root
 }
 
 func (b *blockers) findBlocker(i int) int {
@@ -92,11 +58,8 @@ func (b *blockers) findBlocker(i int) int {
 
 // blockerOf is the root of something that a value names.
 func (b *blockers) blockerOf(v *resource.Value) int {
-	if b.roots == nil {
-		return none
-	}
 	for k := range v.Refs {
-		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // see lack and unmet
+		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // only the field waits for those
 			if root := b.blocker(at); root != none {
 				return root
 			}
@@ -149,34 +112,23 @@ func (b *blockers) forbids(i int) string {
 	}
 }
 
-func (b *blockers) unsupportedRefs(i int) unsupportedRefs {
-	var l unsupportedRefs
-	if len(b.refs.unsupportedNames) == 0 && b.roots == nil {
-		return l // this edition has everything
+// unsupported names the objects that this edition of the service does not have, where a
+// value that a body sends refers to one, or any value to one by a name. What a membership
+// would make true of an object of the manifest is told with the membership.
+func (b *blockers) unsupported(i int, v *resource.Value) string {
+	t := b.objects.states[i].info.ref(v.Field)
+	if t == nil {
+		return ""
 	}
-	for _, n := range b.objects.refUses(i) {
-		if b.isUnsupported(n) {
-			l = append(l, n)
+	for j := range v.Refs {
+		r := &v.Refs[j]
+		at, listed := b.objects.index[r.Target]
+		if listed && t.via == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
+			r.Target == nil && b.objects.literal(t, r) == "" && b.refs.unsupportedNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}] {
+			return plural(t.to.kind)
 		}
 	}
-	return l
-}
-
-// isUnsupported reports whether a field that a body sends names something of a kind that
-// this edition of the service does not have, or any field such a name. What a
-// membership would make true of an object of the manifest is told with the membership.
-func (b *blockers) isUnsupported(n refUse) bool {
-	for j := range n.value.Refs {
-		switch r := &n.value.Refs[j]; {
-		case r.Target != nil:
-			if n.field.via == nil && !n.value.Field.Virtual && b.objects.states[b.objects.index[r.Target]].presence == unsupported {
-				return true
-			}
-		case b.objects.literal(n.field, r) == "" && b.refs.unsupportedNames[nameKey{n.field.to, b.objects.within(n.by, n.field.to), r.Text}]:
-			return true
-		}
-	}
-	return false
+	return ""
 }
 
 // unsupportedKind names the objects that this edition does not have, if that is what is in the way.
@@ -238,8 +190,7 @@ func (b *blockers) unlisted(i int, t *refField, id string) bool {
 func (b *blockers) addUnavailableRefs(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
-		text := m.Text
-		d.block(Change{Path: m.Field.Name, After: &text, Origin: FromManifest}, m.Why, m.Position)
+		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
 	}
 	for _, n := range b.objects.refUses(i) {
 		if n.field.via == nil {
@@ -251,8 +202,7 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 			if why == "" || r.Target != nil && n.field.via.Membership.On != n.field.via.Membership.Container || b.joinedAlready(n, r) {
 				continue
 			}
-			text := r.Text
-			d.block(Change{Path: n.value.Field.Name, After: &text, Origin: FromManifest}, why, r.Position)
+			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
 		}
 	}
 }

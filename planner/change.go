@@ -50,16 +50,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 	return b
 }
 
-// dateAfter is the date that an object will have: the manifest's, else what the service shows.
-func dateAfter(o *resource.Object, f *objectState, field *resource.Field) string {
-	if v, given := o.Value(field.Name); given {
-		date, _ := v.Desired(nil) // a date names nothing else
-		return date
-	}
-	date, _ := field.ObservedIn(f.row)
-	return date
-}
-
 // isOff reports whether a value switches something off.
 func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
 
@@ -175,7 +165,7 @@ func (b *changes) planCreate(i int) {
 		return
 	}
 	if f.vanished {
-		b.diags.Add(warning(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again"))
+		b.diags.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again", "")
 	}
 	given := b.blockers.isDefault(i)
 	if !given {
@@ -186,7 +176,6 @@ func (b *changes) planCreate(i int) {
 	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
 	step.Operation, step.Newest = f.info.create, b.newest[scope{f.info, f.parent}]
-	lacks := b.blockers.unsupportedRefs(i)
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)
 	var late, along []*resource.Value
@@ -194,7 +183,9 @@ func (b *changes) planCreate(i int) {
 	var values []*resource.Value
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case f.info.carried(v.Field), lacks.has(v):
+		case b.blockers.unsupported(i, v) != "":
+			d.blockUnsupported(v, b.blockers.unsupported(i, v))
+		case f.info.carried(v.Field):
 		case b.blockers.unavailable(i, v) != "":
 			d.block(change(v, FromManifest), b.blockers.unavailable(i, v), v.Position)
 		case v.Field.CreateOnly() && !b.resolvable(i, v): // left out, which is told where the name is looked up
@@ -203,7 +194,9 @@ func (b *changes) planCreate(i int) {
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			late = append(late, v)
 		case !b.in.API.Sendable(v.Field):
-			b.noteUnsendable(v, &d)
+			if !v.Null && !v.Field.ArchiveFlag {
+				d.block(change(v, FromManifest), cannotSet, diag.Position{})
+			}
 		case v.Field.SetAfterCreate && !given:
 			late = append(late, v)
 		default:
@@ -234,7 +227,6 @@ func (b *changes) planCreate(i int) {
 		b.addFollowUpUpdate(i, late, along)
 	}
 	b.planArchive(i)
-	lacks.addTo(&d)
 	b.addBlocked(i, &d)
 }
 
@@ -246,13 +238,6 @@ func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
 	}
 	id, _ := b.steps.parentDefault(f, v.Field)
 	return id != ""
-}
-
-// noteUnsendable tells what an object will not have since the operations offer no way to say it.
-func (b *changes) noteUnsendable(v *resource.Value, d *difference) {
-	if !v.Null && !v.Field.ArchiveFlag {
-		d.unappliable, d.causes = append(d.unappliable, change(v, FromManifest)), append(d.causes, cannotSet)
-	}
 }
 
 // addFollowUpUpdate adds the step that sends what a create does not take.
@@ -297,12 +282,8 @@ func (b *changes) checkComplete(i int) {
 			others = append(others, displayTexts(o.Kind, row)...)
 		}
 	}
-	what := o.Kind.Noun()
-	b.diags.Add(diag.Diagnostic{
-		Code: "incomplete", Position: o.Position, Address: string(o.Address),
-		Summary: "the service has no " + what + " \"" + o.Name() + "\", and it cannot be created without its " + strings.Join(needed, " and its "),
-		Hint:    cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of an existing "+o.Kind.Noun()),
-	})
+	b.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
+		cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of an existing "+o.Kind.Noun()))
 }
 
 // addInitial adds the values that a create sends where the manifest gives none.
@@ -331,11 +312,13 @@ func (b *changes) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	resolve := b.refs.resolve(i)
 	stale := false
-	lacks := b.blockers.unsupportedRefs(i)
-	lacks.addTo(&d)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.carried(v.Field) || lacks.has(v) {
+		if what := b.blockers.unsupported(i, v); what != "" {
+			d.blockUnsupported(v, what)
+			continue
+		}
+		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.carried(v.Field) {
 			continue
 		}
 		c, compared, differs := b.differ.compare(v, f, resolve)
@@ -361,13 +344,10 @@ func (b *changes) difference(i int) (d difference) {
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
 		} else if compared {
-			d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
+			d.block(c, cause, diag.Position{})
 		} // else nothing says that it differs, and nothing could be done
 	}
 	if stale && !b.in.SkipRefresh {
-		if b.stale == nil {
-			b.stale = map[*kindInfo]int{}
-		}
 		b.stale[f.info]++
 	}
 	return d
@@ -425,15 +405,13 @@ func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 	if len(out) == 0 {
 		return v
 	}
-	c := change(v, FromManifest)
 	names := make([]string, len(out))
 	for k, r := range out {
 		names[k] = r.Text
 	}
 	container := resource.MustLookup(resource.MustLookup(v.Field.MustBeMemberOf).Membership.Container)
 	at := b.in.Desired[b.objects.ancestor(i, b.objects.kinds[container])]
-	d.unappliable = append(d.unappliable, c)
-	d.causes = append(d.causes, "the service accepts only members of "+string(at.Address)+" as "+v.Field.Name+": add "+strings.Join(names, ", ")+" to its members")
+	d.block(change(v, FromManifest), "the service accepts only members of "+string(at.Address)+" as "+v.Field.Name+": add "+strings.Join(names, ", ")+" to its members", diag.Position{})
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
 		return slices.ContainsFunc(out, func(o *resource.Reference) bool { return o.Position == r.Position && o.Text == r.Text })

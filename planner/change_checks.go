@@ -24,7 +24,8 @@ func (b *changes) checkDates(i int, sent []*resource.Value) {
 			continue
 		}
 		at := slices.IndexFunc(sent, func(v *resource.Value) bool { return v.Field == first || v.Field == last })
-		from, to := dateAfter(o, f, first), dateAfter(o, f, last)
+		from, _ := f.willHave(o, first)
+		to, _ := f.willHave(o, last)
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
@@ -55,9 +56,7 @@ func (b *changes) warnCaseMismatch(i int) {
 			}
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
-			d := warning(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text))
-			d.Hint = "to use that one, write its name exactly like this"
-			b.diags.Add(d)
+			b.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text), "to use that one, write its name exactly like this")
 			return
 		}
 	}
@@ -77,22 +76,14 @@ func (b *changes) checkRefused(i int, sent []*resource.Value) {
 		if slices.Contains(v.Field.Reserved, v.Text) {
 			refuse("the "+v.Field.Name+" "+v.Text+" is reserved by the service", "choose another "+v.Field.Name)
 		}
-		if pair, ok := o.Kind.Field(v.Field.Pair); ok && !v.Null && b.isEmpty(o, f, pair) {
+		pair, ok := o.Kind.Field(v.Field.Pair)
+		if !ok || v.Null {
+			continue
+		}
+		if other, known := f.willHave(o, pair); known && other == "" {
 			refuse(string(o.Address)+" has a "+v.Field.Name+" but no "+pair.Name+"; the service requires both or neither", "add the "+pair.Name+", or remove the "+v.Field.Name)
 		}
 	}
-}
-
-// isEmpty reports whether an object will have no value in a field.
-func (b *changes) isEmpty(o *resource.Object, f *objectState, field *resource.Field) bool {
-	if v, given := o.Value(field.Name); given {
-		return v.Null
-	}
-	if f.presence == absent {
-		return true
-	}
-	shown, known := field.ObservedIn(f.row)
-	return known && shown == ""
 }
 
 // checkFeature reports an object that is to be created where what its parent needs for such objects is off.
@@ -138,7 +129,7 @@ func (b *changes) keepArchived(i int) {
 	b.recordKnown(i)
 	b.plan.Summary.Unchanged++
 	if _, _, given := wantsArchived(o); !given {
-		b.diags.Add(warning(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are"))
+		b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
 	}
 }
 
@@ -158,8 +149,7 @@ func (b *changes) planArchive(i int) {
 		return
 	}
 	if reason := b.unarchivable(i); verb == resource.Archive && reason != "" {
-		c := change(v, FromManifest)
-		b.addBlocked(i, &difference{unappliable: []Change{c}, causes: []string{reason}})
+		b.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
 		return
 	}
 	step := b.steps.add(i, Update)
@@ -175,18 +165,12 @@ func (b *changes) planArchive(i int) {
 func (b *changes) unarchivable(i int) string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	k := o.Kind
-	shown := func(field *resource.Field) (text string, known bool) {
-		if v, given := o.Value(field.Name); given {
-			return v.Text, true
-		}
-		if f.presence == absent {
-			return cmp.Or(field.Default, field.Initial), true
-		}
-		return field.ObservedIn(f.row)
-	}
 	for n := range k.Fields {
 		field := &k.Fields[n]
-		text, known := shown(field)
+		if field.Name != k.ClosedAfter && len(field.ArchivableValues) == 0 {
+			continue
+		}
+		text, known := f.willHave(o, field)
 		switch {
 		case !known:
 		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.objects.past(text, b.objects.zone(f.parent)):
@@ -217,8 +201,7 @@ func (b *changes) fillsFirst(i int) bool {
 func (b *changes) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.unappliable = append(d.unappliable, c)
-		d.causes = append(d.causes, "it ended on "+b.objects.states[i].lastDay()+", and the service does not change finished "+plural(b.objects.states[i].info.kind))
+		d.block(c, "it ended on "+b.objects.states[i].lastDay()+", and the service does not change finished "+plural(b.objects.states[i].info.kind), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -58,18 +57,15 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 
 // displayValues are the two values as a person reads them.
 func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
-	before := have
-	switch {
-	case v.Field.Rich():
-		before = markup.Text(have)
-		if now := markup.Text(want); now == before { // only the markup differs: show it
-			before, now = have, want
-			after = &now
-		} else if want != "" {
+	before := s.refs.nameIDs(v, have)
+	if v.Field.Rich() {
+		old, now := resource.PlainText(have), resource.PlainText(want)
+		if old == now { // only the markup differs: show it
+			old, now = have, want
+		}
+		if before = old; want != "" || now == want {
 			after = &now
 		}
-	case v.Field.IsRef():
-		before = s.refs.nameIDs(v, have)
 	}
 	if before == "" {
 		return nil, after
@@ -89,12 +85,19 @@ type difference struct {
 	unsupported string            // kind of which this edition has nothing, if that is why
 }
 
-// block adds a change that cannot be made.
+// block adds a change that cannot be made, and where it is written, if that is a reference.
 func (d *difference) block(c Change, cause string, at diag.Position) {
 	if d.position.IsZero() {
 		d.position = at
 	}
 	d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
+}
+
+// blockUnsupported adds a field that names objects which this edition does not have. The
+// object does without it.
+func (d *difference) blockUnsupported(v *resource.Value, objects string) {
+	d.unsupported = objects
+	d.block(change(v, FromManifest), "this edition of the service has no "+objects, diag.Position{})
 }
 
 // reason puts the causes into a sentence.

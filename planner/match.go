@@ -224,7 +224,7 @@ func (s *matches) hasParentCode(o *resource.Object, f *objectState) bool {
 func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		s.diags.Add(warning(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID))
+		s.diags.warn(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
@@ -572,7 +572,7 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // what bears the state's identifier now says nothing of this object
-		s.diags.Add(warning(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read"))
+		s.diags.warn(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
 		s.diags.report(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -265,6 +266,18 @@ func (f *objectState) matchedByText() string {
 		return ""
 	}
 	return ", found by " + f.matchedBy
+}
+
+// willHave is what an object will have in a field: what the manifest says, else what the
+// service shows, or gives a new one.
+func (f *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
+	if v, given := o.Value(field.Name); given {
+		return v.Desired(nil)
+	}
+	if f.presence == absent {
+		return cmp.Or(field.Default, field.Initial), true
+	}
+	return field.ObservedIn(f.row)
 }
 
 // lastDay is the day after which an object that exists is over, or "".

@@ -171,11 +171,7 @@ func (b *pruning) warnRekeyed() {
 }
 
 func (b *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
-	b.diags.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: "another-key", Position: o.Position, Address: string(o.Address),
-		Summary: string(o.Address) + " is created, and " + string(from) + how + " is deleted",
-		Hint:    "if it was renamed, add `previously: " + from.Key() + "` to the new entry",
-	})
+	b.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted", "if it was renamed, add `previously: "+from.Key()+"` to the new entry")
 }
 
 // listOrphans lists what an earlier apply created and the manifest does not have any more.
@@ -286,11 +282,8 @@ func (b *pruning) warnOrphans() {
 			continue
 		}
 		at, _ := b.objects.indexOf(orphan.RenamedTo)
-		b.diags.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "renamed", Position: b.in.Desired[at].Position, Address: string(orphan.RenamedTo),
-			Summary: orphan.String() + " was created by an earlier apply and is no longer in the manifest, and " + string(orphan.RenamedTo) + " is created",
-			Hint:    "if it was renamed, add `previously: " + orphan.Address.Key() + "` to the new entry; to delete it, use --prune",
-		})
+		b.diags.warn(b.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+string(orphan.RenamedTo)+" is created",
+			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
 	m := b.removals.countRemovals()
 	var what []string

@@ -90,16 +90,19 @@ func join(one, other string) string {
 	return one + ", and " + other
 }
 
-func (s *findings) report(o *resource.Object, code, summary, hint string) {
-	s.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
+// report adds an error about an object.
+func (f *findings) report(o *resource.Object, code, summary, hint string) {
+	f.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
 }
 
-func (b *findings) notice(code, summary, hint string) {
-	b.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
+// warn adds a warning about an object.
+func (f *findings) warn(o *resource.Object, code, summary, hint string) {
+	f.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
 }
 
-func warning(o *resource.Object, code, summary string) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary}
+// notice adds a warning about the plan.
+func (f *findings) notice(code, summary, hint string) {
+	f.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
 }
 
 // depthFirst visits nodes, each after those that it waits for. Nodes that wait for each

@@ -127,11 +127,8 @@ func (b *warnings) inTwoContainers() {
 			}
 			if at, ok := b.matched.owners[thing]; ok {
 				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
-				b.diags.Add(diag.Diagnostic{
-					Severity: diag.Warning, Code: "in-two", Position: o.Position, Address: string(o.Address),
-					Summary: string(o.Address) + " is in two " + diag.Plural(container) + " at once: " + string(other.container.Address) + " and " + string(r.container.Address),
-					Hint:    "the service refuses to move it: remove it from one of them there",
-				})
+				b.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
+					"the service refuses to move it: remove it from one of them there")
 			}
 		}
 	}
@@ -185,7 +182,10 @@ func (b *warnings) warnHidden() {
 			}
 			names = append(names, name+" is "+f.why)
 		}
-		d := warning(b.in.Desired[list[0]], "archived", firstFew(names, "; ")+" on the service: left alone, with everything in it")
+		d := diag.Diagnostic{
+			Severity: diag.Warning, Code: "archived", Position: b.in.Desired[list[0]].Position, Address: string(b.in.Desired[list[0]].Address),
+			Summary: firstFew(names, "; ") + " on the service: left alone, with everything in it",
+		}
 		if len(list) > 1 {
 			d.Summary, d.Position, d.Address = countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), diag.Position{}, ""
 		}

@@ -197,6 +197,9 @@ func canonicalJSON(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// PlainText is a rich text as people read it, without its markup.
+func PlainText(html string) string { return markup.Text(html) }
+
 // Digest is what the state file keeps of a canonical value: the value itself
 // if it is short, else a SHA-256 of it.
 func Digest(canonical string) string {

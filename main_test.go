@@ -29,7 +29,7 @@ func allowed() map[string][]string {
 		"internal/state":        {"executor", "internal/baseurl", "internal/resource", "planner"},
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
-		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/resource", "manifest", "planner", "schema"},
+		"internal/export":       {"apiclient", "internal/diag", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/view":         {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":      {},
 		// Only tests import it.

@@ -152,6 +152,10 @@ type Answer struct {
 	Several bool
 	// Unsupported: this edition of the service has no such route.
 	Unsupported bool
+	// Forbidden: the credential may not make this read, which is optional.
+	Forbidden bool
+	// Unread counts the rows of lists in the answer that no membership reads, by their name.
+	Unread map[string]int
 }
 
 // OnDrift says what becomes of a field that somebody changed on the service

@@ -3,16 +3,14 @@ package export
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -30,12 +28,12 @@ type Options struct {
 	Answered func()
 }
 
-// readers is how many reads are under way at once; the service answers no faster with more.
-const readers = 4
-
 // Read reads what the workspace holds, with the wider API.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
 	r := &reader{o: o, client: client, all: map[serviceID]*object{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, omitted: map[omission][]readOmission{}}
+	if r.o.Observed == nil {
+		r.o.Observed = planner.Observed{}
+	}
 	if err := r.chooseProjects(); err != nil {
 		return nil, err
 	}
@@ -75,7 +73,6 @@ type list struct {
 
 	rows   []resource.Row
 	failed bool
-	beyond map[string]int // members under names that no membership has, such as a relation that a manifest cannot give
 }
 
 // level reads what lives in the things, and goes on with that.
@@ -366,98 +363,37 @@ func (r *reader) member(m *resource.Kind, container *object) bool {
 	return container.in.exported
 }
 
-// read makes the reads. Lists that share a path, such as those of the relations of an item, are read once.
+// read makes the reads. What the credential may not read is reported, and the rest read.
 func (r *reader) read(ctx context.Context, lists []*list) error {
-	type group struct{ lists []*list }
-	byPath := map[string]*group{}
-	var groups []*group
-	for _, l := range lists {
-		key := l.op.Method + " " + l.path
-		if byPath[key] == nil {
-			byPath[key] = &group{}
-			groups = append(groups, byPath[key])
+	reads := make([]planner.Read, len(lists))
+	for i, l := range lists {
+		reads[i] = planner.Read{Operation: l.op, Path: l.path}
+		if _, have := r.o.Observed[reads[i]]; !have {
+			reads[i].Optional = true
 		}
-		byPath[key].lists = append(byPath[key].lists, l)
 	}
-	if r.o.Expect != nil && len(groups) > 0 {
-		r.o.Expect(len(groups), words(lists))
+	from := provider.Reader{Client: r.client, Observed: r.o.Observed, Answered: r.o.Answered}
+	if r.o.Expect != nil {
+		from.Expect = func(requests int) { r.o.Expect(requests, words(lists)) }
 	}
-	errs := make([]error, len(groups))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
-	for i, group := range groups {
-		g.Go(func() error {
-			errs[i] = r.ask(ctx, group.lists)
-			if r.o.Answered != nil {
-				r.o.Answered()
-			}
-			if e := errs[i]; e != nil && !errors.Is(e, apiclient.ErrForbidden) && !errors.Is(e, apiclient.ErrNotFound) && !errors.Is(e, apiclient.ErrUnsupported) {
-				return e
-			}
-			return nil
-		})
+	if err := from.Read(ctx, reads); err != nil {
+		return err //nolint:wrapcheck // it says what was done
 	}
-	if err := g.Wait(); err != nil {
-		return fmt.Errorf("reading the workspace: %w", err)
-	}
-	for i, group := range groups {
-		for _, l := range group.lists {
-			for name, n := range l.beyond {
-				r.omit(humanize(name)+" relation", "a manifest cannot say it", l.of.called(), n)
-			}
-			l.failed = errs[i] != nil
-			switch {
-			case l.side:
-			case errors.Is(errs[i], apiclient.ErrUnsupported):
-				r.lacking[l.kind] = true
-			case errors.Is(errs[i], apiclient.ErrForbidden):
-				r.denied[l.kind] = append(r.denied[l.kind], l.of.called())
-			}
+	for i, l := range lists {
+		a := r.o.Observed[reads[i]]
+		l.rows, l.failed = a.Rows, a.Unsupported || a.NotFound || a.Forbidden
+		for name, n := range a.Unread {
+			r.omit(humanize(name)+" relation", "a manifest cannot say it", l.of.called(), n)
+		}
+		switch {
+		case l.side:
+		case a.Unsupported:
+			r.lacking[l.kind] = true
+		case a.Forbidden:
+			r.denied[l.kind] = append(r.denied[l.kind], l.of.called())
 		}
 	}
 	return nil
-}
-
-// ask makes one read.
-func (r *reader) ask(ctx context.Context, lists []*list) error {
-	first := lists[0]
-	if a, ok := r.o.Observed[planner.Read{Operation: first.op, Path: first.path}]; ok {
-		first.rows = a.Rows
-		return nil
-	}
-	rows, err := r.client.Read(ctx, first.op, first.path, nil)
-	for _, l := range lists {
-		if m := l.kind.Membership; m == nil || m.ResultKey == "" {
-			l.rows = rows
-		} else if len(rows) > 0 { // one object of several lists
-			if l == first {
-				l.beyond = beyond(l, rows[0])
-			}
-			under, _ := rows[0][m.ResultKey].([]any)
-			for _, row := range under {
-				if row, ok := row.(map[string]any); ok {
-					l.rows = append(l.rows, row)
-				}
-			}
-		}
-	}
-	return err //nolint:wrapcheck // wrapped by read
-}
-
-// beyond counts what an answer of several lists holds under names that no membership has.
-func beyond(l *list, row resource.Row) map[string]int {
-	counts := map[string]int{}
-	for name, under := range row {
-		if members, ok := under.([]any); ok && len(members) > 0 {
-			counts[name] = len(members)
-		}
-	}
-	for _, m := range resource.Memberships() {
-		if m.Membership.Container == l.kind.Membership.Container {
-			delete(counts, m.Membership.ResultKey)
-		}
-	}
-	return counts
 }
 
 // omit notes that something of a thing is not exported.

@@ -220,12 +220,12 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 		return nil, false
 	}
 	path, _ := list.Expand(params)
-	rows, err := s.client.Read(ctx, list, path, fieldsOf(list, ""))
-	if err != nil {
+	a, err := ask(ctx, s.client, planner.Read{Operation: list, Path: path})
+	if err != nil || a.Unsupported || a.NotFound {
 		return nil, false
 	}
 	in = map[string]bool{}
-	for _, row := range selectList(planner.Answer{Rows: rows}, list).Rows {
+	for _, row := range selectList(a, list, false).Rows {
 		in[step.Kind.Membership.MemberID(row)] = true
 	}
 	return in, true

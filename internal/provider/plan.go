@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -22,6 +21,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}
+	reader := Reader{Client: client, Observed: in.Observed}
 	for {
 		round := planner.Build(in)
 		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
@@ -36,11 +36,11 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		}
 		if len(round.Reads) == 0 {
 			if round.Plan != nil {
-				attribute(ctx, client, round.Plan, in.Observed)
+				attribute(ctx, reader, round.Plan)
 			}
 			return round.Plan, round.Findings, ctx.Err()
 		}
-		if err := answer(ctx, client, round.Reads, in.Observed); err != nil {
+		if err := reader.Read(ctx, round.Reads); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -48,16 +48,12 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 
 // attribute finds out who changed on the service what is not as it was applied.
 // A plan is as good without: that it cannot be read is a notice.
-func attribute(ctx context.Context, client *apiclient.Client, plan *planner.Plan, observed planner.Observed) {
-	reads := slices.DeleteFunc(plan.Activities(), func(r planner.Read) bool {
-		_, have := observed[r]
-		return have
-	})
-	if err := answer(ctx, client, reads, observed); err != nil {
+func attribute(ctx context.Context, reader Reader, plan *planner.Plan) {
+	if err := reader.Read(ctx, plan.Activities()); err != nil {
 		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "cannot tell who changed fields on the service: " + err.Error()})
 	}
-	plan.Summary.Reads = len(observed)
-	plan.AnnotateAuthors(observed)
+	plan.Summary.Reads = len(reader.Observed)
+	plan.AnnotateAuthors(reader.Observed)
 }
 
 // Detect finds out whether the wider API is there, with one read that a plan

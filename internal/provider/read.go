@@ -18,31 +18,49 @@ import (
 // readers is how many reads are under way at once; the service answers no faster with more.
 const readers = 4
 
-// answer makes the reads and puts what the service says into observed. Several
-// memberships can be told from one answer; it is asked for once.
-func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read, observed planner.Observed) error {
+// Reader reads what the service holds, for plans and exports.
+type Reader struct {
+	Client   *apiclient.Client
+	Observed planner.Observed // the answers; a read that has one already is not made again
+	// Expect is told how many requests follow, Answered after each of them. Nil = nobody is.
+	Expect   func(requests int)
+	Answered func()
+}
+
+// Read makes the reads. Several memberships can be told from one answer; it is
+// asked for once. That an object or a route is not there is an answer, and where
+// the read is optional, that it is forbidden.
+func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 	same := map[planner.Read][]planner.Read{} // by the read without its operation
 	request := func(r planner.Read) planner.Read { r.Operation = nil; return r }
-	for _, r := range reads {
-		same[request(r)] = append(same[request(r)], r)
+	for _, read := range reads {
+		if _, have := r.Observed[read]; !have {
+			same[request(read)] = append(same[request(read)], read)
+		}
+	}
+	if r.Expect != nil && len(same) > 0 {
+		r.Expect(len(same))
 	}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
-	for _, r := range reads {
-		all := same[request(r)]
-		if r != all[0] {
+	for _, read := range reads {
+		all := same[request(read)]
+		if len(all) == 0 || read != all[0] {
 			continue
 		}
 		group.Go(func() error {
-			a, err := ask(ctx, client, r)
+			a, err := ask(ctx, r.Client, read)
+			if r.Answered != nil {
+				r.Answered()
+			}
 			if err != nil {
-				return fmt.Errorf("reading the workspace: %w", err)
+				return fmt.Errorf("reading what the service holds: %w", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, r := range all {
-				observed[r] = selectList(a, r.Operation)
+			for i, read := range all {
+				r.Observed[read] = selectList(a, read.Operation, i == 0)
 			}
 			return nil
 		})
@@ -50,17 +68,33 @@ func answer(ctx context.Context, client *apiclient.Client, reads []planner.Read,
 	return group.Wait()
 }
 
-// selectList is what an answer says to one operation, where it holds the lists of several.
-func selectList(a planner.Answer, o *resource.Operation) planner.Answer {
+// selectList is what an answer says to one operation, where it holds the lists of
+// several. counting adds what is in lists that no operation reads.
+func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.Answer {
 	m := resource.MustLookup(o.Kind).Membership
 	if m == nil || m.ResultKey == "" || len(a.Rows) == 0 {
 		return a
 	}
-	list, _ := a.Rows[0][m.ResultKey].([]any)
+	whole := a.Rows[0]
+	list, _ := whole[m.ResultKey].([]any)
 	a.Rows = make([]resource.Row, 0, len(list))
 	for _, e := range list {
 		if row, ok := e.(map[string]any); ok {
 			a.Rows = append(a.Rows, row)
+		}
+	}
+	if !counting {
+		return a
+	}
+	a.Unread = map[string]int{}
+	for name, list := range whole {
+		if list, ok := list.([]any); ok && len(list) > 0 {
+			a.Unread[name] = len(list)
+		}
+	}
+	for _, k := range resource.Memberships() {
+		if k.Membership.Container == m.Container {
+			delete(a.Unread, k.Membership.ResultKey)
 		}
 	}
 	return a
@@ -78,7 +112,7 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	case errors.Is(err, apiclient.ErrNotFound):
 		return planner.Answer{NotFound: true}, nil
 	case r.Optional && forbidden(err):
-		return planner.Answer{}, nil
+		return planner.Answer{Forbidden: true}, nil
 	}
 	return planner.Answer{Rows: rows}, err
 }

@@ -89,7 +89,7 @@ func (c *call) note(t *tx, verb string, field, before, after any, comment string
 // for each element that came to a list or left it.
 func (c *call) noteChanges(t *tx, old, r row) {
 	for _, name := range []string{"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point", "point", "type"} {
-		if before, after := plain(old[name]), plain(r[name]); before != after {
+		if before, after := valueText(old[name]), valueText(r[name]); before != after {
 			field := strings.TrimSuffix(name, "_html")
 			c.note(t, "updated", field, orNull(before), orNull(after), "updated the "+field+" to")
 		}
@@ -109,8 +109,8 @@ func (c *call) noteChanges(t *tx, old, r row) {
 	}
 }
 
-// plain is a value as an activity writes it.
-func plain(v any) string {
+// valueText is a value as an activity writes it.
+func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

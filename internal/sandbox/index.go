@@ -24,7 +24,7 @@ func (ix *index) key(r row) []string {
 	}
 	key := []string{ix.name}
 	for _, name := range ix.fields {
-		key = append(key, plain(r[name]))
+		key = append(key, valueText(r[name]))
 	}
 	if key[len(key)-1] == "" {
 		return nil

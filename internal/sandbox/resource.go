@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -94,41 +93,27 @@ func (res *resource) list(c *call, t *tx) reply {
 	return c.paged(t.count(res.kind, in), func(skip, size int) any { return res.page(c, t, in, skip, size) })
 }
 
-// page reads part of a list. Rows that are shown as they are kept are not
-// decoded: a long list is mostly copied.
+// page reads part of a list.
 func (res *resource) page(c *call, t *tx, in []byte, skip, size int) any {
-	raw := []json.RawMessage{}
-	rendered := []row{}
-	plain := res.show == nil && len(res.kind.hidden) == 0 && c.fields() == nil && c.expands() == nil
+	out := []row{}
 	take := func(_, value []byte) bool {
-		if size == 0 {
-			return false
-		}
-		size--
-		if plain {
-			raw = append(raw, slices.Clone(value))
+		if skip--; skip >= 0 {
 			return true
+		}
+		if len(out) == size {
+			return false
 		}
 		r, err := decodeRow(value)
 		must(err)
-		rendered = append(rendered, res.render(c, t, r))
+		out = append(out, res.render(c, t, r))
 		return true
 	}
 	if res.oldest {
-		t.each(res.kind, in, func(key, value []byte) bool {
-			if skip > 0 {
-				skip--
-				return true
-			}
-			return take(key, value)
-		})
+		t.each(res.kind, in, take)
 	} else {
-		t.newest(res.kind, in, skip, take)
+		t.newest(res.kind, in, take)
 	}
-	if plain {
-		return raw
-	}
-	return rendered
+	return out
 }
 
 // refuse prepares a row, and says what speaks against it.

@@ -277,8 +277,8 @@ func (t *tx) each(k *kind, in []byte, do func(key, value []byte) bool) {
 	}
 }
 
-// newest walks a list backwards, skipping the first rows without reading them.
-func (t *tx) newest(k *kind, in []byte, skip int, do func(key, value []byte) bool) {
+// newest walks a list backwards until do returns false.
+func (t *tx) newest(k *kind, in []byte, do func(key, value []byte) bool) {
 	c := t.btx.Bucket(k.rows).Cursor()
 	// The number behind the scope never has its top bit set, so this key is
 	// behind the last row of the list and before the first of the next.
@@ -287,10 +287,6 @@ func (t *tx) newest(k *kind, in []byte, skip int, do func(key, value []byte) boo
 		back = c.Last
 	}
 	for key, v := back(); hasPrefix(key, in); key, v = c.Prev() {
-		if skip > 0 {
-			skip--
-			continue
-		}
 		if !do(key, v) {
 			return
 		}

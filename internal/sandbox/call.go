@@ -74,7 +74,7 @@ func serverError() reply { return refuse(http.StatusInternalServerError, "error"
 // invalid is the answer to a body whose fields are wrong.
 func invalid(complaints row) reply { return reply{http.StatusBadRequest, complaints} }
 
-// senseless is the answer to a body whose fields contradict each other.
+// badRequest is the answer to a body whose fields contradict each other.
 func badRequest(message string) reply {
 	return reply{http.StatusBadRequest, row{"non_field_errors": []string{message}}}
 }

@@ -20,6 +20,7 @@ type changes struct {
 	memberships *memberships
 	outsiders   *outsiders
 	blockers    *blockers
+	checks      *checks
 	steps       *steps
 	plan        *Plan
 
@@ -32,7 +33,7 @@ type changes struct {
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
 	b := &changes{
 		round: steps.round, snapshot: memberships.snapshot, matched: differ.refs.matched, refs: differ.refs, differ: differ,
-		memberships: memberships, outsiders: outsiders, blockers: blockers, steps: steps, plan: plan, stale: map[*kindInfo]int{},
+		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round, memberships.snapshot, differ.refs.matched}, steps: steps, plan: plan, stale: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	b.findFilled()
@@ -50,9 +51,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 	return b
 }
 
-// isOff reports whether a value switches something off.
-func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
-
 // planUpdate brings an object that exists to what the manifest wants.
 func (b *changes) planUpdate(i int) {
 	f := &b.objects.states[i]
@@ -65,7 +63,7 @@ func (b *changes) planUpdate(i int) {
 	b.planArchive(i)
 	over := b.objects.isOver(i)
 	if over {
-		b.blockClosed(i, &d)
+		b.checks.blockClosed(i, &d)
 	}
 	open := f.prior != nil && f.prior.PendingIntent != nil
 	adopting := f.matchedBy != "" || open && (f.prior.ID == "" || len(d.send) == 0)
@@ -99,8 +97,8 @@ func (b *changes) planUpdate(i int) {
 		step.changes = d.changes
 		b.steps.of[i] = step
 		if len(d.send) > 0 || mark != nil {
-			b.checkDates(i, d.send)
-			b.checkRefused(i, d.send)
+			b.checks.checkDates(i, d.send)
+			b.checks.checkRefused(i, d.send)
 			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), mark != nil
 			step.needsObjects = b.steps.missing(b.steps.targets(i, d.send)...)
 		}
@@ -170,8 +168,8 @@ func (b *changes) planCreate(i int) {
 	given := b.blockers.isDefault(i)
 	if !given {
 		b.checkComplete(i)
-		b.checkFeature(i)
-		b.warnCaseMismatch(i)
+		b.checks.checkFeature(i)
+		b.checks.warnCaseMismatch(i)
 	}
 	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
@@ -211,7 +209,7 @@ func (b *changes) planCreate(i int) {
 			}
 		}
 	}
-	b.checkRefused(i, slices.Concat(values, late))
+	b.checks.checkRefused(i, slices.Concat(values, late))
 	step.Values = values
 	if given {
 		b.adoptDefault(step)
@@ -437,4 +435,57 @@ func (b *changes) needsOn(o *resource.Object, field *resource.Field) bool {
 	return slices.ContainsFunc(b.in.Desired, func(child *resource.Object) bool {
 		return child.Parent == o && child.Kind.RequiresFeature == field.Name
 	})
+}
+
+// keepArchived takes down that an object is left as it is, and says so where the manifest does not.
+func (b *changes) keepArchived(i int) {
+	o := b.in.Desired[i]
+	b.recordKnown(i)
+	b.plan.Summary.Unchanged++
+	if _, _, given := wantsArchived(o); !given {
+		b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
+	}
+}
+
+// planArchive adds the step that archives an object, or brings it back.
+func (b *changes) planArchive(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	v, want, given := wantsArchived(o)
+	verb := resource.Archive
+	switch isNew := f.presence == absent; {
+	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+		return
+	case !want:
+		verb = resource.Unarchive
+	}
+	op, ok := o.Kind.Op(verb, b.in.API)
+	if !ok {
+		return
+	}
+	if reason := b.checks.unarchivable(i); verb == resource.Archive && reason != "" {
+		b.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
+		return
+	}
+	step := b.steps.add(i, Update)
+	step.Operation, step.Values = op, []*resource.Value{v}
+	if f.presence == absent {
+		step.needsObjects = []int{i}
+	}
+	step.show()
+	b.archiveSteps = append(b.archiveSteps, step)
+}
+
+// findFilled finds what members are to be brought into.
+func (b *changes) findFilled() {
+	b.filled = map[int]bool{}
+	for _, r := range b.memberships.sets {
+		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) }) {
+			b.filled[r.object] = true
+		}
+	}
+}
+
+// fillsFirst reports whether a new object gets its dates only after its members are in.
+func (b *changes) fillsFirst(i int) bool {
+	return b.filled[i] && b.objects.states[i].info.update != nil && b.objects.willBeOver(i)
 }

@@ -1,48 +1,61 @@
-// Package planner compares what the manifest wants with what the service holds
-// and what the last apply left, and says what has to be done.
+// Package planner compares what the manifest wants with what the service shows and
+// what the last apply left (desired x observed x prior), and says what has to be done.
 //
-// [Reads] and [Build] are pure functions: the same input gives the same output,
-// to the byte, in whatever order maps are walked. They know no network, no
-// files and no clock.
+// [Build] is a pure function: the same input gives the same output, to the byte, in
+// whatever order maps are walked. It knows no network, no files and no clock.
 //
-// Planning goes in rounds. Reads tells what must still be read and can be asked
-// for now; somebody makes those requests and puts the answers into
-// [Input.Observed]; when Reads asks for nothing more, Build makes the [Plan].
-// Whoever does both on one [Snapshot] looks at everything once. So a plan can name
-// every read that it stands on, and an object that could not be read is never taken
-// for absent.
+// Planning goes in rounds. A [Round] brings either reads that must be answered first,
+// for somebody to make and to put into [Input.Observed], or the [Plan]. So a plan can
+// name every read that it stands on, and an object that could not be read is never
+// taken for absent.
 //
-// What an object is on the service is decided by the manifest's ID, the state, the
-// manifest's identifier, planform's external ID, its natural key, in this order. An
-// identifier that contradicts the state or an external ID is an error that names both. What
-// an ID or identifier names and the service does not show (deleted, archived, a
-// draft) stops only its own object and what lives in it; of an object that names it,
-// only the field waits. What the state knows and a look-up by external ID shows as archived
-// is left alone, and never created again.
+// Build is the place to begin reading. It runs these stages from top to bottom. Each
+// has a type and a file or two of its own, holds the earlier stages that it uses in
+// fields, and knows of no later one; a test keeps it so.
 //
-// What a create without an outcome made is looked for before it is created
-// again: in the list of its parent, by external ID or natural key; or, of work items
-// under the documented operations, by their readable numbers, among those that came
-// after it was sent, by the name and whatever else was sent. [Snapshot.Unconfirmed] tells
-// which answers may come too early. If what is there fits in more than one way,
-// nothing is sent and the step says how to resolve it. It cannot be noticed if,
-// before the next plan, somebody renames what was made, or makes by hand, once it
-// was sent in vain, something that bears its name.
+//	objects       what the manifest wants, what the state knows of it       objects.go
+//	service       the only place that turns a question into a read          observe.go
+//	snapshot      what the service lists, parent by parent                  observe.go
+//	matches       what each object is on the service                        match.go, recover.go
+//	references    names to IDs                                              resolve.go
+//	differ        desired x observed x prior of a field                     diff.go
+//	memberships   who is wanted where, and who is there                     membership.go
+//	orphans       what the manifest has no more, and which of it may go     orphans.go, prune_checks.go
+//	removals      who is to leave                                           membership_removal.go
+//	blockers      what cannot be found or made, and why                     blocked.go
+//	changes       creates and updates, and what is refused of them          change.go, checks.go
+//	joins         who is brought in                                         join.go
+//	pruning       deletions                                                 prune.go
+//	ordering      what waits for what                                       order.go
+//	bookkeeping   what the state is to know otherwise                       bookkeeping.go
+//	warnings      what people should look at                                warnings.go
 //
-// What the manifest does not have any more is deleted only if that is asked for,
-// planform made it, nothing protects it, and no manifest that is not read had it;
-// and not while the service shows something that others put into it. Where it
-// would take too many requests to look for that, a notice says so.
+// What never happens:
 //
-// Steps stand in the order of kinds and then of the manifest, what a step waits for
-// just before it. Objects of one kind in one place are created one after the other,
-// and so numbered and sorted as the manifest has them; whoever is named, or is a
-// default, comes before. What the service gives a new object that is to have nothing,
-// such as a project's default assignee, an update right after takes away.
+//   - An object is found on the service by the manifest's ID, the state, the manifest's
+//     identifier, planform's external ID, its natural key, in this order, and never
+//     guessed: two that match, or an identifier that contradicts the state or an external
+//     ID, are an error that names both.
+//   - What an ID or identifier names and the service does not show (deleted, archived, a
+//     draft) stops only its own object and its children. Of an object that names it, only
+//     the field waits. What is archived is left alone, and never created again.
+//   - A create whose outcome is unknown is not sent again before it was looked for: in the
+//     list of its parent, by external ID or natural key; or, for work items under the
+//     documented operations, by readable numbers above those that were known, by the name
+//     and the other values that were sent. If more than one record fits, nothing is sent
+//     and the step says how to resolve it. Not noticed is a rename on the service before
+//     the next plan, or a hand-made namesake of a create that never arrived.
+//   - Nothing is deleted unless pruning is asked for, planform created it, nothing protects
+//     it, every manifest that had it was read, and the service shows nothing in it that
+//     others made. Where looking for that would take too many requests, a notice says so.
+//   - A closed object, such as a cycle after its last day, gets no members and no changes.
+//     A new one with past dates is filled first and gets its dates in the same run.
 //
-// What is over, such as a cycle after its last day, takes no more members and no
-// change. One of the past that is made is filled first and gets its dates when all
-// its members are in, in the same run; one that is over already is not touched.
+// Steps stand in the order of kinds and then of the manifest, what a step waits for just
+// before it. Objects of one kind in one parent are created one after the other, and so
+// numbered and sorted as written. Members and defaults come before what names them. A
+// default that the service sets and the manifest does not want, such as a project's
+// default assignee, is cleared by an update right after.
 //
 // The executor may do only what the plan says.
 package planner

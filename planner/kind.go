@@ -238,21 +238,6 @@ func (in *Input) deletedKinds() map[string]bool {
 	return kinds
 }
 
-// displayTexts are the texts by which people call a record, its readable identifier among them.
-func displayTexts(k *resource.Kind, row resource.Row) []string {
-	var texts []string
-	for _, n := range k.NaturalKey {
-		raw := row[n]
-		if f, ok := k.Field(n); ok {
-			raw, _ = row.Shown(f)
-		}
-		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
-			texts = append(texts, strings.TrimSpace(shown))
-		}
-	}
-	return texts
-}
-
 // userField is a kind whose field names objects of another kind that live beside its own.
 type userField struct {
 	info  *kindInfo

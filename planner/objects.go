@@ -10,15 +10,6 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// round is what every stage of a round of planning starts from. It has no methods:
-// what a stage needs of an earlier one, it names.
-type round struct {
-	in      *Input
-	diags   *findings
-	service *service
-	objects *objects
-}
-
 // objects are the objects that the manifest wants, and what is known of each. The
 // later stages name an object by its place in [Input.Desired].
 type objects struct {

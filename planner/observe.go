@@ -21,6 +21,15 @@ type service struct {
 	skippedLookups    int // not made, since there would be so many
 }
 
+// round is what every stage of a round of planning starts from. It has no methods:
+// what a stage needs of an earlier one, it names.
+type round struct {
+	in      *Input
+	diags   *findings
+	service *service
+	objects *objects
+}
+
 // snapshot is what the service lists, parent by parent.
 type snapshot struct {
 	round

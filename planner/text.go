@@ -131,3 +131,18 @@ func depthFirst[T comparable](nodes []T, waitsFor func(T) []T, visit func(T), cy
 		walk(n)
 	}
 }
+
+// displayTexts are the texts by which people call a record, its readable identifier among them.
+func displayTexts(k *resource.Kind, row resource.Row) []string {
+	var texts []string
+	for _, n := range k.NaturalKey {
+		raw := row[n]
+		if f, ok := k.Field(n); ok {
+			raw, _ = row.Shown(f)
+		}
+		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
+			texts = append(texts, strings.TrimSpace(shown))
+		}
+	}
+	return texts
+}

@@ -10,9 +10,20 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// checks reports what the service refuses, or people should look at, before anything is sent.
+type checks struct {
+	round
+
+	snapshot *snapshot
+	matched  *matches
+}
+
+// isOff reports whether a value switches something off.
+func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
+
 // checkDates warns where a date that is sent comes to lie on the wrong side of
 // one that the manifest does not give: the service holds against each other only what one request has.
-func (b *changes) checkDates(i int, sent []*resource.Value) {
+func (b *checks) checkDates(i int, sent []*resource.Value) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.row == nil {
 		return
@@ -39,7 +50,7 @@ func (b *changes) checkDates(i int, sent []*resource.Value) {
 
 // warnCaseMismatch warns of an object that is created beside one which the manifest
 // does not have, and whose name is the same but for capitals.
-func (b *changes) warnCaseMismatch(i int) {
+func (b *checks) warnCaseMismatch(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if len(f.info.natural) == 0 || !b.snapshot.listed(f.info, f.parent) {
 		return
@@ -64,7 +75,7 @@ func (b *changes) warnCaseMismatch(i int) {
 
 // checkRefused reports what the service is known to refuse of what a create or update
 // sends, at its place, before anything is sent.
-func (b *changes) checkRefused(i int, sent []*resource.Value) {
+func (b *checks) checkRefused(i int, sent []*resource.Value) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	for _, v := range sent {
 		refuse := func(summary, hint string) {
@@ -87,7 +98,7 @@ func (b *changes) checkRefused(i int, sent []*resource.Value) {
 }
 
 // checkFeature reports an object that is to be created where what its parent needs for such objects is off.
-func (b *changes) checkFeature(i int) {
+func (b *checks) checkFeature(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.parent == none || o.Kind.RequiresFeature == "" {
 		return
@@ -123,46 +134,8 @@ func (b *changes) checkFeature(i int) {
 	}
 }
 
-// keepArchived takes down that an object is left as it is, and says so where the manifest does not.
-func (b *changes) keepArchived(i int) {
-	o := b.in.Desired[i]
-	b.recordKnown(i)
-	b.plan.Summary.Unchanged++
-	if _, _, given := wantsArchived(o); !given {
-		b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
-	}
-}
-
-// planArchive adds the step that archives an object, or brings it back.
-func (b *changes) planArchive(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	v, want, given := wantsArchived(o)
-	verb := resource.Archive
-	switch isNew := f.presence == absent; {
-	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
-		return
-	case !want:
-		verb = resource.Unarchive
-	}
-	op, ok := o.Kind.Op(verb, b.in.API)
-	if !ok {
-		return
-	}
-	if reason := b.unarchivable(i); verb == resource.Archive && reason != "" {
-		b.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
-		return
-	}
-	step := b.steps.add(i, Update)
-	step.Operation, step.Values = op, []*resource.Value{v}
-	if f.presence == absent {
-		step.needsObjects = []int{i}
-	}
-	step.show()
-	b.archiveSteps = append(b.archiveSteps, step)
-}
-
 // unarchivable says why the service would not archive an object, or "".
-func (b *changes) unarchivable(i int) string {
+func (b *checks) unarchivable(i int) string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	k := o.Kind
 	for n := range k.Fields {
@@ -182,23 +155,8 @@ func (b *changes) unarchivable(i int) string {
 	return ""
 }
 
-// findFilled finds what members are to be brought into.
-func (b *changes) findFilled() {
-	b.filled = map[int]bool{}
-	for _, r := range b.memberships.sets {
-		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) }) {
-			b.filled[r.object] = true
-		}
-	}
-}
-
-// fillsFirst reports whether a new object gets its dates only after its members are in.
-func (b *changes) fillsFirst(i int) bool {
-	return b.filled[i] && b.objects.states[i].info.update != nil && b.objects.willBeOver(i)
-}
-
 // blockClosed moves what would be changed of an object that is over to what cannot be.
-func (b *changes) blockClosed(i int, d *difference) {
+func (b *checks) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
 		d.block(c, "it ended on "+b.objects.states[i].lastDay()+", and the service does not change finished "+plural(b.objects.states[i].info.kind), diag.Position{})

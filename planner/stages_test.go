@@ -1,0 +1,80 @@
+package planner
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// files is the planner from top to bottom: a file uses only what it declares itself, or a
+// file above it. Two files that stand together are one stage.
+var files = []string{ //nolint:gochecknoglobals // a constant
+	"text.go", "input.go", "plan.go", "kind.go", "objects.go", "observe.go", "recover.go", "match.go", "resolve.go", "diff.go", "membership.go",
+	"orphans.go prune_checks.go", "steps.go", "membership_removal.go", "blocked.go", "checks.go", "change.go", "join.go",
+	"prune.go", "order.go", "bookkeeping.go", "warnings.go", "build.go",
+}
+
+// noImports imports nothing: what other packages declare does not matter here.
+type noImports struct{}
+
+func (noImports) Import(path string) (*types.Package, error) {
+	p := types.NewPackage(path, path[strings.LastIndex(path, "/")+1:])
+	p.MarkComplete()
+	return p, nil
+}
+
+func TestAStageUsesOnlyStagesAboveAndEmbedsNone(t *testing.T) {
+	t.Parallel()
+	fset := token.NewFileSet()
+	place := func(name string) int {
+		return slices.IndexFunc(files, func(stage string) bool { return slices.Contains(strings.Fields(stage), name) })
+	}
+	var parsed []*ast.File
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "doc.go" {
+			continue
+		}
+		if place(name) < 0 {
+			t.Errorf("%s has no place among the files", name)
+		}
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.StructType); ok {
+				for _, field := range s.Fields.List {
+					if of := types.ExprString(field.Type); len(field.Names) == 0 && of != "round" && of != "diag.List" {
+						t.Errorf("%s: %s is embedded", fset.Position(field.Pos()), of)
+					}
+				}
+			}
+			return true
+		})
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	conf := types.Config{Importer: noImports{}, Error: func(error) {}} // what is imported is not known
+	pkg, _ := conf.Check("planner", fset, parsed, info)
+	seen := map[string]bool{}
+	for id, o := range info.Uses {
+		if o.Pkg() != pkg || !o.Pos().IsValid() {
+			continue
+		}
+		user, declarer := fset.Position(id.Pos()).Filename, fset.Position(o.Pos()).Filename
+		if what := user + " uses " + o.Name() + " of " + declarer; place(declarer) > place(user) && !seen[what] {
+			seen[what] = true
+			t.Error(what)
+		}
+	}
+}

@@ -224,8 +224,6 @@ func (e *Error) hint() string {
 		return "this is a web page, not the API: is the base URL right?"
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return "the service takes about 5 MB in one request: shorten the longest text"
-	case e.unreachable():
-		return "is the base URL right, and does the service run?"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:

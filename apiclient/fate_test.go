@@ -86,7 +86,7 @@ func TestFatesOfBrokenConnections(t *testing.T) {
 		fate   apiclient.Effect
 		says   string
 	}{
-		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.UnknownEffect, "EOF"},
+		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.UnknownEffect, "the service closed the connection early"},
 		{"reset after the request", func(w *wire, conn *net.TCPConn, r *bufio.Reader) { w.read(r); reset(conn) }, apiclient.UnknownEffect, ""},
 		{"reset before the request was read", func(_ *wire, conn *net.TCPConn, r *bufio.Reader) {
 			_, _ = r.Peek(1)
@@ -111,7 +111,7 @@ func TestFatesOfBrokenConnections(t *testing.T) {
 		{"an answer that is not HTTP", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH_9.9\r\n\r\n")
-		}, apiclient.UnknownEffect, "malformed HTTP"},
+		}, apiclient.UnknownEffect, "the answer is not HTTP"},
 		{"an error whose body is cut", func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
 			w.read(r)
 			_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 1000\r\n\r\n{\"detail\":")

@@ -2,14 +2,8 @@ package apiclient
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -179,91 +173,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// errBroken marks a connection that failed or an answer that broke off.
-var errBroken = errors.New("connection lost")
-
-// brokenError is a failed connection. It keeps the text of the cause, without
-// the address that net/http puts before it, and without what must not be shown.
-type brokenError struct {
-	text  string
-	cause error
-}
-
-func (e *brokenError) Error() string   { return e.text }
-func (e *brokenError) Unwrap() []error { return []error{errBroken, e.cause} }
-
-// transportError explains why no answer could be read. The caller's context wins
-// over whatever the connection says.
-func (c *Client) transportError(ctx, limited context.Context, err error) error {
-	if ctx.Err() != nil {
-		return contextError(ctx)
-	}
-	if limited.Err() != nil {
-		return &brokenError{text: fmt.Sprintf("no answer within %s", c.timeout), cause: ErrTimeout}
-	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	text := err.Error()
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		text = "cannot connect to " + c.base.Scheme + "://" + c.base.Host + ": " + dialFailure(op.Err)
-	}
-	return &brokenError{text: c.clean(errors.New(text)).Error(), cause: c.clean(err)}
-}
-
-// dialFailure is the reason alone: the system call and the name server tell users nothing.
-func dialFailure(err error) string {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return dns.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		return call.Err.Error()
-	}
-	return err.Error()
-}
-
-// clean takes the secret out of an error that could quote it.
-func (c *Client) clean(err error) error {
-	text := err.Error()
-	hidden := c.credential.redact(text)
-	if hidden == text {
-		return err
-	}
-	return errors.New(oneLine(hidden, maxTextRunes))
-}
-
-// neverDialled reports whether an error of a foreign transport is certain to be
-// from before there was a connection.
-func neverDialled(err error) bool {
-	var op *net.OpError
-	var dns *net.DNSError
-	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns)
-}
-
-// permanent reports whether a connection will not do better next time.
-func permanent(err error) bool {
-	if !errors.Is(err, errBroken) {
-		return true // of our own making
-	}
-	var (
-		dns       *net.DNSError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		hostname  x509.HostnameError
-		authority x509.UnknownAuthorityError
-		invalid   x509.CertificateInvalidError
-	)
-	switch {
-	case errors.As(err, &dns):
-		return dns.IsNotFound
-	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &hostname),
-		errors.As(err, &authority), errors.As(err, &invalid):
-		return true
-	default:
-		return strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
-	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -91,10 +90,8 @@ func (w *progressRelay) tell(e apiclient.Event) {
 	case w.to == nil:
 	case e.Type == apiclient.Retrying:
 		why := e.Err
-		if failed, ok := errors.AsType[*apiclient.Error](why); ok && failed.Status == 0 {
-			why = failed.Err // no answer came, whatever the request was
-			w.to.Waiting(e.Wait, "another try: "+doctor.NoAnswer(why))
-			break
+		if broken, ok := errors.AsType[*apiclient.ConnectionError](why); ok {
+			why = broken // no answer came, whatever the request was
 		}
 		w.to.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:

@@ -401,7 +401,7 @@ func readDisplayNames(s *differ, removals *removals) {
 			continue
 		}
 		if c, _, differs := s.compare(n.value, f, s.refs.resolve(n.by)); differs && c.Before != nil {
-			for id := range strings.SplitSeq(*c.Before, ", ") {
+			for id := range strings.SplitSeq(*c.Before, "\n") {
 				s.refs.readName(n.field.to, id)
 			}
 		}

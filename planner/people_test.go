@@ -36,7 +36,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "assignees!")
 			},
-			"work_item/web/pay assignees: ada@example.com, bob@example.com",
+			"work_item/web/pay assignees: ada@example.com\nbob@example.com",
 		},
 		"who leaves a project": {
 			func(s *service) {

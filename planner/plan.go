@@ -172,7 +172,7 @@ const (
 // references as they are written, rich texts as readable text.
 type Change struct {
 	Path   string
-	Before *string // nil: there is none, or it is not known
+	Before *string // nil: there is none, or it is not known; an element a line where it is a list
 	After  *string // nil: the field is cleared
 	Origin Origin
 	By     string // FromDrift: who changed it on the service, where that is known
@@ -277,7 +277,7 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 }
 
 // Show gives a value as a person would write it: references by address where
-// the manifest has the object, rich texts as they were written.
+// the manifest has the object, a line each; rich texts as they were written.
 func Show(v *resource.Value) string {
 	switch {
 	case v.Null:
@@ -292,7 +292,7 @@ func Show(v *resource.Value) string {
 			names[i] = string(t.Address)
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, "\n")
 }
 
 // activity is the kind whose list tells what happened to the objects that it lives in.

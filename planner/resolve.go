@@ -265,7 +265,7 @@ func (s *references) resolve(i int) resource.IDResolver {
 	}
 }
 
-// nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up.
+// nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up, a line each.
 func (s *references) nameIDs(v *resource.Value, canonical string) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
@@ -274,7 +274,7 @@ func (s *references) nameIDs(v *resource.Value, canonical string) string {
 	for i, id := range ids {
 		ids[i] = s.nameID(v.Field.Ref, id)
 	}
-	return strings.Join(ids, ", ")
+	return strings.Join(ids, "\n")
 }
 
 // nameID is the name of an ID, or the ID itself where none is known.

@@ -207,7 +207,11 @@ func (b *warnings) failOnDrift() {
 		v, _ := d.Object.Value(d.Change.Path)
 		now := "is empty"
 		if d.Change.Before != nil {
-			now = "is " + truncate(*d.Change.Before)
+			text := *d.Change.Before
+			if f, ok := d.Object.Kind.Field(d.Change.Path); ok && f.IsRef() {
+				text = strings.ReplaceAll(text, "\n", ", ")
+			}
+			now = "is " + truncate(text)
 		}
 		b.diags.Add(diag.Diagnostic{
 			Code: "drift", Position: v.Position, Address: string(d.Object.Address),

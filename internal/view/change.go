@@ -49,13 +49,25 @@ func isMark(s *planner.Step, c *planner.Change) bool {
 	return c.Path == "external_id" && s.Kind != nil && fieldOf(s, c.Path) == nil
 }
 
-// long reports whether a text is worth lines of its own.
-func long(text string) bool {
-	return len(text) > longText && utf8.RuneCountInString(text) > longText || strings.Contains(text, "\n")
+// isList reports whether the values of a field are lists, an element a line.
+func isList(f *resource.Field) bool { return f != nil && f.Type == resource.RefSet }
+
+// flat is a value with its elements on one line, if it is a list.
+func flat(f *resource.Field, text string) string {
+	if isList(f) {
+		return strings.ReplaceAll(text, "\n", ", ")
+	}
+	return text
+}
+
+// long reports whether a value is worth lines of its own.
+func long(f *resource.Field, text *string) bool {
+	return text != nil && (utf8.RuneCountInString(flat(f, *text)) > longText || strings.Contains(flat(f, *text), "\n"))
 }
 
 // inline shows a value on the line that it stands in.
 func inline(f *resource.Field, text string) string {
+	text = flat(f, text)
 	shown := clip(text, inlineText)
 	cut := len(shown) != len(text)
 	if bare(f) {
@@ -88,7 +100,7 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 		p.nl()
 	case create && c.After == nil:
 		return // nothing is what a new thing starts with
-	case create && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
+	case create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
 		p.label(c.Path, 0)
 		p.marks(s, f, c)
 		p.nl()
@@ -98,7 +110,7 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 		p.str(inline(f, strings.TrimSuffix(*c.After, "\n")))
 		p.marks(s, f, c)
 		p.nl()
-	case c.Before != nil && long(*c.Before) || c.After != nil && long(*c.After):
+	case long(f, c.Before) || long(f, c.After):
 		p.label(c.Path, 0)
 		if c.Before == nil {
 			p.str(" " + nothing(f, c) + " ->")
@@ -107,19 +119,19 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 		}
 		p.marks(s, f, c)
 		p.nl()
-		p.lines(difference(f, c.Before, c.After), differLines)
+		p.lines(difference(c.Before, c.After), differLines)
 	default:
 		p.label(c.Path, column)
 		if c.Before == nil {
 			p.str(nothing(f, c))
 		} else {
-			p.str(inline(f, *c.Before))
+			p.paint(p.remove, inline(f, *c.Before))
 		}
 		p.str(" -> ")
 		if c.After == nil {
 			p.str("(none)")
 		} else {
-			p.str(inline(f, *c.After))
+			p.paint(p.create, inline(f, *c.After))
 		}
 		p.marks(s, f, c)
 		p.nl()
@@ -191,12 +203,12 @@ func (p *printer) kept(plan *planner.Plan) {
 			return inline(f, *text)
 		}
 		why := "kept, changed on the service since the last apply" + Safe(blame(d.Change))
-		if c := d.Change; c.Before != nil && long(*c.Before) || c.After != nil && long(*c.After) {
+		if c := d.Change; long(f, c.Before) || long(f, c.After) {
 			p.label(c.Path, 0)
 			p.str(" ")
 			p.paint(p.dim, "("+why+"; the manifest differs by:)")
 			p.nl()
-			p.lines(difference(f, c.Before, c.After), differLines)
+			p.lines(difference(c.Before, c.After), differLines)
 			continue
 		}
 		p.label(d.Change.Path, max(labelColumn, width(d.Change.Path)+1)+1)

@@ -18,7 +18,7 @@ func (v *View) Diagnostics(list diag.List) {
 	list.Sort()
 	v.tell(func(p *printer) {
 		if v.o.JSON {
-			p.json(jsonDiagnostics{formatVersion, diagnostics(list)})
+			p.json(jsonDiagnostics{FormatVersion, diagnostics(list)})
 			p.nl()
 			return
 		}
@@ -37,7 +37,7 @@ func (v *View) Validation(list diag.List) error {
 	list.Sort()
 	return v.print(stdout, func(p *printer) {
 		p.str("{\n")
-		p.member("format_version", formatVersion)
+		p.member("format_version", FormatVersion)
 		p.str(`  "diagnostics": `)
 		p.list(len(list), func(i int) any { return diagnostic(&list[i]) })
 		p.str("\n}\n")
@@ -131,7 +131,7 @@ func (v *View) Error(err error) {
 	d := diag.Diagnostic{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}
 	v.tell(func(p *printer) {
 		if v.o.JSON {
-			p.json(jsonDiagnostics{formatVersion, diagnostics(diag.List{d})})
+			p.json(jsonDiagnostics{FormatVersion, diagnostics(diag.List{d})})
 			p.nl()
 			return
 		}

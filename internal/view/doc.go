@@ -55,9 +55,9 @@
 //   - action: create, update, adopt, add_members, remove_members, delete or not_possible.
 //   - id: the service's ID where it is known before the run.
 //   - changes: [{"path", "before", "after", "origin"}]. before and after are texts
-//     as a person would write them, or null; for members they are lists of
-//     addresses, or of IDs of what the manifest does not list, and path is the
-//     manifest's field that says who belongs where. origin is manifest, drift
+//     as a person would write them, arrays of texts for fields that are lists, or null; for
+//     members they are arrays of addresses, or of IDs where the manifest has no such
+//     object, and path is the manifest's field that lists them. origin is manifest, drift
 //     (somebody changed it on the service since the last apply), overwritten (what is
 //     adopted had another value) or not_refreshed.
 //     by and at are added where it is known who changed it and when, and
@@ -120,8 +120,9 @@
 // # JSON of records
 //
 // get shows the service's records as they are: an array, or one object. state
-// list and state show do so with what the state knows: address, id, identifier,
-// made, protect, values, members and open, each left out where there is none.
+// list shows {"format_version": 1, "records": [...]} and state show one record with
+// its format_version. A record has address, id, identifier, made, protect, values,
+// members and open, each left out where there is none.
 //
 // # JSON of findings and messages
 //

@@ -42,7 +42,7 @@ func (v *View) Export(e Export) error {
 		return v.JSON(struct {
 			FormatVersion int `json:"format_version"`
 			Export
-		}{formatVersion, e})
+		}{FormatVersion, e})
 	}
 	return v.print(stdout, func(p *printer) { p.export(&e) })
 }

@@ -213,7 +213,8 @@ func everything() *planner.Plan {
 		planner.Change{Path: "logo_props", After: text(`{"in_use":"emoji"}`), Origin: planner.NotRefreshed, Possible: true},
 		planner.Change{Path: "lead", Before: text("bob@example.com"), After: text("ada@example.com"), Origin: planner.FromManifest})
 	b.act(planner.Update, object("work_item", "set", web), "w-1",
-		changed("labels", "backend, frontend, infrastructure, documentation, security, later", "backend, frontend, infrastructure, payments, documentation, later"),
+		changed("labels", "backend\nfrontend\ninfrastructure\ndocumentation\nsecurity\nlater", "backend\nfrontend\ninfrastructure\npayments\ndocumentation\nlater"),
+		changed("assignees", "ada@example.com\nbob@example.com", "bob@example.com"),
 		changed("description", strings.Repeat("The same words again. ", 20)+"Here it was old. "+strings.Repeat("And on it goes. ", 20),
 			strings.Repeat("The same words again. ", 20)+"Here it is new. "+strings.Repeat("And on it goes. ", 20)))
 	b.Summary.Update = 3

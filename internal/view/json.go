@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// formatVersion is the version of the formats that doc.go describes.
-const formatVersion = 1
+// FormatVersion is the version of the formats that doc.go describes.
+const FormatVersion = 1
 
 // JSON shows any value on standard output, with sorted keys and indented.
 func (v *View) JSON(value any) error {

@@ -2,7 +2,9 @@ package view
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -63,7 +65,7 @@ type jsonChange struct {
 func (p *printer) jsonPlan(plan *planner.Plan, where Where) {
 	s := &plan.Summary
 	p.str("{\n")
-	p.member("format_version", formatVersion)
+	p.member("format_version", FormatVersion)
 	p.member("workspace", plan.Workspace)
 	p.member("base_url", plan.BaseURL)
 	p.member("user", known(where.User))
@@ -81,7 +83,8 @@ func (p *printer) jsonPlan(plan *planner.Plan, where Where) {
 	kept := slices.DeleteFunc(slices.Clone(plan.Drift), func(d planner.Drift) bool { return !d.Kept })
 	p.list(len(kept), func(i int) any {
 		o := kept[i].Object
-		return jsonKept{string(o.Address), fieldChange(kept[i].Change), position(o.Position)}
+		f, _ := o.Kind.Field(kept[i].Change.Path)
+		return jsonKept{string(o.Address), fieldChange(f, kept[i].Change), position(o.Position)}
 	})
 	p.str(",\n" + `  "corrections": `)
 	p.list(len(plan.StateChanges), func(i int) any {
@@ -123,7 +126,7 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 	changes := s.Changes()
 	j.Changes = make([]jsonChange, len(changes))
 	for i := range changes {
-		j.Changes[i] = *fieldChange(&changes[i])
+		j.Changes[i] = *fieldChange(fieldOf(s, changes[i].Path), &changes[i])
 		if c := &changes[i]; !c.Possible {
 			j.Changes[i].Possible = &c.Possible
 		}
@@ -131,16 +134,20 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 	return j
 }
 
-func fieldChange(c *planner.Change) *jsonChange {
-	// A nil *string within an any would be null too, but not equal to nil.
-	k := &jsonChange{Path: c.Path, Origin: string(c.Origin), By: c.By, At: c.At}
-	if c.Before != nil {
-		k.Before = *c.Before
+func fieldChange(f *resource.Field, c *planner.Change) *jsonChange {
+	return &jsonChange{Path: c.Path, Before: side(f, c.Before), After: side(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At}
+}
+
+// side is one value of a change: an array where it is a list, null where there is none.
+func side(f *resource.Field, text *string) any {
+	switch {
+	case text == nil:
+		return nil
+	case isList(f):
+		return strings.Split(*text, "\n")
+	default:
+		return *text
 	}
-	if c.After != nil {
-		k.After = *c.After
-	}
-	return k
 }
 
 func membersChange(s *planner.Step) jsonChange {

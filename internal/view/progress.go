@@ -187,7 +187,7 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	case p.stop == nil && d >= time.Second:
 		p.write(func(out *printer) {
 			if p.v.o.JSON {
-				out.json(jsonWaiting{formatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}})
+				out.json(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}})
 			} else {
 				out.str("waiting " + roughly(d) + " for ")
 				out.safe(why)
@@ -291,7 +291,7 @@ func (p *Progress) plain(e *executor.Event) {
 	}
 	p.write(func(out *printer) {
 		if p.v.o.JSON {
-			out.json(jsonEvent{formatVersion, jsonEnded{
+			out.json(jsonEvent{FormatVersion, jsonEnded{
 				string(r.Step.Address), r.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err),
 			}})
 			out.nl()

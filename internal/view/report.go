@@ -112,7 +112,7 @@ type jsonCheck struct {
 
 func (p *printer) reportJSON(r *Report) {
 	p.str("{\n")
-	p.member("format_version", formatVersion)
+	p.member("format_version", FormatVersion)
 	p.member("workspace", r.Workspace)
 	p.member("base_url", r.BaseURL)
 	p.member("summary", struct {

@@ -20,7 +20,7 @@ type jsonStepResult struct {
 
 func (p *printer) jsonResult(r *executor.Result, t tally) {
 	p.str("{\n")
-	p.member("format_version", formatVersion)
+	p.member("format_version", FormatVersion)
 	p.member("summary", t)
 	p.member("interrupted", r.Interrupted)
 	p.member("stopped", message(r.Stopped))

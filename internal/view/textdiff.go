@@ -5,8 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
-
-	"github.com/planform/planform/internal/resource"
 )
 
 const (
@@ -25,7 +23,7 @@ const gap = '.'
 
 // added is the lines of a text that is new, each shortened.
 func added(text string) []line {
-	texts := split(nil, &text)
+	texts := split(&text)
 	lines := make([]line, len(texts))
 	for i, t := range texts {
 		lines[i] = line{'+', clip(t, lineText)}
@@ -33,21 +31,17 @@ func added(text string) []line {
 	return lines
 }
 
-// split gives the lines of a text, or the elements of a set; none of nil.
-func split(f *resource.Field, text *string) []string {
-	switch {
-	case text == nil || *text == "":
+// split gives the lines of a text; none of nil.
+func split(text *string) []string {
+	if text == nil || *text == "" {
 		return nil
-	case f != nil && f.Type == resource.RefSet:
-		return strings.Split(*text, ", ")
-	default:
-		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(*text, "\r\n", "\n"), "\n"), "\n")
 	}
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(*text, "\r\n", "\n"), "\n"), "\n")
 }
 
 // difference compares two texts line by line, with a few equal lines around what differs.
-func difference(f *resource.Field, before, after *string) []line {
-	a, b := split(f, before), split(f, after)
+func difference(before, after *string) []line {
+	a, b := split(before), split(after)
 	head, tail := 0, 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++

@@ -112,7 +112,7 @@ func (v *View) Notef(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
 	v.tell(func(p *printer) {
 		if v.o.JSON {
-			p.json(jsonNote{formatVersion, text})
+			p.json(jsonNote{FormatVersion, text})
 		} else {
 			p.safe(text)
 		}

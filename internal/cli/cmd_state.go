@@ -15,6 +15,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 	"github.com/planform/planform/schema"
@@ -176,7 +177,7 @@ func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
 		rows = append(rows, []string{string(a), r.ID, r.Identifier, openText(r)})
 	}
 	if out.json {
-		return out.view.JSON(records)
+		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "records": records})
 	}
 	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
 }
@@ -201,7 +202,10 @@ func stateShow(_ context.Context, _ Process, o stateOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	return out.view.JSON(newRecordJSON(r))
+	return out.view.JSON(struct {
+		FormatVersion int `json:"format_version"`
+		recordJSON
+	}{view.FormatVersion, newRecordJSON(r)})
 }
 
 // recordJSON is a record as state list and state show print it.

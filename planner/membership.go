@@ -99,13 +99,14 @@ func (s *memberships) gatherMemberSets() {
 	joined := map[memberSetKey]*memberSet{}
 	said := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
-		if st := s.objects.states[n.by].presence; n.field.via == nil || st == pending || st == invalid {
+		st := s.objects.states[n.by].presence
+		if n.field.via == nil || st == invalid {
 			continue
 		}
-		if m := n.field.via.Membership; m.On == m.Container {
+		if m := n.field.via.Membership; m.On == m.Member && m.On != m.Container {
+			s.fromMember(joined, n) // also of one whose list is still being read
+		} else if st != pending {
 			s.fromContainer(said, n)
-		} else {
-			s.fromMember(joined, n)
 		}
 	}
 	s.findExpensiveMemberSets()
@@ -184,7 +185,8 @@ func (s *memberships) fromMember(rosters map[memberSetKey]*memberSet, n refUse) 
 		if at == none {
 			s.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.mayExist = r.mayExist || s.objects.states[n.by].id != ""
+		by := &s.objects.states[n.by]
+		r.mayExist = r.mayExist || by.id != "" || by.presence == pending && by.known()
 		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
 	}
 }

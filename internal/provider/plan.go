@@ -40,7 +40,9 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			}
 			return round.Plan, round.Findings, ctx.Err()
 		}
-		if err := reader.Read(ctx, round.Reads); err != nil {
+		reader.More = func() []planner.Read { return planner.Build(in).Reads }
+		err := reader.Read(ctx, round.Reads)
+		if reader.More = nil; err != nil {
 			return nil, nil, err
 		}
 	}

@@ -1,12 +1,12 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,54 +18,81 @@ import (
 // readers is how many reads are under way at once; the service answers no faster with more.
 const readers = 4
 
-// Reader reads what the service holds, for plans and exports.
+// Reader reads from the service, for plans and exports.
 type Reader struct {
 	Client   *apiclient.Client
 	Observed planner.Observed // the answers; a read that has one already is not made again
+	// More, unless nil, is asked whenever a reader is idle: which reads the answers so far call for.
+	More func() []planner.Read
 	// Expect is told how many requests follow, Answered after each of them. Nil = nobody is.
 	Expect   func(requests int)
 	Answered func()
 }
 
-// Read makes the reads. Several memberships can be told from one answer; it is
-// asked for once. That an object or a route is not there is an answer, and where
+// answered is the answer to a request.
+type answered struct {
+	request planner.Read // without its operation
+	planner.Answer
+}
+
+// Read makes the reads. Several memberships can be read from one answer: they share
+// a request. That an object or a route is not there is an answer, and where
 // the read is optional, that it is forbidden.
 func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
-	same := map[planner.Read][]planner.Read{} // by the read without its operation
-	request := func(r planner.Read) planner.Read { r.Operation = nil; return r }
-	for _, read := range reads {
-		if _, have := r.Observed[read]; !have {
-			same[request(read)] = append(same[request(read)], read)
-		}
-	}
-	if r.Expect != nil && len(same) > 0 {
-		r.Expect(len(same))
-	}
-	var mu sync.Mutex
+	wanted := map[planner.Read][]planner.Read{} // by request, until it is answered
+	var queue []planner.Read                    // requests that have not begun
+	answers := make(chan answered, readers)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readers)
-	for _, read := range reads {
-		all := same[request(read)]
-		if len(all) == 0 || read != all[0] {
-			continue
+	for active := 0; ; {
+		added := len(queue)
+		for _, read := range reads {
+			request := read
+			request.Operation = nil
+			same := wanted[request]
+			if _, have := r.Observed[read]; have || slices.Contains(same, read) {
+				continue
+			}
+			if same == nil {
+				queue = append(queue, read)
+			}
+			wanted[request] = append(same, read)
 		}
-		group.Go(func() error {
-			a, err := ask(ctx, r.Client, read)
-			if r.Answered != nil {
-				r.Answered()
+		if added = len(queue) - added; r.Expect != nil && added > 0 {
+			r.Expect(added)
+		}
+		for ; active < readers && len(queue) > 0; active++ {
+			read := queue[0]
+			queue = queue[1:]
+			group.Go(func() error {
+				a, err := ask(ctx, r.Client, read)
+				if r.Answered != nil {
+					r.Answered()
+				}
+				if err != nil {
+					return fmt.Errorf("reading the workspace: %w", err)
+				}
+				read.Operation = nil
+				answers <- answered{read, a}
+				return nil
+			})
+		}
+		if active == 0 {
+			return group.Wait()
+		}
+		select {
+		case a := <-answers:
+			active--
+			for i, read := range wanted[a.request] {
+				r.Observed[read] = selectList(a.Answer, read.Operation, i == 0)
 			}
-			if err != nil {
-				return fmt.Errorf("reading what the service holds: %w", err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, read := range all {
-				r.Observed[read] = selectList(a, read.Operation, i == 0)
-			}
-			return nil
-		})
+			delete(wanted, a.request)
+		case <-ctx.Done():
+			return cmp.Or(group.Wait(), context.Cause(ctx))
+		}
+		if reads = nil; r.More != nil && active > 0 && len(queue) == 0 && len(answers) == 0 {
+			reads = r.More()
+		}
 	}
-	return group.Wait()
 }
 
 // selectList is what an answer says to one operation, where it holds the lists of

@@ -60,7 +60,7 @@ type kindSet struct {
 func newKindSet() *kindSet {
 	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source}}
 	for _, k := range resource.Kinds() {
-		s.byName[k.Name] = &kindInfo{Kind: k, creates: schema.Creatable(k)}
+		s.byName[k.Name] = &kindInfo{Kind: k, creates: schema.Creatable(k), natural: k.NaturalFields()}
 	}
 	for _, k := range resource.Children("") {
 		s.top[k.Section] = s.byName[k.Name]
@@ -69,11 +69,6 @@ func newKindSet() *kindSet {
 	slices.Sort(s.names)
 	for _, k := range resource.Kinds() {
 		info := s.byName[k.Name]
-		for _, name := range k.NaturalKey {
-			if f, ok := k.Field(name); ok {
-				info.natural = append(info.natural, f)
-			}
-		}
 		if k.Section != "" {
 			info.describe(s)
 		}

@@ -157,7 +157,7 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
 		}
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
-			t.natural = naturalFields(k)
+			t.natural = k.NaturalFields()
 		}
 		all[k] = t
 	}
@@ -198,16 +198,6 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		}
 	}
 	return all
-}
-
-func naturalFields(k *resource.Kind) []*resource.Field {
-	var fields []*resource.Field
-	for _, name := range k.NaturalKey {
-		if f, ok := k.Field(name); ok {
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }
 
 // parentField is the field by which an object names another of its kind that it is below, or nil.

@@ -2,38 +2,55 @@ package export
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
-	"github.com/planform/planform/schema"
 )
+
+// Options say what is read.
+type Options struct {
+	Workspace string
+	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
+	Projects  []string         // identifiers, names or IDs; empty = all
+	Only      []string         // sections, such as work_items; empty = all
+	With      []string         // what takes one request for each work item, such as links
+	Observed  planner.Observed // answers that are there already
+	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
+	Expect   func(lists int, what string)
+	Answered func()
+}
+
+// Read exports what the workspace holds, with the wider API.
+func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
+	kinds, err := chooseKinds(o.Only, o.With)
+	if err != nil {
+		return nil, err
+	}
+	found, err := read(ctx, client, o, kinds)
+	if err != nil {
+		return nil, err
+	}
+	assignKeys(found.root, o.Workspace)
+	return compose(found, o.Workspace, o.BaseURL)
+}
 
 // Export is what a workspace holds, as files.
 type Export struct {
 	Files   []File           // in the order in which they are to be written
 	Records []planner.Record // what the state is to know
-	Counts  []Count          // things that are in the files, by kind
+	Counts  []Count          // objects in the files, by kind
 	Skipped []Count          // what was not read, since it takes so many requests
 	Omitted []Omission       // what the service holds and the files do not
 	Denied  bool             // something could not be read for want of permission
 
-	workspace   string
-	baseURL     string
-	root        *object
-	all         map[serviceID]*object // that were read
-	findings    diag.List
-	checker     *schema.Checker
-	names       fileNames
-	omitted     map[omission][]readOmission // what is not in the files
-	memberships map[resource.Address]*planner.Record
-	declared    map[edge]bool // members that a manifest names already, from the other side
-	walked      map[step]bool // by [Export.breaks]
-	broken      map[step]bool // that would lead back to where they are from
+	findings diag.List
 }
 
 // File is one file, its name with slashes.
@@ -48,10 +65,23 @@ type Count struct {
 	Number int
 }
 
+// omissions are what is not in the manifests, and where.
+type omissions map[omission][]place
+
 // omission is why something is not in the manifests.
 type omission struct {
 	what, why string
-	whole     bool // it is a thing, not a field of one
+	whole     bool // what is an object, or several, not a field of one
+}
+
+// place is where something is left out, and how much of it.
+type place struct {
+	where string
+	count int
+}
+
+func (o omissions) add(what omission, where string, count int) {
+	o[what] = append(o[what], place{where, count})
 }
 
 // Omission is something that the service holds and the manifests do not.
@@ -62,15 +92,10 @@ type Omission struct {
 	Examples []string // where it is, the first few
 }
 
-// edge says that one thing names another.
-type edge struct {
-	kind     string // the membership
-	from, to string
-}
-
 // Findings tell what is not in the manifests, and why.
 func (e *Export) Findings() diag.List { return e.findings }
 
+// skip keeps the larger number of requests of kinds that share a word: one answer can hold several of them.
 func (e *Export) skip(name string, requests int) {
 	for i := range e.Skipped {
 		if c := &e.Skipped[i]; c.Name == name {
@@ -81,154 +106,35 @@ func (e *Export) skip(name string, requests int) {
 	e.Skipped = append(e.Skipped, Count{name, requests})
 }
 
-// compose makes the files and the records.
-func (e *Export) compose() error {
-	var err error
-	if e.checker, err = schema.New(); err != nil {
-		return err
-	}
-	e.walked, e.broken = map[step]bool{}, map[step]bool{}
-	e.declared, e.memberships = map[edge]bool{}, map[resource.Address]*planner.Record{}
-	project := resource.MustLookup("project")
-	e.names.take("workspace.yaml") // no project gets it
-	for _, p := range e.root.exports(project) {
-		first := len(e.Records)
-		document := e.document(manifest.Entry{Key: project.Section, Value: []any{e.object(p)}})
-		name := e.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
-		e.recordSources(first, name)
-		e.file(name, "The project "+p.name()+" of the workspace "+e.workspace+".", document)
-	}
-	var rest manifest.Map
-	first := len(e.Records)
-	for _, k := range inOrder(resource.Children("")) {
-		if k != project {
-			rest = append(rest, e.section(e.root, k)...)
+// report says what is not in the manifests: what was not read, what was left out, and what is never looked for.
+func (e *Export) report(found *content) {
+	var unsupported []string
+	for _, k := range resource.Kinds() {
+		if found.unsupported[k] && k.Section != "" {
+			unsupported = append(unsupported, humanize(k.Section))
+		}
+		if where := found.denied[k]; len(where) > 0 {
+			slices.Sort(where)
+			e.Denied = true
+			e.findings.Add(warning("permission", "the credential may not read the "+humanize(word(k))+" of "+firstFew(where)))
+		}
+		if n := found.skipped[k]; n > 0 {
+			e.skip(word(k), n)
 		}
 	}
-	e.recordSources(first, "workspace.yaml")
-	e.file("workspace.yaml", "What the workspace "+e.workspace+" has outside its projects.", e.document(rest...))
-	e.reportOmissions()
-	for _, r := range e.memberships {
-		slices.Sort(r.Members)
-		slices.Sort(r.Found)
-		e.Records = append(e.Records, *r)
+	if len(unsupported) > 0 {
+		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(unsupported, ", ")))
 	}
-	slices.SortFunc(e.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
-	return nil
+	e.reportOmissions(found.omitted)
+	e.reportUnmanaged()
 }
 
-// inOrder puts kinds that others name before these, and what the service numbers last.
-func inOrder(kinds []*resource.Kind) []*resource.Kind {
-	var list []*resource.Kind
-	var visit func(k *resource.Kind)
-	visit = func(k *resource.Kind) {
-		if slices.Contains(list, k) || !slices.Contains(kinds, k) {
-			return
-		}
-		for i := range k.Fields {
-			if f := &k.Fields[i]; f.IsRef() && f.Ref != k.Name {
-				visit(resource.MustLookup(f.Ref))
-			}
-		}
-		list = append(list, k)
-	}
-	for _, k := range kinds {
-		if !numbered(k) {
-			visit(k)
-		}
-	}
-	for _, k := range kinds {
-		visit(k)
-	}
-	return list
-}
-
-func (e *Export) document(sections ...manifest.Entry) manifest.Map {
-	document := manifest.Map{
-		{Key: schema.Version, Value: manifest.Literal("1")},
-		{Key: schema.Workspace, Value: e.workspace},
-	}
-	if e.baseURL != "" {
-		document = append(document, manifest.Entry{Key: schema.Source, Value: manifest.Map{
-			{Key: schema.BaseURL, Value: e.baseURL}, {Key: schema.Workspace, Value: e.workspace},
-		}})
-	}
-	return append(document, sections...)
-}
-
-// signature tells the manifests of an export from others.
-const signature = "Written by planform export."
-
-func (e *Export) file(name, comment string, document manifest.Map) {
-	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " " + signature
-	e.Files = append(e.Files, File{name, manifest.Encode(header, document)})
-}
-
-// section is the list of things of a kind that live in a thing, or nothing.
-func (e *Export) section(parent *object, k *resource.Kind) manifest.Map {
-	things := parent.exports(k)
-	if len(things) == 0 {
-		return nil
-	}
-	objects := make([]any, len(things))
-	for i, t := range things {
-		objects[i] = e.object(t)
-	}
-	return manifest.Map{{Key: k.Section, Value: objects}}
-}
-
-// object is a thing with all that lives in it.
-func (e *Export) object(t *object) manifest.Map {
-	e.count(t.kind.Section)
-	fields := e.fields(t)
-	for _, k := range inOrder(resource.Children(t.kind.Name)) {
-		fields = append(fields, e.section(t, k)...)
-	}
-	return fields
-}
-
-func (e *Export) count(section string) {
-	for i := range e.Counts {
-		if e.Counts[i].Name == section {
-			e.Counts[i].Number++
-			return
-		}
-	}
-	e.Counts = append(e.Counts, Count{section, 1})
-}
-
-// record takes down what the state is to know of a thing.
-func (e *Export) record(t *object, values map[string]string) {
-	e.Records = append(e.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
-}
-
-// recordSources notes in which manifest the things stand of the records from first on.
-func (e *Export) recordSources(first int, file string) {
-	for i := range e.Records[first:] {
-		e.Records[first+i].Sources = []string{file}
-	}
-}
-
-// omit notes that something of a thing cannot be written.
-func (e *Export) omit(t *object, what, why string) {
-	l := omission{what, why, false}
-	where := t.called()
-	if t.identifier == "" && t.in.kind != nil {
-		where += " in " + t.in.called()
-	}
-	e.omitted[l] = append(e.omitted[l], readOmission{where, 1})
-}
-
-// reportOmissions reports what was left out, the same of many things once.
-func (e *Export) reportOmissions() {
-	losses := make([]omission, 0, len(e.omitted))
-	for l := range e.omitted {
-		losses = append(losses, l)
-	}
-	slices.SortFunc(losses, func(a, b omission) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) })
-	for _, l := range losses {
+// reportOmissions reports what was left out, the same of many objects once.
+func (e *Export) reportOmissions(omitted omissions) {
+	byText := func(a, b omission) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) }
+	for _, l := range slices.SortedFunc(maps.Keys(omitted), byText) {
 		o := Omission{What: l.what, Why: l.why}
-		for _, place := range e.omitted[l] {
+		for _, place := range omitted[l] {
 			o.Count += place.count
 			if !slices.Contains(o.Examples, place.where) {
 				o.Examples = append(o.Examples, place.where)
@@ -239,7 +145,6 @@ func (e *Export) reportOmissions() {
 		o.Examples = o.Examples[:min(5, len(o.Examples))]
 		e.Omitted = append(e.Omitted, o)
 	}
-	e.reportUnmanaged()
 }
 
 // text says what is left out.

@@ -22,32 +22,32 @@ type written struct {
 	file      *File  // that the field names
 }
 
-// fields writes what a manifest says of a thing itself, and takes down what the state is to know of it.
-func (e *Export) fields(t *object) manifest.Map {
+// fields writes the object's own fields, and records their digests for the state.
+func (c *composer) fields(t *object) manifest.Map {
 	var list []written
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
 		if f.WriteOnly && !f.CreateOnly() || f == orderField(t.kind) || derivedForm(t.kind, f) {
 			continue
 		}
-		if w, ok := e.field(t, f); ok {
+		if w, ok := c.field(t, f); ok {
 			list = append(list, w)
 		}
 	}
-	list = e.ordered(t, list)
-	list = e.valid(t, list)
-	object := e.identity(t)
+	list = c.ordered(t, list)
+	list = c.valid(t, list)
+	object := c.identity(t)
 	values := map[string]string{}
 	for _, w := range list {
 		if w.file != nil {
-			e.Files = append(e.Files, *w.file)
+			c.out.Files = append(c.out.Files, *w.file)
 		}
 		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.Full) {
 			values[w.field.Name] = resource.Digest(w.canonical)
 		}
 		object = put(object, w)
 	}
-	e.record(t, values)
+	c.record(t, values)
 	return object
 }
 
@@ -66,8 +66,8 @@ func put(object manifest.Map, w written) manifest.Map {
 	return append(object, manifest.Entry{Key: w.field.Group, Value: manifest.Map{entry}})
 }
 
-// identity says which thing of the service is meant.
-func (e *Export) identity(t *object) manifest.Map {
+// identity is what tells the reader which object of the service is meant.
+func (c *composer) identity(t *object) manifest.Map {
 	var object manifest.Map
 	if t.keyed {
 		object = append(object, manifest.Entry{Key: schema.Key, Value: t.key})
@@ -81,8 +81,8 @@ func (e *Export) identity(t *object) manifest.Map {
 	return object
 }
 
-// derivedForm reports whether another field of the kind says the same: a text has a
-// form for people, which is exported, and others that the service derives from it.
+// derivedForm reports whether another field of the kind says the same: a text has one
+// form that is exported, and others that the service derives from it.
 func derivedForm(k *resource.Kind, f *resource.Field) bool {
 	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
 		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
@@ -105,20 +105,20 @@ func derivedForm(k *resource.Kind, f *resource.Field) bool {
 }
 
 // field writes one field. ok is false where there is nothing to say.
-func (e *Export) field(t *object, f *resource.Field) (w written, ok bool) {
+func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
 	w.field = f
 	switch {
 	case f.CreateOnly():
-		return e.once(t, f)
+		return c.once(t, f)
 	case f.IsRef():
-		return e.references(t, f)
+		return c.references(t, f)
 	}
 	shown, known := f.ObservedIn(t.row)
 	if w.canonical = shown; !known || shown == "" || !f.Required && t.defaultValue(f, shown) {
 		return w, false
 	}
 	if f.Rich() {
-		return e.rich(t, f, shown)
+		return c.rich(t, f, shown)
 	}
 	text := shown
 	switch f.Type {
@@ -138,25 +138,25 @@ func (e *Export) field(t *object, f *resource.Field) (w written, ok bool) {
 		w.value, w.instance = text, text
 	}
 	if why := cmp.Or(manifest.Fault(f, text), treeFault(f, w.value, 0)); why != "" {
-		e.omit(t, f.Path(), why)
+		c.omit(t, f.Path(), why)
 		return w, false
 	}
-	return w, e.same(t, f, text, shown)
+	return w, c.same(t, f, text, shown)
 }
 
 // same makes sure that the text means what the service shows. Where it does not,
 // nobody can write it: the comparison has no form for it.
-func (e *Export) same(t *object, f *resource.Field, text, shown string) bool {
+func (c *composer) same(t *object, f *resource.Field, text, shown string) bool {
 	v := resource.Value{Field: f, Text: text}
 	if want, ok := v.Desired(nil); !ok || want != shown {
-		e.omit(t, f.Path(), "a manifest cannot say it such that it compares equal")
+		c.omit(t, f.Path(), "a manifest cannot say it such that it compares equal")
 		return false
 	}
 	return true
 }
 
-// defaultValue reports whether the value is what a new thing has where nothing is said. Of
-// what each new parent has from the start that is not known: there everything is said.
+// defaultValue reports whether a new object has the value where the manifest gives none. Of
+// predefined objects, such as a project's first states, that is not known: all is written.
 func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	switch {
 	case f.ArchiveFlag:
@@ -175,8 +175,8 @@ func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	}
 }
 
-// once writes what only a create takes, such as who created a thing that comes from elsewhere.
-func (e *Export) once(t *object, f *resource.Field) (w written, ok bool) {
+// once writes what only a create takes, such as who created a work item.
+func (c *composer) once(t *object, f *resource.Field) (w written, ok bool) {
 	raw, _ := t.row[f.APIName].(string)
 	if raw == "" {
 		return w, false
@@ -186,11 +186,11 @@ func (e *Export) once(t *object, f *resource.Field) (w written, ok bool) {
 	if f.IsRef() {
 		id := resource.LowerID(raw)
 		if t.find(resource.MustLookup(f.Ref), id) == nil {
-			e.omit(t, f.Path(), unlisted(f))
+			c.omit(t, f.Path(), unlisted(f))
 			return w, false
 		}
 		v.Refs = []resource.Reference{{ID: id}}
-		raw = e.nameOf(t, f, id)
+		raw = c.nameOf(t, f, id)
 	}
 	w.canonical, ok = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
 	w.value, w.instance = raw, raw
@@ -267,7 +267,7 @@ func treeFault(f *resource.Field, v any, depth int) string {
 
 // rich writes a text that the service keeps as HTML: into a file where the kind
 // has a field for that, as Markdown where that says the same, else as HTML.
-func (e *Export) rich(t *object, first *resource.Field, shown string) (w written, ok bool) {
+func (c *composer) rich(t *object, first *resource.Field, shown string) (w written, ok bool) {
 	var asMarkdown, asHTML, asFile *resource.Field
 	for i := range t.kind.Fields {
 		switch f := &t.kind.Fields[i]; {
@@ -288,14 +288,14 @@ func (e *Export) rich(t *object, first *resource.Field, shown string) (w written
 	case asHTML != nil:
 		isMarkdown = false
 	default:
-		e.omit(t, first.Path(), "Markdown cannot say it")
+		c.omit(t, first.Path(), "Markdown cannot say it")
 		return w, false
 	}
 	if !isMarkdown {
 		text = breakLines(html)
 	}
 	if why := manifest.Fault(first, text); why != "" {
-		e.omit(t, first.Path(), why)
+		c.omit(t, first.Path(), why)
 		return w, false
 	}
 	if strings.Contains(text, "\n") || asFile != nil {
@@ -308,7 +308,7 @@ func (e *Export) rich(t *object, first *resource.Field, shown string) (w written
 		if isMarkdown {
 			ext = ".md"
 		}
-		name := e.names.free(t.kind.Section, t.key, ext)
+		name := c.names.free(t.kind.Section, t.key, ext)
 		w.field, w.value, w.instance, w.file = asFile, name, name, &File{name, []byte(text)}
 	case isMarkdown:
 		w.field = asMarkdown
@@ -337,7 +337,7 @@ var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>"
 	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
 
 // ordered leaves out a date that precedes the one that it must not precede.
-func (e *Export) ordered(t *object, list []written) []written {
+func (c *composer) ordered(t *object, list []written) []written {
 	return slices.DeleteFunc(list, func(w written) bool {
 		if w.field.NotBefore == "" {
 			return false
@@ -346,24 +346,24 @@ func (e *Export) ordered(t *object, list []written) []written {
 		if i < 0 || list[i].canonical <= w.canonical {
 			return false
 		}
-		e.omit(t, w.field.Path(), "it is before the "+w.field.NotBefore)
+		c.omit(t, w.field.Path(), "it is before the "+w.field.NotBefore)
 		return true
 	})
 }
 
-// valid leaves out what the schema refuses, such as a colour by its name. A thing
-// that then lacks what tells it from others is known by its ID.
-func (e *Export) valid(t *object, list []written) []written {
+// valid leaves out what the schema refuses, such as a colour by its name. An object
+// that loses its natural key by that is written with its ID.
+func (c *composer) valid(t *object, list []written) []written {
 	for {
 		instance := map[string]any{}
-		for _, entry := range e.identity(t) {
+		for _, entry := range c.identity(t) {
 			instance[entry.Key] = entry.Value
 		}
 		for _, w := range list {
 			instance[w.field.Path()] = w.instance
 		}
 		changed := false
-		for _, v := range e.checker.Check(t.kind.Name, instance) {
+		for _, v := range c.checker.Check(t.kind.Name, instance) {
 			if v.Keyword == schema.Missing {
 				changed = changed || !t.pinned
 				t.pinned = true
@@ -373,7 +373,7 @@ func (e *Export) valid(t *object, list []written) []written {
 			if i < 0 {
 				continue
 			}
-			e.omit(t, v.Property, "the schema refuses it")
+			c.omit(t, v.Property, "the schema refuses it")
 			t.pinned = t.pinned || t.identifier == "" && slices.Contains(t.kind.NaturalKey, list[i].field.Name)
 			list = slices.Delete(list, i, i+1)
 			changed = true

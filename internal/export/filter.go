@@ -21,7 +21,7 @@ func asked(words []string, k *resource.Kind) bool {
 	})
 }
 
-// costly reports whether reading things or members of the kind takes a request for each work item.
+// costly reports whether reading objects or members of the kind takes a request for each work item.
 func costly(k *resource.Kind) bool {
 	if m := k.Membership; m != nil {
 		return numbered(resource.MustLookup(m.Container))
@@ -39,43 +39,47 @@ func readable(k *resource.Kind) bool {
 	return ok && k.Section != ""
 }
 
-// chooseProjects decides which kinds are read.
-func (r *reader) chooseProjects() error {
-	r.exported, r.named, r.skipped = map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]int{}
-	for _, word := range r.o.With {
+// kindChoice says which kinds are read, and what for.
+type kindChoice struct {
+	exported map[*resource.Kind]bool // the manifests list them
+	named    map[*resource.Kind]bool // fields of those refer to them
+	skipped  map[*resource.Kind]bool // they are costly, and were not asked for
+}
+
+// chooseKinds takes the sections of --only, all if there are none, and of what is costly those of --with.
+func chooseKinds(only, with []string) (kindChoice, error) {
+	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
+	for _, word := range with {
 		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && costly(k) && asked([]string{word}, k) }) {
-			return &UnknownWordError{"--with", word, Costly()}
+			return c, &UnknownWordError{"--with", word, Costly()}
 		}
 	}
-	for _, word := range r.o.Only {
+	for _, word := range only {
 		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && k.Membership == nil && asked([]string{word}, k) }) {
-			return &UnknownWordError{"--only", word, sections()}
+			return c, &UnknownWordError{"--only", word, sections()}
 		}
 	}
 	for _, k := range resource.Kinds() {
 		switch {
-		case k.Membership != nil || !readable(k) || len(r.o.Only) > 0 && !asked(r.o.Only, k):
-		case costly(k) && !asked(r.o.With, k) && !asked(r.o.Only, k):
-			r.skipped[k] = 0
+		case k.Membership != nil || !readable(k) || len(only) > 0 && !asked(only, k):
+		case costly(k) && !asked(with, k) && !asked(only, k):
+			c.skipped[k] = true
 		default:
-			for ; ; k = resource.MustLookup(k.Parent) {
-				r.exported[k] = true
-				if k.Parent == "" {
-					break
-				}
+			for c.exported[k] = true; k.Parent != ""; c.exported[k] = true {
+				k = resource.MustLookup(k.Parent)
 			}
 		}
 	}
-	for k := range r.exported {
+	for k := range c.exported {
 		for i := range k.Fields {
 			if f := &k.Fields[i]; f.IsRef() && (!f.WriteOnly || f.CreateOnly()) {
 				if to := resource.MustLookup(f.Ref); !numbered(to) {
-					r.named[to] = true
+					c.named[to] = true
 				}
 			}
 		}
 	}
-	return nil
+	return c, nil
 }
 
 // sections lists what can be exported.
@@ -134,34 +138,34 @@ func (e *UnknownWordError) Hint() string { return diag.OneOf(e.Word, e.words) }
 
 // filter leaves out what the user did not ask for, and what is archived where a manifest cannot say that.
 func (r *reader) filter(l *list) error {
-	things := l.of.things[l.kind]
+	objects := l.of.children[l.kind]
 	wanted := map[*object]bool{}
 	if l.kind.Name == "project" {
 		for _, name := range r.o.Projects {
-			t, err := findProject(things, name)
+			t, err := findProject(objects, name)
 			if err != nil {
 				return err
 			}
 			wanted[t] = true
 		}
 	}
-	shelf := slices.ContainsFunc(l.kind.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
-	for _, t := range things {
+	archivable := slices.ContainsFunc(l.kind.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
+	for _, t := range objects {
 		switch {
 		case len(wanted) > 0 && !wanted[t]:
 			t.exported = false
-		case t.exported && t.archived() && !shelf:
+		case t.exported && t.archived() && !archivable:
 			t.exported = false
 			r.omit(l.kind.Noun(), "archived, and the service shows nothing of what is in it", t.name(), 1)
 		case t.exported && t.isEmpty():
 			t.exported = false
-			r.omit(l.kind.Noun(), "without a text", t.in.called(), 1)
+			r.omit(l.kind.Noun(), "without a text", t.parent.called(), 1)
 		}
 	}
 	return nil
 }
 
-// isEmpty reports whether a thing lacks the text that it consists of, so that none like it can be created.
+// isEmpty reports whether an object lacks its required text, such as that of a comment, so that none like it can be created.
 func (t *object) isEmpty() bool {
 	return slices.ContainsFunc(t.kind.Fields, func(f resource.Field) bool {
 		shown, known := f.ObservedIn(t.row)

@@ -9,41 +9,41 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// references writes a field that names other things.
-func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
+// references writes a field that refers to other objects.
+func (c *composer) references(t *object, f *resource.Field) (w written, ok bool) {
 	w.field = f
 	var ids []string
 	via, member := resource.MembershipOf(t.kind.Name, f.Name)
 	if member = member && (f.Virtual || t.kind.ViaMembership(f, resource.Full)); member {
-		ids = slices.Compact(slices.Sorted(slices.Values(t.named[f])))
-		ids = slices.DeleteFunc(ids, func(id string) bool { return e.declaredByInverse(via.Membership, via.Name, t.row.ID(), id) })
+		ids = slices.Compact(slices.Sorted(slices.Values(t.members[f])))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return c.declaredByInverse(via.Membership, via.Name, t.row.ID(), id) })
 	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown
 	}
 	names := make([]name, 0, len(ids))
 	for _, id := range ids {
-		text := e.nameOf(t, f, id)
+		text := c.nameOf(t, f, id)
 		switch {
 		case text != "":
 			names = append(names, name{text, id})
 		case member:
-			e.omit(t, f.Path()+" entry", unlisted(f))
+			c.omit(t, f.Path()+" entry", unlisted(f))
 		default: // a list without it would take it out
-			e.omit(t, f.Path(), unlisted(f))
+			c.omit(t, f.Path(), unlisted(f))
 			return w, false
 		}
 	}
 	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.text, b.text) })
 	if len(names) > 1 && f.Type == resource.Ref {
-		e.omit(t, "second "+f.Path(), "a manifest gives one")
+		c.omit(t, "second "+f.Path(), "a manifest gives one")
 		names = names[:1]
 	}
 	if len(names) == 0 {
 		w.value, w.instance = []any{}, []any{}
 		return w, t.hasDefault(f)
 	}
-	if f.Type == resource.Ref && f.Ref == t.kind.Name && e.breaks(t, f) {
-		e.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
+	if f.Type == resource.Ref && f.Ref == t.kind.Name && c.breaks(t, f) {
+		c.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
 	list, instance := make([]any, len(names)), make([]any, len(names))
@@ -53,7 +53,7 @@ func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 			list[i] = manifest.Map{{Key: via.Membership.Attribute.Member, Value: n.text}, {Key: via.Membership.Attribute.Name, Value: value}}
 		}
 		if member {
-			e.recordMembership(via.Membership, t, n.id)
+			c.recordMembership(via.Membership, t, n.id)
 		}
 	}
 	if w.value, w.instance = list, instance; f.Type == resource.Ref {
@@ -62,7 +62,7 @@ func (e *Export) references(t *object, f *resource.Field) (w written, ok bool) {
 	return w, true
 }
 
-// unlisted says why what a field names cannot be named: its ID would mean nothing elsewhere.
+// unlisted says why a reference is left out: the ID alone would mean nothing elsewhere.
 func unlisted(f *resource.Field) string {
 	if f.Ref == "member" {
 		return "it is somebody who is not there any more"
@@ -70,36 +70,36 @@ func unlisted(f *resource.Field) string {
 	return "no list shows the " + resource.MustLookup(f.Ref).Noun() + ": it is archived or a draft, or elsewhere"
 }
 
-// hasDefault reports whether a new thing gets a value from what it lives in unless it is said that it has none.
+// hasDefault reports whether a new object would take the field from its parent: the manifest must then say that it is empty.
 func (t *object) hasDefault(f *resource.Field) bool {
-	if f.ParentDefault == "" || t.in.kind == nil {
+	if f.ParentDefault == "" || t.parent.kind == nil {
 		return false
 	}
-	from, ok := t.in.kind.Field(f.ParentDefault)
+	from, ok := t.parent.kind.Field(f.ParentDefault)
 	if !ok {
 		return false
 	}
-	value, _ := from.ObservedIn(t.in.row)
+	value, _ := from.ObservedIn(t.parent.row)
 	return value != ""
 }
 
-// name is a text that names a thing of the service.
+// name is a text that a manifest gives for an object of the service.
 type name struct{ text, id string }
 
-// recordMembership takes down who belongs to what, as far as the manifest says it.
-func (e *Export) recordMembership(m *resource.Membership, t *object, id string) {
+// recordMembership adds a member that the manifest declares to the records for the state.
+func (c *composer) recordMembership(m *resource.Membership, t *object, id string) {
 	container, member := t, id
 	if m.On == m.Member && m.Member != m.Container {
-		container, member = e.all[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
+		container, member = c.found.all[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
 	}
 	if container == nil || !container.exported {
 		return
 	}
 	at := container.address.Members(m.Plural(), 1)
-	r, ok := e.memberships[at]
+	r, ok := c.memberships[at]
 	if !ok {
 		r = &planner.Record{Address: at, ID: container.row.ID()}
-		e.memberships[at] = r
+		c.memberships[at] = r
 	}
 	r.Members, r.Found = append(r.Members, member), append(r.Found, member)
 	if value := t.attributes[id]; value != "" && m.Attribute != nil {
@@ -110,69 +110,69 @@ func (e *Export) recordMembership(m *resource.Membership, t *object, id string) 
 	}
 }
 
-// declaredByInverse reports whether the other side of a membership that has two names
-// says already that these belong together, and notes that this one does.
-func (e *Export) declaredByInverse(m *resource.Membership, kind, from, to string) bool {
+// declaredByInverse reports whether the other side of a membership with two names, such as
+// blocking and blocked_by, declares it already. If not, this side does.
+func (c *composer) declaredByInverse(m *resource.Membership, kind, from, to string) bool {
 	if m.Inverse == "" {
 		return false
 	}
-	if e.declared[edge{m.Inverse, to, from}] {
+	if c.declared[edge{m.Inverse, to, from}] {
 		return true
 	}
-	e.declared[edge{kind, from, to}] = true
+	c.declared[edge{kind, from, to}] = true
 	return false
 }
 
-// breaks reports whether what t names by the field leads back to t, and t is the first of the round: the others keep what
-// they name. Each thing is walked over once.
-func (e *Export) breaks(t *object, f *resource.Field) bool {
+// breaks reports whether t is the object at which a cycle of the field is cut: the oldest of its objects. The others keep
+// their references. Each object is walked over once.
+func (c *composer) breaks(t *object, f *resource.Field) bool {
 	var path []*object
 	at := t
-	for at != nil && !e.walked[step{at, f}] {
-		e.walked[step{at, f}] = true
+	for at != nil && !c.walked[step{at, f}] {
+		c.walked[step{at, f}] = true
 		path = append(path, at)
 		next, _ := f.ObservedIn(at.row)
-		at = at.in.find(at.kind, next)
+		at = at.parent.find(at.kind, next)
 	}
 	if round := slices.Index(path, at); round >= 0 {
-		e.broken[step{slices.MinFunc(path[round:], older), f}] = true
+		c.broken[step{slices.MinFunc(path[round:], older), f}] = true
 	}
-	return e.broken[step{t, f}]
+	return c.broken[step{t, f}]
 }
 
-// step is from a thing to what it names by a field.
+// step goes from an object to the one that it refers to by a field.
 type step struct {
 	from *object
 	by   *resource.Field
 }
 
-// nameOf is the text by which the manifest names a thing of the service: what
-// people call it where that is clear, else its ID; "" = no list shows it.
-func (e *Export) nameOf(from *object, f *resource.Field, id string) string {
+// nameOf is the text by which the manifest refers to an object of the service: its
+// name where that is clear, else its ID; "" = no list shows it.
+func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	k := resource.MustLookup(f.Ref)
 	scope := from.ancestor(k.Parent)
 	to := scope.byID[serviceID{k, id}]
 	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
-		return e.crossProjectName(serviceID{k, id})
+		return c.crossProjectName(serviceID{k, id})
 	}
 	if to == nil {
 		return ""
 	}
 	for _, text := range to.candidateNames() {
-		if e.resolveName(scope, k, text) == to {
+		if c.resolveName(scope, k, text) == to {
 			return text
 		}
 	}
 	return id
 }
 
-// crossProjectName is the text by which the manifest names a thing wherever it lives.
-func (e *Export) crossProjectName(id serviceID) string {
-	switch to := e.all[id]; {
+// crossProjectName is a text that means the same object in every project.
+func (c *composer) crossProjectName(id serviceID) string {
+	switch to := c.found.all[id]; {
 	case to == nil:
 		return ""
-	case to.exported && to.in.key != "":
-		return to.in.key + "/" + to.key
+	case to.exported && to.parent.key != "":
+		return to.parent.key + "/" + to.key
 	case to.identifier != "":
 		return to.identifier
 	default:
@@ -180,7 +180,7 @@ func (e *Export) crossProjectName(id serviceID) string {
 	}
 }
 
-// candidateNames are the texts that could name a thing, the most readable first.
+// candidateNames are the texts that could mean the object, the most readable first.
 func (t *object) candidateNames() []string {
 	var texts []string
 	if t.kind.Identifier != nil {
@@ -192,12 +192,8 @@ func (t *object) candidateNames() []string {
 		}
 	}
 	if !t.kind.AdoptOnRequestOnly {
-		for _, n := range t.kind.NaturalKey {
-			f, ok := t.kind.Field(n)
-			if !ok {
-				continue
-			}
-			if text := strings.TrimSpace(t.text(n)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.Fault(f, text) == "" {
+		for _, f := range t.kind.NaturalFields() {
+			if text := strings.TrimSpace(t.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.Fault(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}
@@ -208,8 +204,8 @@ func (t *object) candidateNames() []string {
 	return texts
 }
 
-// resolveName is the one thing that a text names within a parent, as reading and planning find it, or nil.
-func (e *Export) resolveName(scope *object, k *resource.Kind, text string) *object {
+// resolveName is the one object of a kind that a text means within a parent, as manifest and planner resolve it, or nil.
+func (c *composer) resolveName(scope *object, k *resource.Kind, text string) *object {
 	x := scope.index(k)
 	if hits := x.keys[text]; len(hits) > 0 {
 		return only(hits)
@@ -232,7 +228,7 @@ func only(hits []*object) *object {
 	return nil
 }
 
-// index finds things of one kind within a parent by what they are called.
+// index finds objects of one kind within a parent by their names.
 type index struct {
 	keys, manifest       map[string][]*object // of those that are exported
 	identifiers, service map[string][]*object // of all
@@ -243,7 +239,7 @@ func (t *object) index(k *resource.Kind) *index {
 		return x
 	}
 	x := &index{map[string][]*object{}, map[string][]*object{}, map[string][]*object{}, map[string][]*object{}}
-	for _, one := range t.things[k] {
+	for _, one := range t.children[k] {
 		if one.exported {
 			x.keys[one.key] = append(x.keys[one.key], one)
 		}
@@ -253,8 +249,8 @@ func (t *object) index(k *resource.Kind) *index {
 		if k.AdoptOnRequestOnly {
 			continue
 		}
-		for _, n := range k.NaturalKey {
-			text := strings.TrimSpace(one.text(n))
+		for _, f := range k.NaturalFields() {
+			text := strings.TrimSpace(one.text(f.Name))
 			if text == "" {
 				continue
 			}

@@ -15,71 +15,56 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Options say what is read.
-type Options struct {
-	Workspace string
-	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
-	Projects  []string         // identifiers, names or IDs; empty = all
-	Only      []string         // sections, such as work_items; empty = all
-	With      []string         // what takes one request for each work item, such as links
-	Observed  planner.Observed // answers that are there already
-	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
-	Expect   func(lists int, what string)
-	Answered func()
-}
+// content is what was read.
+type content struct {
+	root    *object // the workspace
+	all     map[serviceID]*object
+	omitted omissions
 
-// Read reads what the workspace holds, with the wider API.
-func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
-	r := &reader{o: o, client: client, all: map[serviceID]*object{}, lacking: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, omitted: map[omission][]readOmission{}}
-	if r.o.Observed == nil {
-		r.o.Observed = planner.Observed{}
-	}
-	if err := r.chooseProjects(); err != nil {
-		return nil, err
-	}
-	root := &object{exported: true}
-	if err := r.level(ctx, []*object{root}); err != nil {
-		return nil, err
-	}
-	e := &Export{
-		workspace: o.Workspace, baseURL: o.BaseURL, root: root, all: r.all, findings: r.findings, omitted: r.omitted,
-		Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{},
-	}
-	r.tell(e)
-	return e, e.compose()
+	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
+	denied      map[*resource.Kind][]string // by kind, what the credential may not read it in
+	skipped     map[*resource.Kind]int      // costly kinds that were not read: how many requests that would take
 }
 
 // reader reads level by level: what is in the workspace, then what is in that, and so on.
 type reader struct {
-	o        Options
-	client   *apiclient.Client
-	exported map[*resource.Kind]bool // kinds that the manifests list
-	named    map[*resource.Kind]bool // kinds that are read for the names of their things
-	skipped  map[*resource.Kind]int  // costly kinds that are not read: requests that it would take
-	all      map[serviceID]*object
-	lacking  map[*resource.Kind]bool // this edition does not have them
-	denied   map[*resource.Kind][]string
-	omitted  map[omission][]readOmission
-	findings diag.List
+	found *content
+	o     Options
+	from  provider.Reader
+	kinds kindChoice
 }
 
 // list is one list that is read.
 type list struct {
 	kind *resource.Kind
-	of   *object
+	of   *object // in which it is
 	op   *resource.Operation
 	path string
-	side bool // what it answers is read beside the things: that it is not there says nothing of them
+	side bool // it adds to another list: that it is not there says nothing of the kind
 
 	rows   []resource.Row
 	failed bool
 }
 
-// level reads what lives in the things, and goes on with that.
+func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindChoice) (*content, error) {
+	if o.Observed == nil {
+		o.Observed = planner.Observed{}
+	}
+	root := &object{exported: true}
+	r := &reader{
+		found: &content{
+			root: root, all: map[serviceID]*object{}, omitted: omissions{},
+			unsupported: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, skipped: map[*resource.Kind]int{},
+		},
+		o: o, from: provider.Reader{Client: client, Observed: o.Observed, Answered: o.Answered}, kinds: kinds,
+	}
+	return r.found, r.level(ctx, []*object{root})
+}
+
+// level reads what is in the parents, and goes on with that.
 func (r *reader) level(ctx context.Context, parents []*object) error {
 	var lists []*list
 	for _, p := range parents {
-		p.things, p.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
 		if p.exported {
 			lists = append(lists, r.lists(p)...)
 		}
@@ -90,53 +75,27 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 	if err := r.read(ctx, lists); err != nil {
 		return err
 	}
-	archived, err := r.archived(ctx, lists)
-	if err != nil {
+	more := append(r.archived(lists), r.through(lists)...)
+	if err := r.read(ctx, more); err != nil {
 		return err
 	}
-	through, err := r.through(ctx, lists)
-	if err != nil {
-		return err
-	}
-	things := slices.DeleteFunc(slices.Concat(lists, archived, through), func(l *list) bool { return l.op.Verb == resource.Summary })
 	var next []*object
-	for _, l := range things {
-		var pattern *regexp.Regexp
-		if l.kind.Identifier != nil {
-			pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
+	for _, l := range slices.Concat(lists, more) {
+		if l.op.Verb == resource.Summary {
+			continue
 		}
-		for _, row := range l.rows {
-			if id := row.ID(); !resource.IsID(id) {
-				return fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
-			}
-			t := &object{kind: l.kind, row: l.kind.InZone(row, l.of.zone()), in: l.of, named: map[*resource.Field][]string{}}
-			t.exported = r.exported[l.kind] && resource.IsID(row.ID())
-			if r.exported[l.kind] && !t.exported {
-				r.omit(l.kind.Noun(), "the service gives it no ID, or one that is no UUID", t.in.called(), 1)
-			}
-			t.identify(pattern)
-			l.of.things[l.kind] = append(l.of.things[l.kind], t)
-			l.of.byID[serviceID{l.kind, row.ID()}], r.all[serviceID{l.kind, row.ID()}] = t, t
+		added, err := r.objects(l)
+		if err != nil {
+			return err
 		}
+		next = append(next, added...)
 		if err := r.filter(l); err != nil {
 			return err
 		}
 	}
 	r.hidden(lists)
-	for _, l := range things {
-		if l.op.Verb != resource.ListArchived { // its things are among the others
-			next = append(next, l.of.things[l.kind]...)
-		}
-	}
 	if err := r.complete(ctx, next); err != nil {
 		return err
-	}
-	for _, l := range things {
-		if l.op.Verb == resource.ListArchived {
-			continue
-		}
-		sorted(l.kind, l.of.things[l.kind])
-		assignKeys(r.o.Workspace, l.of, l.kind)
 	}
 	if err := r.members(ctx, next); err != nil {
 		return err
@@ -144,7 +103,30 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 	return r.level(ctx, next)
 }
 
-// lists are those of the things that live in a thing.
+// objects makes objects of the rows of a list.
+func (r *reader) objects(l *list) ([]*object, error) {
+	var pattern *regexp.Regexp
+	if l.kind.Identifier != nil {
+		pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
+	}
+	if l.of.children == nil {
+		l.of.children, l.of.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
+	}
+	added := make([]*object, 0, len(l.rows))
+	for _, row := range l.rows {
+		if id := row.ID(); !resource.IsID(id) {
+			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
+		}
+		t := &object{kind: l.kind, row: l.kind.InZone(row, l.of.zone()), parent: l.of, exported: r.kinds.exported[l.kind], members: map[*resource.Field][]string{}}
+		t.identify(pattern)
+		added = append(added, t)
+		l.of.byID[serviceID{l.kind, row.ID()}], r.found.all[serviceID{l.kind, row.ID()}] = t, t
+	}
+	l.of.children[l.kind] = append(l.of.children[l.kind], added...)
+	return added, nil
+}
+
+// lists are those of the objects in a parent.
 func (r *reader) lists(p *object) []*list {
 	parent := ""
 	if p.kind != nil {
@@ -152,33 +134,37 @@ func (r *reader) lists(p *object) []*list {
 	}
 	var lists []*list
 	for _, k := range resource.Kinds() {
-		if k.Parent != parent || k.ViaSingleton != "" || r.lacking[k] {
+		if k.Parent != parent || k.ViaSingleton != "" || r.found.unsupported[k] {
 			continue
 		}
-		if _, skipped := r.skipped[k]; skipped {
-			r.skipped[k]++
+		if r.kinds.skipped[k] {
+			r.found.skipped[k]++
 		}
-		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.named[o] })
+		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.kinds.named[o] })
 		op, ok := k.Op(resource.List, resource.Full)
 		if !ok && through { // of which a parent has one
 			op, ok = k.Op(resource.Get, resource.Full)
 		}
-		if !ok || !r.exported[k] && !r.named[k] && !through {
-			continue
+		if ok && (r.kinds.exported[k] || r.kinds.named[k] || through) {
+			lists = append(lists, r.list(k, op, p))
 		}
-		path, _ := op.Expand(p.params(r.o.Workspace))
-		lists = append(lists, &list{kind: k, of: p, op: op, path: path})
 	}
 	if p.kind != nil {
 		if op, ok := p.kind.Op(resource.Summary, resource.Full); ok {
-			path, _ := op.Expand(p.params(r.o.Workspace))
-			lists = append(lists, &list{kind: p.kind, of: p, op: op, path: path, side: true})
+			l := r.list(p.kind, op, p)
+			l.side = true
+			lists = append(lists, l)
 		}
 	}
 	return lists
 }
 
-// counts is what the summary of a thing counts in it; nil = it has none.
+func (r *reader) list(k *resource.Kind, op *resource.Operation, of *object) *list {
+	path, _ := op.Expand(of.params(r.o.Workspace))
+	return &list{kind: k, of: of, op: op, path: path}
+}
+
+// counts are the numbers of children that an object's summary gives; nil = it has none.
 func counts(lists []*list, of *object) map[string]int {
 	for _, l := range lists {
 		if l.op.Verb != resource.Summary || l.of != of || len(l.rows) == 0 {
@@ -197,21 +183,22 @@ func counts(lists []*list, of *object) map[string]int {
 	return nil
 }
 
-// archived reads the lists of what is archived, as far as the summary does not rule that there is any.
-func (r *reader) archived(ctx context.Context, lists []*list) ([]*list, error) {
+// archived are the lists of what is archived, unless the summary says that nothing is.
+func (r *reader) archived(lists []*list) []*list {
 	var archived []*list
 	for _, l := range lists {
 		op, ok := l.kind.Op(resource.ListArchived, resource.Full)
-		if !ok || l.op.Verb != resource.List || !r.exported[l.kind] || l.failed {
+		if !ok || l.op.Verb != resource.List || !r.kinds.exported[l.kind] || l.failed {
 			continue
 		}
 		if count, counted := counts(lists, l.of)[l.kind.CountedAs]; counted && count <= len(l.rows) {
 			continue
 		}
-		path, _ := op.Expand(l.of.params(r.o.Workspace))
-		archived = append(archived, &list{kind: l.kind, of: l.of, op: op, path: path, side: true})
+		more := r.list(l.kind, op, l.of)
+		more.side = true
+		archived = append(archived, more)
 	}
-	return archived, r.read(ctx, archived)
+	return archived
 }
 
 // hidden notes what the summaries count and no list shows.
@@ -225,7 +212,7 @@ func (r *reader) hidden(lists []*list) {
 			n, counted := count[k.CountedAs]
 			delete(count, k.CountedAs)
 			listed := slices.ContainsFunc(lists, func(o *list) bool { return o.of == l.of && o.kind == k && o.op.Verb == resource.List && !o.failed })
-			if shown := len(l.of.things[k]); counted && listed && n > shown {
+			if shown := len(l.of.children[k]); counted && listed && n > shown {
 				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.of.called(), n-shown)
 			}
 		}
@@ -240,13 +227,13 @@ func (r *reader) hidden(lists []*list) {
 	}
 }
 
-// through reads lists in whose path another thing of the parent stands.
-func (r *reader) through(ctx context.Context, hosts []*list) ([]*list, error) {
+// through are the lists whose path names another object of the parent, such as the points of a project's estimate.
+func (r *reader) through(hosts []*list) []*list {
 	var lists []*list
 	for _, h := range hosts {
 		for _, k := range resource.Kinds() {
 			op, ok := k.Op(resource.List, resource.Full)
-			if !ok || k.ViaSingleton != h.kind.Name || !r.named[k] || len(h.rows) == 0 {
+			if !ok || k.ViaSingleton != h.kind.Name || !r.kinds.named[k] || len(h.rows) == 0 {
 				continue
 			}
 			params := h.of.params(r.o.Workspace)
@@ -255,19 +242,16 @@ func (r *reader) through(ctx context.Context, hosts []*list) ([]*list, error) {
 			lists = append(lists, &list{kind: k, of: h.of, op: op, path: path})
 		}
 	}
-	return lists, r.read(ctx, lists)
+	return lists
 }
 
-// complete reads the things one by one of which the list shows no text, such as pages where it is left out.
-func (r *reader) complete(ctx context.Context, things []*object) error {
+// complete reads one by one the objects whose list shows no text, as the service's list of pages may.
+func (r *reader) complete(ctx context.Context, objects []*object) error {
 	var lists []*list
-	for _, t := range things {
-		op, ok := t.kind.Op(resource.Get, resource.Full)
-		if !ok || !t.exported || numbered(t.kind) || !t.abridged() {
-			continue
+	for _, t := range objects {
+		if op, ok := t.kind.Op(resource.Get, resource.Full); ok && t.exported && !numbered(t.kind) && t.abridged() {
+			lists = append(lists, r.list(t.kind, op, t))
 		}
-		path, _ := op.Expand(t.params(r.o.Workspace))
-		lists = append(lists, &list{kind: t.kind, of: t, op: op, path: path})
 	}
 	if err := r.read(ctx, lists); err != nil {
 		return err
@@ -280,7 +264,7 @@ func (r *reader) complete(ctx context.Context, things []*object) error {
 	return nil
 }
 
-// abridged reports whether a record lacks the text that a thing of its kind has.
+// abridged reports whether a row lacks the text that objects of its kind have.
 func (t *object) abridged() bool {
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
@@ -291,23 +275,21 @@ func (t *object) abridged() bool {
 	return false
 }
 
-// members reads who belongs to the things that are containers.
-func (r *reader) members(ctx context.Context, things []*object) error {
+// members reads who belongs to the objects that are containers.
+func (r *reader) members(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, m := range resource.Memberships() {
 		op, ok := m.Op(resource.ListMembers, resource.Full)
-		if !ok || !r.exported[resource.MustLookup(m.Membership.On)] {
+		if !ok || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
 			continue
 		}
-		for _, t := range things {
+		for _, t := range objects {
 			switch {
 			case t.kind.Name != m.Membership.Container || !r.member(m, t):
 			case costly(m) && !asked(r.o.With, m):
-				r.skipped[m]++
+				r.found.skipped[m]++
 			default:
-				params := t.params(r.o.Workspace)
-				path, _ := op.Expand(params)
-				lists = append(lists, &list{kind: m, of: t, op: op, path: path})
+				lists = append(lists, r.list(m, op, t))
 			}
 		}
 	}
@@ -323,17 +305,12 @@ func (r *reader) members(ctx context.Context, things []*object) error {
 				continue
 			}
 			if m.On == m.Container {
-				l.of.named[field] = append(l.of.named[field], id)
-				if value := r.attribute(m, row, id); value != "" {
-					if l.of.attributes == nil {
-						l.of.attributes = map[string]string{}
-					}
-					l.of.attributes[id] = value
-				}
+				l.of.members[field] = append(l.of.members[field], id)
+				l.of.setAttribute(id, r.attribute(m, row, id))
 				continue
 			}
-			if at := l.of.in.find(resource.MustLookup(m.Member), id); at != nil {
-				at.named[field] = append(at.named[field], l.of.row.ID())
+			if at := l.of.parent.find(resource.MustLookup(m.Member), id); at != nil {
+				at.members[field] = append(at.members[field], l.of.row.ID())
 			}
 		}
 	}
@@ -349,7 +326,7 @@ func (r *reader) attribute(m *resource.Membership, row resource.Row, id string) 
 	if shown := m.Attribute.Shown(row); shown != "" {
 		return shown
 	}
-	if t := r.all[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+	if t := r.found.all[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
 		return m.Attribute.Values[0]
 	}
 	return ""
@@ -360,10 +337,10 @@ func (r *reader) member(m *resource.Kind, container *object) bool {
 	if m.Membership.On == m.Membership.Container {
 		return container.exported
 	}
-	return container.in.exported
+	return container.parent.exported
 }
 
-// read makes the reads. What the credential may not read is reported, and the rest read.
+// read makes the reads. What the credential may not read is reported, and the rest is read.
 func (r *reader) read(ctx context.Context, lists []*list) error {
 	reads := make([]planner.Read, len(lists))
 	for i, l := range lists {
@@ -372,11 +349,10 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 			reads[i].Optional = true
 		}
 	}
-	from := provider.Reader{Client: r.client, Observed: r.o.Observed, Answered: r.o.Answered}
 	if r.o.Expect != nil {
-		from.Expect = func(requests int) { r.o.Expect(requests, words(lists)) }
+		r.from.Expect = func(requests int) { r.o.Expect(requests, words(lists)) }
 	}
-	if err := from.Read(ctx, reads); err != nil {
+	if err := r.from.Read(ctx, reads); err != nil {
 		return err //nolint:wrapcheck // it says what was done
 	}
 	for i, l := range lists {
@@ -388,45 +364,17 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		switch {
 		case l.side:
 		case a.Unsupported:
-			r.lacking[l.kind] = true
+			r.found.unsupported[l.kind] = true
 		case a.Forbidden:
-			r.denied[l.kind] = append(r.denied[l.kind], l.of.called())
+			r.found.denied[l.kind] = append(r.found.denied[l.kind], l.of.called())
 		}
 	}
 	return nil
 }
 
-// omit notes that something of a thing is not exported.
+// omit notes that objects, or parts of one, are not exported.
 func (r *reader) omit(what, why, where string, count int) {
-	o := omission{what, why, true}
-	r.omitted[o] = append(r.omitted[o], readOmission{where, count})
-}
-
-// readOmission is where something is left out, and how much of it.
-type readOmission struct {
-	where string
-	count int
-}
-
-// tell says what was not read, and why.
-func (r *reader) tell(e *Export) {
-	var lacking []string
-	for _, k := range resource.Kinds() {
-		if r.lacking[k] && k.Section != "" {
-			lacking = append(lacking, humanize(k.Section))
-		}
-		if where := r.denied[k]; len(where) > 0 {
-			slices.Sort(where)
-			e.Denied = true
-			e.findings.Add(warning("permission", "the credential may not read the "+humanize(word(k))+" of "+firstFew(where)))
-		}
-		if n := r.skipped[k]; n > 0 {
-			e.skip(word(k), n)
-		}
-	}
-	if len(lacking) > 0 {
-		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(lacking, ", ")))
-	}
+	r.found.omitted.add(omission{what, why, true}, where, count)
 }
 
 // words name what lists hold.

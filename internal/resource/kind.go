@@ -86,6 +86,17 @@ func (k *Kind) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
+// NaturalFields are the fields by which an object is recognised where neither ID nor external ID tells.
+func (k *Kind) NaturalFields() []*Field {
+	var fields []*Field
+	for _, name := range k.NaturalKey {
+		if f, ok := k.Field(name); ok {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
 // Op returns the first operation with that verb which the given API offers.
 func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 	for i := range k.Operations {

@@ -1,0 +1,190 @@
+package export
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// identify finds the readable identifier that a manifest can give.
+func (t *object) identify(pattern *regexp.Regexp) {
+	id := t.kind.Identifier
+	if id == nil {
+		return
+	}
+	text, _ := t.row[id.APIName].(string)
+	if id.APIName == "" && t.parent.identifier != "" && t.number() > 0 {
+		text = t.parent.identifier + "-" + strconv.FormatInt(t.number(), 10)
+	}
+	if pattern.MatchString(text) && text == strings.ToUpper(text) {
+		t.identifier = text
+	}
+}
+
+// assignKeys puts what is in a parent, and in turn in that, into the order of the
+// manifests, and gives the exported objects their keys and addresses.
+func assignKeys(parent *object, workspace string) {
+	for k, children := range parent.children {
+		sorted(k, children)
+		assignKeysOf(k, parent, workspace)
+		for _, child := range children {
+			assignKeys(child, workspace)
+		}
+	}
+}
+
+// assignKeysOf also finds the objects that nothing but the ID tells from others.
+func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
+	list := parent.exports(k)
+	slices.SortFunc(list, older)
+	taken, marked := map[string]int{}, map[string]int{}
+	for _, t := range parent.children[k] { // the external ID of one that is left out would be found too
+		if key := t.ownKey(workspace); key != "" {
+			taken[key] = 1
+			marked[key]++
+		}
+	}
+	for _, t := range list {
+		if key := t.ownKey(workspace); marked[key] == 1 {
+			t.key, t.keyed = key, true
+		}
+	}
+	for _, t := range list {
+		if t.key == "" {
+			t.key, t.keyed = t.freeKey(taken)
+			taken[t.key] = 1
+		}
+		t.address = t.addressOf(t.key)
+	}
+	namesakes := map[string]int{}
+	for _, t := range parent.children[k] {
+		namesakes[t.naturalKey()]++
+	}
+	for _, t := range list {
+		name := t.naturalKey()
+		t.pinned = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
+		if key := t.ownKey(workspace); t.identifier != "" && key != "" && key != t.key {
+			t.pinned = true // its identifier would contradict the external ID that it shares
+		}
+	}
+}
+
+func (t *object) addressOf(key string) resource.Address {
+	if t.parent.kind == nil {
+		return resource.NewAddress(t.kind.Name, key)
+	}
+	return t.parent.address.Child(t.kind.Name, key)
+}
+
+// ownKey is the key under which planform made the object, or "". Under another
+// one it would not be found again by its external ID.
+func (t *object) ownKey(workspace string) string {
+	external, _ := t.row["external_id"].(string)
+	key := external[strings.LastIndexByte(external, '/')+1:]
+	if !t.kind.HasExternalID || !resource.ValidKey(key) || !t.row.HasExternalID(resource.ExternalID(workspace, t.addressOf(key))) {
+		return ""
+	}
+	return key
+}
+
+// freeKey makes a key of the object's name. It is written unless the manifest's reader makes the same one. taken holds
+// for each key the last number that was put behind it.
+func (t *object) freeKey(taken map[string]int) (key string, written bool) {
+	key, ok := t.kind.DefaultKey(func(field string) string {
+		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.Fault(f, t.text(field)) != "" {
+			return ""
+		}
+		if field == "identifier" {
+			return t.identifier
+		}
+		return t.text(field)
+	})
+	if ok && !resource.ValidKey(key) && taken[key] == 0 {
+		return key, false // a URL
+	}
+	if !ok || !resource.ValidKey(key) {
+		key = strings.ReplaceAll(t.kind.Name, "_", "-")
+		if numbered(t.kind) && t.identifier != "" {
+			key = strings.ToLower(t.identifier)
+		}
+	}
+	for base := key; taken[key] > 0; {
+		taken[base]++
+		key = base + "-" + strconv.Itoa(taken[base])
+	}
+	return key, true
+}
+
+// naturalKey is the field and text by which the object is recognised, or "".
+func (t *object) naturalKey() string {
+	if t.kind.AdoptOnRequestOnly {
+		return ""
+	}
+	for _, f := range t.kind.NaturalFields() {
+		if text := t.text(f.Name); text != "" && manifest.Fault(f, text) == "" {
+			return f.Name + "\x00" + text
+		}
+	}
+	return ""
+}
+
+// orderField is the field that gives an object's place among its siblings, or nil.
+// The order of a list in a manifest stands for it.
+func orderField(k *resource.Kind) *resource.Field {
+	for _, name := range []string{"sequence", "sort_order"} {
+		if f, ok := k.Field(name); ok && f.Type == resource.Number {
+			return f
+		}
+	}
+	return nil
+}
+
+// sorted orders objects so that creating them in this order makes the same order
+// elsewhere: by number, else by place, else by age, else by what they are called.
+func sorted(k *resource.Kind, list []*object) {
+	place := orderField(k)
+	at := func(t *object) float64 {
+		if place != nil {
+			raw, _ := t.row.Shown(place)
+			return float(raw)
+		}
+		return -float(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
+	}
+	slices.SortFunc(list, func(a, b *object) int {
+		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), natural(a, b), older(a, b))
+	})
+}
+
+// float is the number that a record shows, or 0.
+func float(raw any) float64 {
+	n, _ := raw.(json.Number)
+	f, _ := n.Float64()
+	return f
+}
+
+// created is the moment of creation as the record shows it.
+func (t *object) created() string {
+	s, _ := t.row["created_at"].(string)
+	return s
+}
+
+func natural(a, b *object) int {
+	for _, f := range a.kind.NaturalFields() {
+		x, y := a.text(f.Name), b.text(f.Name)
+		if c := cmp.Or(strings.Compare(strings.ToLower(x), strings.ToLower(y)), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// older orders by the moment of creation, in which numbers and keys were given too.
+func older(a, b *object) int {
+	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(a.created(), b.created()), strings.Compare(a.row.ID(), b.row.ID()))
+}

@@ -182,7 +182,7 @@ func (b *blockers) unlisted(i int, t *refField, id string) bool {
 		return false
 	}
 	l, st := b.snapshot.list(t.to, at)
-	return st == exists && len(l.ids()[id]) == 0
+	return st == exists && len(l.byID(id)) == 0
 }
 
 // addUnavailableRefs takes what an object names and cannot be joined with, and what names nothing here,

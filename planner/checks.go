@@ -56,12 +56,11 @@ func (b *checks) warnCaseMismatch(i int) {
 		return
 	}
 	l, _ := b.snapshot.list(f.info, f.parent)
-	_, fold := l.names(o.Kind)
 	for _, field := range f.info.natural {
 		if field.Type != resource.Text {
 			continue
 		}
-		for _, row := range fold[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
+		for _, row := range l.byName(o.Kind, true)[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
 			if _, ours := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
 				continue
 			}

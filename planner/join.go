@@ -248,7 +248,7 @@ func (b *joins) lastDayOf(r *memberSet) string {
 	}
 	l, _ := b.snapshot.list(t, within)
 	zone := b.objects.zoneNow(within)
-	for _, row := range l.ids()[r.container.ID] {
+	for _, row := range l.byID(r.container.ID) {
 		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.objects.past(day, zone) {
 			return day
 		}

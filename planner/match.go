@@ -19,8 +19,8 @@ type matches struct {
 	recovery *recovery
 	owners   map[serviceID]int // objects by what they are on the service
 	// Made when first needed:
-	byExternalID map[string]int            // objects by their external IDs
-	sharedNames  map[*resource.Object]bool // objects of one name, which the name does not tell apart
+	byExternalID map[string]int     // objects by their external IDs
+	names        map[naturalKey]int // objects of each
 }
 
 // match decides what every object is on the service, parents first.
@@ -43,16 +43,6 @@ func near(text string, k *resource.Kind, l *listing) string {
 }
 
 const madeFirst = "create it on the service first, or give the ID of an existing one"
-
-// older orders records by what the service numbers, else by when they were created.
-func older(a, b resource.Row) int {
-	if x, y := numberIn(a), numberIn(b); x != y {
-		return cmp.Compare(x, y)
-	}
-	at, _ := a["created_at"].(string)
-	bt, _ := b["created_at"].(string)
-	return strings.Compare(at, bt)
-}
 
 func numberIn(row resource.Row) int64 {
 	number, _ := row["sequence_id"].(json.Number)
@@ -121,8 +111,7 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
-		s.diags.report(o, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
-		f.presence = invalid
+		s.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		return
 	case o.Kind.Identifier.APIName != "":
 		s.otherIdentifier(o, f, shown)
@@ -137,17 +126,21 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	}
 }
 
+// fail reports an error that leaves it open what an object is.
+func (s *matches) fail(o *resource.Object, f *objectState, code, summary, hint string) {
+	s.diags.report(o, code, summary, hint)
+	f.presence = invalid
+}
+
 // contradicts reports that an object is another one than its identifier says.
 func (s *matches) contradicts(o *resource.Object, f *objectState, is, hint string) {
-	s.diags.report(o, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
-	f.presence = invalid
+	s.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 }
 
 // otherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
 func (s *matches) otherIdentifier(o *resource.Object, f *objectState, shown string) {
-	s.diags.report(o, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
+	s.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
-	f.presence = invalid
 }
 
 // byIdentifier finds an object that the manifest names by its readable identifier.
@@ -170,8 +163,7 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 		return
 	}
 	if t.list == nil {
-		f.presence = invalid
-		s.diags.report(o, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
+		s.fail(o, f, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
 		return
 	}
 	l, st := s.snapshot.list(t, f.parent)
@@ -179,7 +171,7 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 		f.why = l.why
 		return
 	}
-	x := s.snapshot.identifiers(l, t, f.parent)
+	x := s.snapshot.byIdentifier(l, t, f.parent)
 	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
 		s.bind(o, f, hits[0])
 		return
@@ -194,14 +186,13 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 // identifierUnused deals with an identifier that nothing bears, of a kind whose
 // identifiers people choose: an object is created with it.
 func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
-	if f.known() && len(l.ids()[f.prior.ID]) > 0 {
-		s.otherIdentifier(o, f, s.objects.readable(o.Kind, f.parent, l.ids()[f.prior.ID][0]))
+	if f.known() && len(l.byID(f.prior.ID)) > 0 {
+		s.otherIdentifier(o, f, s.objects.readable(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 		return
 	}
 	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
-		s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readable(o.Kind, f.parent, hits[0]),
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readable(o.Kind, f.parent, hits[0]),
 			"use that identifier, or another "+field)
-		f.presence = invalid
 		return
 	}
 	if len(missingRequired(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
@@ -245,9 +236,8 @@ func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
 	case ours[mark]:
 		return
 	default:
-		s.diags.report(o, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+		s.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
-		f.presence = invalid
 		return
 	}
 	row, answered := s.findByExternalID(o, f)
@@ -269,7 +259,7 @@ func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row reso
 	mark := resource.ExternalID(s.in.Workspace, o.Address)
 	if s.snapshot.listed(f.info, f.parent) {
 		l, _ := s.snapshot.list(f.info, f.parent)
-		if hits := l.marks()[mark]; len(hits) > 0 {
+		if hits := l.byExternalID()[mark]; len(hits) > 0 {
 			return hits[0], true
 		}
 		return nil, true
@@ -308,8 +298,7 @@ func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource
 	if shown == "" || resource.LowerID(shown) == s.objects.states[f.parent].id {
 		return false
 	}
-	f.presence = invalid
-	s.diags.report(o, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
+	s.fail(o, f, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
 	return true
 }
 
@@ -328,8 +317,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 		case f.parent != none && s.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
-			f.presence = invalid
-			s.diags.report(o, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
+			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
 		}
 		return
 	}
@@ -338,11 +326,11 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 		f.why = l.why
 		return
 	}
-	if t.externalIDs && len(l.marks()) > 0 {
-		hits := l.marks()[resource.ExternalID(s.in.Workspace, o.Address)]
-		if len(hits) == 0 && s.objects.renames {
-			for _, a := range formerAddresses(o) {
-				hits = append(hits, l.marks()[resource.ExternalID(s.in.Workspace, a)]...)
+	if t.externalIDs && len(l.byExternalID()) > 0 {
+		hits := l.byExternalID()[resource.ExternalID(s.in.Workspace, o.Address)]
+		if len(hits) == 0 {
+			for _, a := range allAddresses(o)[1:] {
+				hits = append(hits, l.byExternalID()[resource.ExternalID(s.in.Workspace, a)]...)
 			}
 		}
 		if len(hits) > 0 {
@@ -360,8 +348,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		f.presence = invalid
-		s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
 	}
 }
 
@@ -372,8 +359,7 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 		if by == byExternalID {
 			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
-		s.diags.report(o, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
-		f.presence = invalid
+		s.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
 		return
 	}
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
@@ -417,8 +403,7 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 	if t.archived == nil || !t.externalIDs {
 		return false
 	}
-	path, _ := t.archived.Expand(s.objects.params(f.parent))
-	a, answered := s.service.ask(Read{Operation: t.archived, Path: path})
+	a, answered := s.service.fetch(t.archived, s.objects.params(f.parent))
 	if !answered {
 		f.presence = pending
 		return true
@@ -474,60 +459,57 @@ func (s *matches) ownersByExternalID() map[string]int {
 // hasSharedName reports whether another object of the manifest beside this one has the same
 // natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
 func (s *matches) hasSharedName(o *resource.Object) bool {
-	if s.sharedNames == nil {
-		s.sharedNames = map[*resource.Object]bool{}
-		type name struct {
-			kind   *resource.Kind
-			parent *resource.Object
-			field  *resource.Field
-			text   string
-		}
-		first := map[name]*resource.Object{}
+	if s.names == nil {
+		s.names = map[naturalKey]int{}
 		for _, o := range s.in.Desired {
-			if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
-				for _, f := range t.natural {
-					text := o.Text(f.Name)
-					if text == "" {
-						continue
-					}
-					n := name{o.Kind, o.Parent, f, text}
-					if other := first[n]; other != nil {
-						s.sharedNames[o], s.sharedNames[other] = true, true
-					} else {
-						first[n] = o
-					}
-				}
+			for _, key := range s.naturalKeys(o) {
+				s.names[key]++
 			}
 		}
 	}
-	return s.sharedNames[o]
+	return slices.ContainsFunc(s.naturalKeys(o), func(key naturalKey) bool { return s.names[key] > 1 })
+}
+
+// naturalKey is by what an object is recognised that bears neither an ID nor an identifier.
+type naturalKey struct {
+	kind   *resource.Kind
+	parent *resource.Object
+	field  *resource.Field
+	text   string
+}
+
+func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
+	if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
+		for _, f := range t.natural {
+			if text := o.Text(f.Name); text != "" {
+				keys = append(keys, naturalKey{o.Kind, o.Parent, f, text})
+			}
+		}
+	}
+	return keys
 }
 
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
 func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+	unowned := func(row resource.Row) int {
+		if _, owned := s.owners[serviceID{k.Name, row.ID()}]; owned {
+			return 0
+		}
+		return 1
+	}
+	created := func(row resource.Row) string {
+		at, _ := row["created_at"].(string)
+		return at
+	}
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
-		return cmp.Or(s.byState(k, a, b), older(a, b), strings.Compare(a.ID(), b.ID()))
+		return cmp.Or(unowned(a)-unowned(b), cmp.Compare(numberIn(a), numberIn(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
 	})
 	why := "it is the oldest"
-	if _, known := s.owners[serviceID{k.Name, keep.ID()}]; known {
+	if unowned(keep) == 0 {
 		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
 	return "keep " + s.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.objects.enumerate(k, parent, others)
-}
-
-// byState puts what an object of the manifest is before what none is.
-func (s *matches) byState(k *resource.Kind, a, b resource.Row) int {
-	_, first := s.owners[serviceID{k.Name, a.ID()}]
-	_, second := s.owners[serviceID{k.Name, b.ID()}]
-	switch {
-	case first && !second:
-		return -1
-	case second && !first:
-		return 1
-	default:
-		return 0
-	}
 }
 
 // refresh reads how an object with a known ID is now, where the API offers a way.
@@ -546,7 +528,7 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 		f.why = l.why
 		return
 	}
-	switch rows := l.ids()[f.id]; {
+	switch rows := l.byID(f.id); {
 	case len(rows) > 0:
 		f.row = rows[0]
 	case t.get != nil: // a list that changes while its pages are read may leave one out
@@ -575,8 +557,7 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 		s.diags.warn(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
-		s.diags.report(o, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
-		f.presence = invalid
+		s.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
 	case o.Kind.Numbered():
 		s.contradicts(o, f, f.id+" according to the state file, which is not "+by, "planform state rm "+string(o.Address)+" removes the entry from the state")
 	default:
@@ -594,8 +575,7 @@ func (s *matches) vanished(o *resource.Object, f *objectState) {
 	case o.Identifier != "":
 		s.byIdentifier(o, f)
 	case f.info.create == nil && !f.info.recognisable():
-		s.diags.report(o, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
-		f.presence = invalid
+		s.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
 	default:
 		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
 		f.forgetPrior()

@@ -48,7 +48,6 @@ type memberSet struct {
 	container   Container
 	name        string // of a container that the manifest does not list but names
 	entries     []memberRef
-	mayExist    bool                    // some of those that are wanted may be in it already
 	unsupported bool                    // this edition has no such memberships
 	why         string                  // nobody can be added: the container is not there
 	read        bool                    // the service has said who is in it
@@ -78,12 +77,6 @@ type memberSetKey struct {
 	kind   *resource.Kind
 	object int
 	id     string // of a container that the manifest does not list
-}
-
-// insiders is who belongs to a container, by what is known.
-type insiders struct {
-	known bool
-	ids   map[string]bool
 }
 
 // prerequisite is that somebody is brought into a container.
@@ -146,8 +139,7 @@ func (s *memberships) fromContainer(said map[inverseKey]bool, n refUse) {
 		if !ok || s.objects.undecided(at) {
 			continue
 		}
-		known := id != ""
-		if !known {
+		if id == "" {
 			id = string(s.in.Desired[at].Address)
 		}
 		if seen[id] {
@@ -160,7 +152,6 @@ func (s *memberships) fromContainer(said map[inverseKey]bool, n refUse) {
 			e.declaredByInverse = said[inverseKey{inverse, to, from}]
 			said[inverseKey{n.field.via.Name, from, to}] = true
 		}
-		r.mayExist = r.mayExist || known && !e.declaredByInverse
 		r.entries = append(r.entries, e)
 	}
 }
@@ -185,8 +176,6 @@ func (s *memberships) fromMember(rosters map[memberSetKey]*memberSet, n refUse) 
 		if at == none {
 			s.unmanagedContainer(r, n.by, ref, id)
 		}
-		by := &s.objects.states[n.by]
-		r.mayExist = r.mayExist || by.id != "" || by.presence == pending && by.known()
 		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
 	}
 }
@@ -222,7 +211,13 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 
 // readMembers finds out who is in the container, where anybody that is wanted can be in it.
 func (s *memberships) readMembers(r *memberSet) {
-	if !r.mayExist || r.container.ID == "" || r.object != none && s.objects.states[r.object].presence != exists {
+	mayBeIn := func(e memberRef) bool {
+		if e.member != none && s.objects.states[e.member].presence == pending {
+			return s.objects.states[e.member].known() // so both are read in one round
+		}
+		return !e.declaredByInverse && s.memberID(r, e) != ""
+	}
+	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != none && s.objects.states[r.object].presence != exists {
 		return
 	}
 	prior, hasPrior := s.in.Prior[r.address()]
@@ -344,7 +339,7 @@ func (s *memberships) ownAttribute(r *memberSet, id string) string {
 		return ""
 	}
 	l, _ := s.snapshot.list(t, none)
-	for _, row := range l.ids()[id] {
+	for _, row := range l.byID(id) {
 		return r.kind.Membership.Attribute.Shown(row)
 	}
 	return ""
@@ -368,20 +363,21 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 	if len(s.service.reads) > 0 {
 		return s // it is not clear yet who is wanted in
 	}
-	inside := map[prerequisite]*insiders{}
+	inside := map[prerequisite]map[string]bool{}
 	for _, n := range s.objects.uses {
 		if n.field.field.MustBeMemberOf == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
 			continue
 		}
 		via := resource.MustLookup(n.field.field.MustBeMemberOf)
 		at := prerequisite{via: via, container: s.objects.ancestor(n.by, s.objects.kinds[resource.MustLookup(via.Membership.Container)])}
-		if inside[at] == nil {
-			inside[at] = s.insidersOf(at)
+		in, known := inside[at]
+		if !known {
+			in = s.insiders(at)
+			inside[at] = in
 		}
-		in := inside[at]
 		for j := range n.value.Refs {
 			r := &n.value.Refs[j]
-			if _, id, ok := s.refs.target(n.by, n.field, r); ok && in.known && !in.ids[id] && s.isOutsider(at, id) {
+			if _, id, ok := s.refs.target(n.by, n.field, r); ok && in != nil && !in[id] && s.isOutsider(at, id) {
 				s.byValue[n.value] = append(s.byValue[n.value], r)
 			}
 		}
@@ -392,53 +388,47 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 // mayBeSent reports whether a field of an object may be sent: what is as it should be shows who is in.
 func (s *outsiders) mayBeSent(n refUse) bool {
 	f := &s.objects.states[n.by]
-	switch f.presence {
-	case absent:
+	if f.presence == absent {
 		return f.info.create != nil
-	case exists:
-		_, _, differs := s.differ.compare(n.value, f, s.refs.resolve(n.by))
-		return differs
-	case pending, indeterminate, unsupported, invalid, notFound, hidden:
 	}
-	return false
+	_, _, differs := s.differ.compare(n.value, f, s.refs.resolve(n.by))
+	return f.presence == exists && differs
 }
 
-// insidersOf gathers who belongs to a container, or is to belong to it.
-func (s *outsiders) insidersOf(at prerequisite) *insiders {
-	in := &insiders{ids: map[string]bool{}}
+// insiders are who belongs to a container, or is to belong to it; nil = not known.
+func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	list, ok := at.via.Op(resource.ListMembers, s.in.API)
 	if at.container == none || !ok {
-		return in
+		return nil
 	}
+	in := map[string]bool{}
 	for _, r := range s.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
-				in.ids[s.memberships.memberID(r, e)] = true
+				in[s.memberships.memberID(r, e)] = true
 			}
 		}
 	}
-	f := &s.objects.states[at.container]
-	switch f.presence {
-	case absent: // who leads it is let in when it is made
+	if s.objects.states[at.container].presence == absent { // who leads it is let in when it is made
 		for _, n := range s.objects.refUses(at.container) {
 			for j := range n.value.Refs {
 				if _, id, ok := s.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
-					in.ids[id] = true
+					in[id] = true
 				}
 			}
 		}
-		in.known = true
-	case exists:
-		path, _ := list.Expand(s.objects.params(at.container))
-		read := Read{Operation: list, Path: path}
-		_, have := s.in.Observed[read]
-		read.Optional = !have
-		a, answered := s.service.ask(read)
-		in.known = answered && len(a.Rows) > 0 // somebody is always in
-		for _, row := range a.Rows {
-			in.ids[at.via.Membership.MemberID(row)] = true
-		}
-	case pending, indeterminate, unsupported, invalid, notFound, hidden:
+		return in
+	}
+	if s.objects.states[at.container].presence != exists {
+		return nil
+	}
+	path, _ := list.Expand(s.objects.params(at.container))
+	a, answered := s.service.try(Read{Operation: list, Path: path})
+	if !answered || len(a.Rows) == 0 { // somebody is always in
+		return nil
+	}
+	for _, row := range a.Rows {
+		in[at.via.Membership.MemberID(row)] = true
 	}
 	return in
 }

@@ -41,8 +41,7 @@ type removal struct {
 	ids         []string
 	alreadyGone []string // whom planform added, and who is wanted no more and not in it any more
 	position    diag.Position
-	unsupported bool                           // this edition cannot take them out
-	names       map[serviceID]resource.Address // of what the state or the manifest knows
+	unsupported bool // this edition cannot take them out
 }
 
 // belonging is that a member is in a container of a membership, by their IDs.
@@ -189,7 +188,7 @@ func (l *removals) fromState(address resource.Address) {
 	if container.ID == "" || l.deleted[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
-	d := &removal{kind: kind, container: container, record: address, params: params, names: l.names}
+	d := &removal{kind: kind, container: container, record: address, params: params}
 	record := l.in.Prior[address]
 	for _, id := range record.Members {
 		if at, told, dropped := l.shouldLeave(d, id); told || dropped && l.in.Prune && record.addedByUs(id) {
@@ -215,9 +214,8 @@ func (l *removals) keepSelf(d *removal) {
 	d.ids = slices.Delete(d.ids, at, at+1)
 	base := string(d.container.Address)
 	l.diags.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: "own-user", Position: d.position, Address: base,
-		Summary: "the credential's own user stays in " + base + ": planform does not remove it",
-		Hint:    "add `me` to its " + d.kind.Membership.Field + ", or leave it in the web app",
+		Severity: diag.Warning, Code: "own-user", Position: d.position, Address: base, Summary: "the credential's own user stays in " + base + ": planform does not remove it",
+		Hint: "add `me` to its " + d.kind.Membership.Field + ", or leave it in the web app",
 	})
 }
 
@@ -273,7 +271,7 @@ func (l *removals) fromService(r *memberSet) {
 		d := l.found[key]
 		if d == nil {
 			container, params := l.refs.containerAt(r.container.Address)
-			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at, names: l.names}
+			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at}
 			l.found[key] = d
 		}
 		if !slices.Contains(d.ids, id) {
@@ -331,9 +329,6 @@ func (l *removals) removable(d *removal) (can, known bool) {
 			return true, true
 		}
 		read = Read{Operation: op, Path: path, Probe: !readable, Optional: readable}
-		if l.probes == nil {
-			l.probes = map[*resource.Kind]Read{}
-		}
 		l.probes[d.kind] = read
 	}
 	a, answered := l.service.ask(read)
@@ -344,7 +339,8 @@ func (l *removals) removable(d *removal) (can, known bool) {
 func planRemovals(b *removals, steps *steps) {
 	for _, d := range b.list {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
-		size := d.kind.Membership.Batch
+		m := d.kind.Membership
+		size := m.Batch
 		switch {
 		case !ok:
 			size = len(d.ids)
@@ -354,34 +350,27 @@ func planRemovals(b *removals, steps *steps) {
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
 			step := steps.addMembers(&Step{Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position})
 			for _, id := range ids {
-				step.Members.Items = append(step.Members.Items, b.removedMember(d, id))
+				member := Member{ID: id, Address: b.names[serviceID{m.Member, id}]}
+				if member.Address == "" {
+					member.Text = b.refs.nameID(m.Member, id)
+				}
+				step.Members.Items = append(step.Members.Items, member)
 			}
-			if !ok {
-				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(d.kind.Membership.Member))+" from "+diag.A(resource.MustLookup(d.kind.Membership.Container).Noun())
-				continue
-			}
-			if d.unsupported {
-				step.Action, step.Operation = NotPossible, nil
-				m := d.kind.Membership
-				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + diag.A(resource.MustLookup(m.Container).Noun())
+			container := diag.A(resource.MustLookup(m.Container).Noun())
+			switch {
+			case !ok:
+				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container
+			case d.unsupported:
+				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
 				if m.Member == m.Container {
 					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 				}
+				step.Action, step.Operation = NotPossible, nil
 				step.Unsupported = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
 				step.Reason = "this edition of the service has no " + step.Unsupported
-				continue
 			}
 		}
 	}
-}
-
-// removedMember is a member that is to leave, as people call it.
-func (b *removals) removedMember(d *removal, id string) Member {
-	kind := d.kind.Membership.Member
-	if address := d.names[serviceID{kind, id}]; address != "" {
-		return Member{ID: id, Address: address}
-	}
-	return Member{ID: id, Text: b.refs.nameID(kind, id)}
 }
 
 // readDisplayNames reads the lists of the workspace, such as its members, in which the names of

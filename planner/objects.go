@@ -19,7 +19,6 @@ type objects struct {
 	index     map[*resource.Object]int              // into states, of objects that others live in or refer to
 	uses      []refUse                              // of all states
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
-	renames   bool                                  // some object had another key before
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
 	byAddress map[resource.Address]int              // made when first needed
 }
@@ -109,14 +108,6 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 	return a, false
 }
 
-// sibling is the address that an object would have with another key.
-func sibling(o *resource.Object, key string) resource.Address {
-	if o.Parent == nil {
-		return resource.NewAddress(o.Kind.Name, key)
-	}
-	return o.Parent.Address.Child(o.Kind.Name, key)
-}
-
 // relocate is a state in which some objects of a kind, and all that belongs to
 // them or lives in them, have other addresses.
 func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
@@ -162,33 +153,26 @@ func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
 
-// formerAddresses lists the addresses that an object had before, or that what it lives in had.
-func formerAddresses(o *resource.Object) []resource.Address {
-	var all []resource.Address
-	for _, a := range allAddresses(o) {
-		if a != o.Address {
-			all = append(all, a)
+// allAddresses lists the address of an object, first, and those that it had before.
+func allAddresses(o *resource.Object) (all []resource.Address) {
+	parents := []resource.Address{""}
+	if o.Parent != nil {
+		parents = allAddresses(o.Parent)
+	}
+	for _, parent := range parents {
+		for _, key := range append([]string{o.Key}, o.Previously...) {
+			all = append(all, addressIn(parent, o.Kind, key))
 		}
 	}
 	return all
 }
 
-// allAddresses lists the address of an object and those that it had before.
-func allAddresses(o *resource.Object) []resource.Address {
-	keys := append([]string{o.Key}, o.Previously...)
-	var all []resource.Address
-	if o.Parent == nil {
-		for _, key := range keys {
-			all = append(all, resource.NewAddress(o.Kind.Name, key))
-		}
-		return all
+// addressIn is the address of an object with a key; parent "" = the workspace.
+func addressIn(parent resource.Address, k *resource.Kind, key string) resource.Address {
+	if parent == "" {
+		return resource.NewAddress(k.Name, key)
 	}
-	for _, parent := range allAddresses(o.Parent) {
-		for _, key := range keys {
-			all = append(all, parent.Child(o.Kind.Name, key))
-		}
-	}
-	return all
+	return parent.Child(k.Name, key)
 }
 
 // wantsArchived is what the manifest says of an object's being archived; given is false where it says nothing.
@@ -309,8 +293,7 @@ func (s *objects) applyRenames() {
 			renames[o.Kind] = append(renames[o.Kind], o)
 		}
 	}
-	s.renames = len(renames) > 0
-	if !s.renames || len(s.in.Prior) == 0 {
+	if len(renames) == 0 || len(s.in.Prior) == 0 {
 		return
 	}
 	prior, origin := s.in.Prior, map[resource.Address]resource.Address{}
@@ -328,7 +311,7 @@ func (s *objects) applyRenames() {
 				continue
 			}
 			for _, key := range o.Previously {
-				if from := sibling(o, key); known[from] {
+				if from := addressIn(o.Address.Parent(), o.Kind, key); known[from] {
 					to[from] = o.Address
 					break
 				}

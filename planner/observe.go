@@ -30,6 +30,19 @@ type round struct {
 	objects *objects
 }
 
+// fetch asks with path parameters that are all known.
+func (s *service) fetch(op *resource.Operation, params map[string]string) (Answer, bool) {
+	path, _ := op.Expand(params)
+	return s.ask(Read{Operation: op, Path: path})
+}
+
+// try asks what a plan can do without: where it is forbidden, the answer is empty.
+func (s *service) try(r Read) (Answer, bool) {
+	_, have := s.observed[r]
+	r.Optional = !have
+	return s.ask(r)
+}
+
 // snapshot is what the service lists, parent by parent.
 type snapshot struct {
 	round
@@ -73,53 +86,62 @@ type listing struct {
 	presence presence
 	read     bool
 	rows     []resource.Row
-	why      string // it is missing
-	// The indexes are made when first needed.
-	byID, byMark, byIdentifier index
-	byField                    map[*resource.Field]index
-	byName, byFold             index
+	why      string           // it is missing
+	indexes  map[string]index // made when first needed
 }
 
-// ids finds the record with an ID.
-func (l *listing) ids() index {
-	if l.byID == nil {
-		l.byID = make(index, len(l.rows))
-		for _, row := range l.rows {
-			l.byID.add(row.ID(), row)
-		}
-	}
-	return l.byID
-}
-
-// marks finds records by the external ID that planform gave them.
-func (l *listing) marks() index {
-	if l.byMark == nil {
-		l.byMark = index{}
-		for _, row := range l.rows {
-			if mark, ok := row["external_id"].(string); ok && row.HasExternalID(mark) {
-				l.byMark.add(mark, row)
-			}
-		}
-	}
-	return l.byMark
-}
-
-// field finds records by the canonical form of a field.
-func (l *listing) field(f *resource.Field) index {
-	x, ok := l.byField[f]
+// by finds records by the texts that each has.
+func (l *listing) by(what string, texts func(resource.Row) []string) index {
+	x, ok := l.indexes[what]
 	if !ok {
 		x = make(index, len(l.rows))
 		for _, row := range l.rows {
-			if shown, known := f.ObservedIn(row); known {
-				x.add(shown, row)
+			for _, text := range texts(row) {
+				x.add(text, row)
 			}
 		}
-		if l.byField == nil {
-			l.byField = map[*resource.Field]index{}
+		if l.indexes == nil {
+			l.indexes = map[string]index{}
 		}
-		l.byField[f] = x
+		l.indexes[what] = x
 	}
 	return x
+}
+
+func (l *listing) byID(id string) []resource.Row {
+	return l.by("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
+}
+
+// byExternalID finds records by the external ID that planform gave them.
+func (l *listing) byExternalID() index {
+	return l.by("external ID", func(row resource.Row) []string {
+		if id, _ := row["external_id"].(string); row.HasExternalID(id) {
+			return []string{id}
+		}
+		return nil
+	})
+}
+
+// byField finds records by the canonical form of a field.
+func (l *listing) byField(f *resource.Field) index {
+	return l.by("field "+f.Name, func(row resource.Row) []string {
+		shown, _ := f.ObservedIn(row)
+		return []string{shown}
+	})
+}
+
+// byName finds records by any of the texts that people call them by: as written, or in lower case.
+func (l *listing) byName(k *resource.Kind, fold bool) index {
+	if !fold {
+		return l.by("name", func(row resource.Row) []string { return displayTexts(k, row) })
+	}
+	return l.by("folded name", func(row resource.Row) []string {
+		texts := displayTexts(k, row)
+		for i := range texts {
+			texts[i] = strings.ToLower(texts[i])
+		}
+		return texts
+	})
 }
 
 // sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
@@ -130,25 +152,11 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resour
 			continue
 		}
 		want, _ := v.Desired(nil) // a natural key names nothing else
-		if hits := l.field(f)[want]; len(hits) > 0 {
+		if hits := l.byField(f)[want]; len(hits) > 0 {
 			return hits, f.Name
 		}
 	}
 	return nil, ""
-}
-
-// names finds records by any of the texts that people call them by: in the letters as written, or in any case.
-func (l *listing) names(k *resource.Kind) (exact, fold index) {
-	if l.byName == nil {
-		l.byName, l.byFold = make(index, len(l.rows)), make(index, len(l.rows))
-		for _, row := range l.rows {
-			for _, text := range displayTexts(k, row) {
-				l.byName.add(text, row)
-				l.byFold.add(strings.ToLower(text), row)
-			}
-		}
-	}
-	return l.byName, l.byFold
 }
 
 // index finds records by a text. Of many that share one it keeps as many as an error names.
@@ -243,8 +251,7 @@ func (s *snapshot) host(t *kindInfo, parent int) (string, presence) {
 	if op == nil {
 		return "", invalid
 	}
-	path, _ := op.Expand(s.objects.params(parent))
-	a, answered := s.service.ask(Read{Operation: op, Path: path})
+	a, answered := s.service.fetch(op, s.objects.params(parent))
 	switch {
 	case !answered:
 		return "", pending
@@ -293,15 +300,11 @@ func (s *snapshot) listPath(t *kindInfo, parent int) string {
 	return l.path
 }
 
-// identifiers finds records by their readable identifier, in upper case.
-func (s *snapshot) identifiers(l *listing, t *kindInfo, parent int) index {
-	if l.byIdentifier == nil {
-		l.byIdentifier = make(index, len(l.rows))
-		for _, row := range l.rows {
-			l.byIdentifier.add(strings.ToUpper(s.objects.readable(t.kind, parent, row)), row)
-		}
-	}
-	return l.byIdentifier
+// byIdentifier finds records by their readable identifier, in upper case.
+func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent int) index {
+	return l.by("identifier", func(row resource.Row) []string {
+		return []string{strings.ToUpper(s.objects.readable(t.kind, parent, row))}
+	})
 }
 
 // countReads notes how an object will be looked for.
@@ -347,9 +350,7 @@ func (s *snapshot) self(t *kindInfo) string {
 	}
 	path, _ := t.self.Expand(nil)
 	read := Read{Operation: t.self, Path: path}
-	_, have := s.in.Observed[read]
-	read.Optional = !have
-	a, answered := s.service.ask(read)
+	a, answered := s.service.try(read)
 	if !answered || len(a.Rows) == 0 {
 		return ""
 	}

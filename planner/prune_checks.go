@@ -139,8 +139,7 @@ func (p *orphans) lookUpHidden(l *orphan) decision {
 // it was archived, by itself or with what it lives in.
 func (p *orphans) confirmGone(l *orphan) decision {
 	if op := l.info.archived; op != nil {
-		path, _ := op.Expand(l.params)
-		answer, answered := p.service.ask(Read{Operation: op, Path: path})
+		answer, answered := p.service.fetch(op, l.params)
 		switch {
 		case !answered:
 			return needsRead
@@ -162,8 +161,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	if op == nil {
 		return vanished
 	}
-	path, _ := op.Expand(l.params)
-	answer, answered := p.service.ask(Read{Operation: op, Path: path})
+	answer, answered := p.service.fetch(op, l.params)
 	if !answered {
 		return needsRead
 	}

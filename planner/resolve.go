@@ -147,8 +147,7 @@ func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
 
 // lookUpSelf asks who the credential belongs to.
 func (s *references) lookUpSelf(name nameKey, r *resource.Reference) {
-	path, _ := name.kind.self.Expand(nil)
-	a, answered := s.service.ask(Read{Operation: name.kind.self, Path: path})
+	a, answered := s.service.fetch(name.kind.self, nil)
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
@@ -178,8 +177,7 @@ func (s *references) noteNotFound(name nameKey, why string) {
 
 // findByIdentifier looks up a readable identifier such as WEB-12.
 func (s *references) findByIdentifier(name nameKey, r *resource.Reference) {
-	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
-	a, answered := s.service.ask(Read{Operation: name.kind.find, Path: path})
+	a, answered := s.service.fetch(name.kind.find, map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
 	switch {
 	case !answered:
 	case a.Unsupported:
@@ -195,10 +193,9 @@ func (s *references) findByIdentifier(name nameKey, r *resource.Reference) {
 func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
-	exact, fold := l.names(k)
-	hits := exact[text]
+	hits := l.byName(k, false)[text]
 	if len(hits) == 0 {
-		hits = fold[strings.ToLower(text)]
+		hits = l.byName(k, true)[strings.ToLower(text)]
 	}
 	where, lists := "", "the manifest"
 	if name.within != none {

@@ -100,7 +100,7 @@ func (b *warnings) hasNamesake(i int) bool {
 			continue
 		}
 		want, _ := v.Desired(nil) // a natural key names nothing else
-		for _, row := range l.field(v.Field)[want] {
+		for _, row := range l.byField(v.Field)[want] {
 			_, owned := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]
 			if source, _ := row["external_source"].(string); source == "" && !owned {
 				return true
@@ -142,7 +142,7 @@ func (b *warnings) warnSharedExternalIDs() {
 		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
 			continue
 		}
-		for mark, rows := range l.marks() {
+		for mark, rows := range l.byExternalID() {
 			if len(rows) < 2 {
 				continue
 			}

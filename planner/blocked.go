@@ -12,13 +12,12 @@ import (
 type blockers struct {
 	round
 
-	snapshot *snapshot
-	refs     *references
-	roots    map[int]int // by object, see blocker
+	refs  *references
+	roots map[int]int // by object, see blocker
 }
 
 func findBlockers(refs *references) *blockers {
-	return &blockers{round: refs.round, snapshot: refs.snapshot, refs: refs, roots: map[int]int{}}
+	return &blockers{round: refs.round, refs: refs, roots: map[int]int{}}
 }
 
 // blocker is the object because of which an object can neither be found nor made: it

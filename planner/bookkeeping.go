@@ -12,7 +12,6 @@ import (
 type bookkeeping struct {
 	round
 
-	matched     *matches
 	memberships *memberships
 	orphans     *orphans
 	removals    *removals
@@ -66,7 +65,7 @@ func (b *bookkeeping) stateChanges() {
 		case aliased:
 			c := at(l.record.Address)
 			c.To, c.Why = "", "is already tracked under another address"
-			i, ok := b.matched.owners[serviceID{l.info.kind.Name, l.record.ID}]
+			i, ok := b.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
 			case b.objects.states[i].prior != nil: // who made it is known under both

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -26,11 +24,9 @@ type Round struct {
 
 // Build makes a plan, as far as the reads are answered. It is a pure function.
 func Build(in Input) Round {
-	r := newRound(&in)
-
 	// What is, and what is wanted. These stages ask the service.
-	snapshot := observe(r)                          // what the service lists
-	matched := match(r, snapshot)                   // identity: ID, state, identifier, external ID, natural key
+	r := observe(&in)                               // what the service lists
+	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
 	refs := resolve(matched)                        // names to IDs, keys to objects
 	differ := &differ{r, refs}                      // desired x observed x prior, field by field
 	memberships := gatherMembers(refs)              // who is wanted where, and who is there
@@ -51,13 +47,13 @@ func Build(in Input) Round {
 		changes := planChanges(plan, steps, blockers, differ, memberships, outsiders) // creates and updates
 		joins := planJoins(plan, steps, blockers, memberships)
 		planRemovals(removals, steps)
-		pruning := &pruning{r, snapshot, matched, refs, orphans, removals, steps, plan}
+		pruning := &pruning{r, refs, orphans, removals, steps, plan}
 		ordering := &ordering{r, refs, steps, changes, joins, plan}
 		if ordering.order(pruning) {
 			plan.count(&in)
 			plan.Dialects = dialects(in.Observed)
-			(&bookkeeping{r, matched, memberships, orphans, removals, steps, joins, plan}).stateChanges()
-			(&warnings{r, snapshot, matched, memberships, changes, steps, plan}).warn()
+			(&bookkeeping{r, memberships, orphans, removals, steps, joins, plan}).stateChanges()
+			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			round.Plan = plan
 		}
@@ -70,12 +66,6 @@ func Build(in Input) Round {
 		round.Plan.Notices = r.diags.Clip()
 	}
 	return round
-}
-
-func newRound(in *Input) round {
-	r := round{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &service{observed: in.Observed, asked: map[Read]bool{}}}
-	r.objects = newObjects(in)
-	return r
 }
 
 func newPlan(in *Input, refs *references) *Plan {

@@ -13,8 +13,6 @@ import (
 type changes struct {
 	round
 
-	snapshot    *snapshot
-	matched     *matches
 	refs        *references
 	differ      *differ
 	memberships *memberships
@@ -32,8 +30,8 @@ type changes struct {
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
 	b := &changes{
-		round: steps.round, snapshot: memberships.snapshot, matched: differ.refs.matched, refs: differ.refs, differ: differ,
-		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round, memberships.snapshot, differ.refs.matched}, steps: steps, plan: plan, stale: map[*kindInfo]int{},
+		round: steps.round, refs: differ.refs, differ: differ,
+		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, stale: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	b.findFilled()

@@ -13,9 +13,6 @@ import (
 // checks reports what the service refuses, or people should look at, before anything is sent.
 type checks struct {
 	round
-
-	snapshot *snapshot
-	matched  *matches
 }
 
 // isOff reports whether a value switches something off.
@@ -61,7 +58,7 @@ func (b *checks) warnCaseMismatch(i int) {
 			continue
 		}
 		for _, row := range l.byName(o.Kind, true)[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
-			if _, ours := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
+			if _, ours := b.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
 				continue
 			}
 			shown, _ := row.Shown(field)

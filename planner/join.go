@@ -11,7 +11,6 @@ import (
 type joins struct {
 	round
 
-	snapshot    *snapshot
 	refs        *references
 	memberships *memberships
 	blockers    *blockers
@@ -24,7 +23,7 @@ type joins struct {
 
 func planJoins(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *joins {
 	b := &joins{
-		round: steps.round, snapshot: memberships.snapshot, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
+		round: steps.round, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
 		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
 	}
 	for _, r := range memberships.sets {

@@ -15,17 +15,15 @@ import (
 type matches struct {
 	round
 
-	snapshot *snapshot
 	recovery *recovery
-	owners   map[serviceID]int // objects by what they are on the service
 	// Made when first needed:
 	byExternalID map[string]int     // objects by their external IDs
 	names        map[naturalKey]int // objects of each
 }
 
 // match decides what every object is on the service, parents first.
-func match(r round, snapshot *snapshot) *matches {
-	s := &matches{round: r, snapshot: snapshot, recovery: &recovery{round: r, snapshot: snapshot}, owners: map[serviceID]int{}}
+func match(r round) *matches {
+	s := &matches{round: r, recovery: &recovery{round: r}}
 	for i := range r.objects.states {
 		s.identify(i)
 	}
@@ -492,7 +490,7 @@ func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
 func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
-		if _, owned := s.owners[serviceID{k.Name, row.ID()}]; owned {
+		if _, owned := s.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0
 		}
 		return 1
@@ -596,9 +594,9 @@ func (s *matches) recordOwners() {
 		}
 		o := s.in.Desired[i]
 		id := serviceID{o.Kind.Name, f.id}
-		first, twice := s.owners[id]
+		first, twice := s.objects.owners[id]
 		if !twice {
-			s.owners[id] = i
+			s.objects.owners[id] = i
 			continue
 		}
 		other := s.in.Desired[first]

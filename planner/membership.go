@@ -14,7 +14,6 @@ import (
 type memberships struct {
 	round
 
-	snapshot  *snapshot
 	refs      *references
 	sets      []*memberSet
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
@@ -22,7 +21,7 @@ type memberships struct {
 
 // gatherMembers finds out who is wanted where, and who is in there.
 func gatherMembers(refs *references) *memberships {
-	s := &memberships{round: refs.round, snapshot: refs.snapshot, refs: refs, expensive: map[*resource.Kind]int{}}
+	s := &memberships{round: refs.round, refs: refs, expensive: map[*resource.Kind]int{}}
 	s.gatherMemberSets()
 	return s
 }
@@ -33,7 +32,6 @@ func gatherMembers(refs *references) *memberships {
 type outsiders struct {
 	round
 
-	snapshot    *snapshot
 	refs        *references
 	differ      *differ
 	memberships *memberships
@@ -357,7 +355,7 @@ func (s *memberships) newAttribute(r *memberSet, e memberRef, id string) string 
 // findOutsiders finds the people that fields name though they do not belong to what the object lives in.
 func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 	s := &outsiders{
-		round: differ.round, snapshot: memberships.snapshot, refs: differ.refs, differ: differ, memberships: memberships,
+		round: differ.round, refs: differ.refs, differ: differ, memberships: memberships,
 		byValue: map[*resource.Value][]*resource.Reference{},
 	}
 	if len(s.service.reads) > 0 {

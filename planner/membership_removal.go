@@ -14,8 +14,6 @@ import (
 type removals struct {
 	round
 
-	snapshot    *snapshot
-	matched     *matches
 	refs        *references
 	memberships *memberships
 	orphans     *orphans
@@ -56,7 +54,7 @@ func (b belonging) compare(o belonging) int {
 // the member is wanted in another one, and whatever is said to be in nothing.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
-		round: memberships.round, snapshot: memberships.snapshot, matched: orphans.matched, refs: memberships.refs, memberships: memberships, orphans: orphans,
+		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
 		out: map[belonging]diag.Position{}, deleted: map[serviceID]bool{}, found: map[belonging]*removal{}, probes: map[*resource.Kind]Read{},
 	}
@@ -93,7 +91,7 @@ func (l *removals) countRemovals() int {
 	for address, r := range l.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
 		_, wanted := l.objects.indexOf(address)
-		if _, owned := l.matched.owners[id]; !wanted && !owned && l.in.isOrphan(address, &r) {
+		if _, owned := l.objects.owners[id]; !wanted && !owned && l.in.isOrphan(address, &r) {
 			l.deleted[id] = true
 		}
 	}
@@ -169,7 +167,7 @@ func (l *removals) collectDesired() {
 			l.names[id] = address
 		}
 	}
-	for id, at := range l.matched.owners {
+	for id, at := range l.objects.owners {
 		l.names[id] = l.in.Desired[at].Address
 	}
 }

@@ -20,12 +20,13 @@ type objects struct {
 	uses      []refUse                              // of all states
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
+	owners    map[serviceID]int                     // by what they are on the service, once that is known
 	byAddress map[resource.Address]int              // made when first needed
 }
 
 // newObjects lists the objects of the manifest with what the state knows of each.
 func newObjects(in *Input) *objects {
-	s := &objects{in: in, kinds: newKindInfo(in)}
+	s := &objects{in: in, kinds: newKindInfo(in), owners: map[serviceID]int{}}
 	s.applyRenames()
 	s.indexObjects()
 	return s

@@ -28,6 +28,8 @@ type round struct {
 	diags   *findings
 	service *service
 	objects *objects
+
+	snapshot *snapshot
 }
 
 // fetch asks with path parameters that are all known.
@@ -50,10 +52,12 @@ type snapshot struct {
 	listings map[scope]*listing
 }
 
-// observe prepares the lists that the manifest needs. A list is read when a stage first
-// looks at it: where it is depends on what its parent is.
-func observe(r round) *snapshot {
+// observe starts a round with the lists that the manifest needs. A list is read when a stage
+// first looks at it: where it is depends on what its parent is.
+func observe(in *Input) round {
+	r := round{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &service{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in)}
 	s := &snapshot{round: r, listings: map[scope]*listing{}}
+	r.snapshot = s
 	for i, o := range r.in.Desired {
 		s.countReads(o, &r.objects.states[i])
 	}
@@ -67,7 +71,7 @@ func observe(r round) *snapshot {
 			}
 		}
 	}
-	return s
+	return r
 }
 
 // scope is all objects of a kind within one parent.

@@ -14,8 +14,6 @@ import (
 type orphans struct {
 	round
 
-	snapshot     *snapshot
-	matched      *matches
 	refs         *references
 	list         []*orphan                 // parents first
 	unchecked    int                       // that are deleted without a look at what others put into them
@@ -106,7 +104,7 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 // manifest does not have any more.
 func findOrphans(refs *references) *orphans {
 	s := &orphans{
-		round: refs.round, snapshot: refs.snapshot, matched: refs.matched, refs: refs,
+		round: refs.round, refs: refs,
 		gone: map[resource.Address]bool{}, at: map[resource.Address]*orphan{}, recordCount: map[serviceID]int{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, lists: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
@@ -280,7 +278,7 @@ func (p *orphans) unlocatable(l *orphan) {
 // movesAway reports whether a record that is below another one goes, or is to be elsewhere.
 func (p *orphans) movesAway(k *resource.Kind, row resource.Row, field *resource.Field) bool {
 	id := serviceID{k.Name, row.ID()}
-	if i, wanted := p.matched.owners[id]; wanted {
+	if i, wanted := p.objects.owners[id]; wanted {
 		_, moves := p.in.Desired[i].Value(field.Name)
 		return moves
 	}
@@ -327,7 +325,7 @@ func (p *orphans) locate(l *orphan) {
 	if r, ok := l.listRead(); ok {
 		p.lists[r.Path]++
 	}
-	_, wanted := p.matched.owners[serviceID{k.Name, r.ID}]
+	_, wanted := p.objects.owners[serviceID{k.Name, r.ID}]
 	other := p.in.otherSource(r)
 	switch {
 	case other != "":

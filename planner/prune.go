@@ -14,8 +14,6 @@ import (
 type pruning struct {
 	round
 
-	snapshot *snapshot
-	matched  *matches
 	refs     *references
 	orphans  *orphans
 	removals *removals
@@ -181,7 +179,7 @@ func (b *pruning) listOrphans() []Orphan {
 		if _, wanted := b.objects.indexOf(address); wanted || !b.in.isOrphan(address, &r) {
 			continue
 		}
-		if _, owned := b.matched.owners[serviceID{address.Kind(), r.ID}]; !owned {
+		if _, owned := b.objects.owners[serviceID{address.Kind(), r.ID}]; !owned {
 			list = append(list, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
 		}
 	}

@@ -195,7 +195,7 @@ func (p *orphans) findLostCreate(l *orphan) bool {
 		if !rows[id].HasExternalID(resource.ExternalID(p.in.Workspace, l.record.Address)) {
 			continue
 		}
-		if _, wanted := p.matched.owners[serviceID{l.info.kind.Name, id}]; wanted {
+		if _, wanted := p.objects.owners[serviceID{l.info.kind.Name, id}]; wanted {
 			l.decision = aliased
 			return false
 		}
@@ -310,7 +310,7 @@ func (p *orphans) uses(u userField, id, target string) bool {
 		return false
 	}
 	always := u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever
-	i, wanted := p.matched.owners[key]
+	i, wanted := p.objects.owners[key]
 	if wanted {
 		if _, managed := p.in.Desired[i].Value(u.field.Name); managed {
 			return false // it names another one soon

@@ -15,7 +15,6 @@ import (
 type recovery struct {
 	round
 
-	snapshot *snapshot
 	// Made when first needed:
 	lostCreates map[scope]*lostCreates
 	claims      map[string]bool // IDs that the state or the manifest has

@@ -13,8 +13,6 @@ import (
 type references struct {
 	round
 
-	snapshot         *snapshot
-	matched          *matches
 	found            map[nameKey]string // "" = reported, or found during the run only
 	names            map[Name]string    // the same, for the plan
 	unsupportedNames map[nameKey]bool   // of kinds that this edition does not have
@@ -28,7 +26,7 @@ type references struct {
 // resolve looks up the names of objects that the manifest does not list.
 func resolve(matched *matches) *references {
 	s := &references{
-		round: matched.round, snapshot: matched.snapshot, matched: matched,
+		round: matched.round,
 		found: map[nameKey]string{}, names: map[Name]string{}, unsupportedNames: map[nameKey]bool{}, notFoundNames: map[nameKey]string{},
 	}
 	s.lookUpNames()
@@ -248,7 +246,7 @@ func (s *references) target(i int, t *refField, r *resource.Reference) (at int, 
 	if id = s.objects.literal(t, r); id == "" {
 		id = s.found[nameKey{t.to, s.objects.within(i, t.to), r.Text}]
 	}
-	if at, ok = s.matched.owners[serviceID{t.to.kind.Name, id}]; ok {
+	if at, ok = s.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
 		return at, id, true // it is in the manifest under another name
 	}
 	return none, id, id != ""
@@ -276,7 +274,7 @@ func (s *references) nameIDs(v *resource.Value, canonical string) string {
 
 // nameID is the name of an ID, or the ID itself where none is known.
 func (s *references) nameID(kind, id string) string {
-	if at, ok := s.matched.owners[serviceID{kind, id}]; ok {
+	if at, ok := s.objects.owners[serviceID{kind, id}]; ok {
 		return string(s.in.Desired[at].Address)
 	}
 	if s.displayNames == nil {

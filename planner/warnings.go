@@ -12,7 +12,6 @@ import (
 type warnings struct {
 	round
 
-	snapshot    *snapshot
 	matched     *matches
 	memberships *memberships
 	changes     *changes
@@ -101,7 +100,7 @@ func (b *warnings) hasNamesake(i int) bool {
 		}
 		want, _ := v.Desired(nil) // a natural key names nothing else
 		for _, row := range l.byField(v.Field)[want] {
-			_, owned := b.matched.owners[serviceID{o.Kind.Name, row.ID()}]
+			_, owned := b.objects.owners[serviceID{o.Kind.Name, row.ID()}]
 			if source, _ := row["external_source"].(string); source == "" && !owned {
 				return true
 			}
@@ -125,7 +124,7 @@ func (b *warnings) inTwoContainers() {
 				first[thing] = r
 				continue
 			}
-			if at, ok := b.matched.owners[thing]; ok {
+			if at, ok := b.objects.owners[thing]; ok {
 				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
 				b.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
 					"the service refuses to move it: remove it from one of them there")

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// blockers says what is in the way of an object or a field.
+// blockers tells which objects and fields cannot be made, and why.
 type blockers struct {
 	round
 
@@ -20,8 +20,8 @@ func findBlockers(refs *references) *blockers {
 	return &blockers{round: refs.round, refs: refs, roots: map[int]int{}}
 }
 
-// blocker is the object because of which an object can neither be found nor made: it
-// itself, what it lives in, or what it names, and so on up. none = nothing is in the way.
+// blocker is the object because of which object i cannot be made: i itself, its parent,
+// or an object that it refers to, and so on. none = it can be made.
 func (b *blockers) blocker(i int) int {
 	root, known := b.roots[i]
 	if !known {
@@ -55,7 +55,7 @@ func (b *blockers) findBlocker(i int) int {
 	return none
 }
 
-// blockerOf is the root of something that a value names.
+// blockerOf is the blocker of an object that a value refers to.
 func (b *blockers) blockerOf(v *resource.Value) int {
 	for k := range v.Refs {
 		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // only the field waits for those
@@ -111,9 +111,8 @@ func (b *blockers) forbids(i int) string {
 	}
 }
 
-// unsupported names the objects that this edition of the service does not have, where a
-// value that a body sends refers to one, or any value to one by a name. What a membership
-// would make true of an object of the manifest is told with the membership.
+// unsupported names the kind that a value refers to and this edition of the service does
+// not have; "" = none. A membership with an object of the manifest reports that itself.
 func (b *blockers) unsupported(i int, v *resource.Value) string {
 	t := b.objects.states[i].info.ref(v.Field)
 	if t == nil {
@@ -130,7 +129,7 @@ func (b *blockers) unsupported(i int, v *resource.Value) string {
 	return ""
 }
 
-// unsupportedKind names the objects that this edition does not have, if that is what is in the way.
+// unsupportedKind names the kind that this edition does not have, if that is why root cannot be made.
 func (b *blockers) unsupportedKind(root int) string {
 	if b.objects.states[root].presence != unsupported {
 		return ""
@@ -174,7 +173,7 @@ func (b *blockers) unavailableRef(i int, t *refField, r *resource.Reference) str
 	}
 }
 
-// unlisted reports whether the list in which an object of that ID would stand was read and does not show it.
+// unlisted reports whether the list that would show an ID was read and does not show it.
 func (b *blockers) unlisted(i int, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
 	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.snapshot.listed(t.to, at) {
@@ -184,8 +183,8 @@ func (b *blockers) unlisted(i int, t *refField, id string) bool {
 	return st == exists && len(l.byID(id)) == 0
 }
 
-// addUnavailableRefs takes what an object names and cannot be joined with, and what names nothing here,
-// into what cannot be made different.
+// addUnavailableRefs adds the references of an object that cannot be resolved, and the members
+// that it cannot be joined with, to what is not possible.
 func (b *blockers) addUnavailableRefs(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {

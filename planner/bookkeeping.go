@@ -94,8 +94,8 @@ func (b *bookkeeping) stateChanges() {
 	}
 }
 
-// closeIntents settles intents that no step of the plan settles: of objects that rest,
-// and of members, who are seen to be in or not.
+// closeIntents closes intents that no step will close: of archived objects, and of members
+// that the service shows, or does not show, by now.
 func (b *bookkeeping) closeIntents(at func(resource.Address) *StateChange) {
 	for i, o := range b.in.Desired {
 		f, open := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
@@ -145,7 +145,7 @@ func (b *bookkeeping) dropFromOthers(at func(resource.Address) *StateChange, int
 	}
 }
 
-// recordSources notes where what the state knows stands now.
+// recordSources notes which manifests have each object of the state now.
 func (b *bookkeeping) recordSources() {
 	note := func(a resource.Address, now []string) {
 		r, known := b.in.Prior[a]
@@ -183,7 +183,8 @@ func (b *bookkeeping) recordSources() {
 	}
 }
 
-// sourcesKnown reports whether it is known of all members that the state has of a container where they stand.
+// sourcesKnown reports whether the manifests are known for all members that the state has of
+// a container.
 func (b *bookkeeping) sourcesKnown(r *memberSet) bool {
 	prior := b.in.Prior[r.address()]
 	if len(prior.Sources) > 0 || len(prior.Members) == 0 {

@@ -29,10 +29,10 @@ func Build(in Input) Round {
 	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
 	refs := resolve(matched)                        // names to IDs, keys to objects
 	differ := &differ{r, refs}                      // desired x observed x prior, field by field
-	memberships := gatherMembers(refs)              // who is wanted where, and who is there
-	orphans := findOrphans(refs)                    // what the manifest has no more, and which of it may be deleted
-	removals := findRemovals(memberships, orphans)  // who is to leave
-	outsiders := findOutsiders(differ, memberships) // whom a field names though the project does not have them
+	memberships := gatherMembers(refs)              // desired and current members of containers
+	orphans := findOrphans(refs)                    // in the state, not in the manifest: which may be deleted
+	removals := findRemovals(memberships, orphans)  // members to remove
+	outsiders := findOutsiders(differ, memberships) // people who are not members of the project
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
 	round := Round{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
 	if len(round.Reads) > 0 {
@@ -42,7 +42,7 @@ func Build(in Input) Round {
 	// What to do.
 	if !r.diags.HasErrors() {
 		plan := newPlan(&in, refs)
-		blockers := findBlockers(refs) // what is in the way
+		blockers := findBlockers(refs) // what cannot be made
 		steps := newSteps(refs)
 		changes := planChanges(plan, steps, blockers, differ, memberships, outsiders) // creates and updates
 		joins := planJoins(plan, steps, blockers, memberships)

@@ -136,7 +136,7 @@ func (b *changes) externalIDChange(i int) *Change {
 	return c
 }
 
-// recordKnown takes down what is known of an object before the first step.
+// recordKnown puts what is known of an object before the first step into the plan.
 func (b *changes) recordKnown(i int) {
 	f, address := &b.objects.states[i], b.in.Desired[i].Address
 	var known Record
@@ -245,7 +245,7 @@ func (b *changes) addFollowUpUpdate(i int, late, along []*resource.Value) {
 	step.Values = slices.Concat(late, along)
 }
 
-// adoptDefault makes of a step that creates an object one that adopts what will be there by then.
+// adoptDefault turns the create of an object that the service makes with its parent into an adoption.
 func (b *changes) adoptDefault(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
@@ -367,7 +367,7 @@ func (b *changes) cause(i int, v *resource.Value) string {
 	return ""
 }
 
-// recordDrift takes down which fields of an object somebody changed on the service.
+// recordDrift puts the fields of an object that somebody changed on the service into the plan.
 func (b *changes) recordDrift(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, list := range []struct {
@@ -395,7 +395,8 @@ func (b *changes) addBlocked(i int, d *difference) {
 	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.in.API, b.objects.states[i].info.kind), d.unsupported
 }
 
-// insidersOnly is a value without the outsiders, who are noted as what is not possible.
+// insidersOnly is a value without the people who are not members of the project. They are
+// added to what is not possible.
 func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resource.Value {
 	out := b.outsiders.byValue[v]
 	if len(out) == 0 {
@@ -416,8 +417,7 @@ func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 	return &only
 }
 
-// findNewest finds the highest readable numbers that objects bear which are
-// there: what is created gets higher ones.
+// findNewest finds the highest readable number in each parent: new objects get higher ones.
 func (b *changes) findNewest() {
 	b.newest = map[scope]int{}
 	for i := range b.objects.states {
@@ -435,7 +435,7 @@ func (b *changes) needsOn(o *resource.Object, field *resource.Field) bool {
 	})
 }
 
-// keepArchived takes down that an object is left as it is, and says so where the manifest does not.
+// keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
 func (b *changes) keepArchived(i int) {
 	o := b.in.Desired[i]
 	b.recordKnown(i)

@@ -93,7 +93,7 @@ func (b *checks) checkRefused(i int, sent []*resource.Value) {
 	}
 }
 
-// checkFeature reports an object that is to be created where what its parent needs for such objects is off.
+// checkFeature reports an object that needs a feature which is off in its parent.
 func (b *checks) checkFeature(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.parent == none || o.Kind.RequiresFeature == "" {

@@ -76,13 +76,13 @@ func (s *differ) displayValues(v *resource.Value, have, want string, after *stri
 // difference is what distinguishes an object that exists from what the manifest wants.
 type difference struct {
 	send        []*resource.Value
-	alwaysSent  []*resource.Value // that are as they should be and sent all the same, see [resource.Field]
+	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
 	changes     []Change          // that sending makes
 	unappliable []Change          // that cannot be made
-	kept        []Change          // that are not made, since somebody made the field what it is
-	causes      []string          // why, beside each of stuck
-	position    diag.Position     // of the first of stuck, where it is a reference
-	unsupported string            // kind of which this edition has nothing, if that is why
+	kept        []Change          // drift that is left as it is
+	causes      []string          // of each of unappliable
+	position    diag.Position     // of the first of unappliable, if that is a reference
+	unsupported string            // kind that this edition does not have, if that is the cause
 }
 
 // block adds a change that cannot be made, and where it is written, if that is a reference.

@@ -46,7 +46,7 @@ func membershipPrerequisites() map[string]bool {
 // addMembers plans the batches that bring a container's missing members in.
 func (b *joins) addMembers(r *memberSet) {
 	if r.object != none && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
-		return // see rest and tellHidden
+		return // see keepArchived and warnHidden
 	}
 	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e memberRef) bool {
 		return e.member != none && (b.blockers.blocker(e.member) != none || b.objects.states[e.member].presence == hidden) || b.memberships.isIn(r, e)
@@ -134,7 +134,7 @@ func (b *joins) member(r *memberSet, e memberRef) Member {
 	return m
 }
 
-// updateAttributes brings the attributes of those who are in a container to what the manifest says.
+// updateAttributes brings the attributes of members, such as roles, to what the manifest says.
 func (b *joins) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
@@ -219,7 +219,8 @@ func (b *joins) updateAttribute(r *memberSet, e memberRef) (step *Step, known bo
 	return step, true
 }
 
-// notePrerequisites notes a step that brings people in among whom objects of the container name some.
+// notePrerequisites notes the step that adds somebody to a project whose fields may refer to
+// them: assignees must be members first.
 func (b *joins) notePrerequisites(r *memberSet, step *Step) {
 	if r.object == none || !b.prerequisiteKinds[r.kind.Name] {
 		return
@@ -255,7 +256,7 @@ func (b *joins) lastDayOf(r *memberSet) string {
 	return ""
 }
 
-// sourcesOf lists the manifests that want the members of a container in it.
+// sourcesOf lists the manifests that have the members of a container.
 func (b *joins) sourcesOf(r *memberSet) []string {
 	if m := r.kind.Membership; m.On == m.Container {
 		return b.in.Desired[r.object].Files

@@ -26,14 +26,14 @@ type kindInfo struct {
 	find        *resource.Operation
 	self        *resource.Operation
 	archived    *resource.Operation // lists what the list leaves out
-	through     *kindInfo           // kind whose one object stands in the list's path; nil = none
+	through     *kindInfo           // singleton whose ID is in the path of the list; nil = none
 	flag        string              // field that marks the one which others get by default; "" = none
 	externalIDs bool                // objects carry planform's external ID
 	referenced  bool                // other objects live in one or refer to one
 }
 
-// neededFields are the fields of a record that planning looks at: what it is, what some
-// manifest says of it, and what it is below or names, where that may be deleted.
+// neededFields are the fields of a record that planning reads: its identity, the fields that
+// some manifest writes, and references to kinds of which something may be deleted.
 func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[string]bool) string {
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
@@ -52,7 +52,8 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[st
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
 
-// isDefaultFlag reports whether some field that names objects of the kind stands for the flagged one where it is not given.
+// isDefaultFlag reports whether the field marks the object that others refer to by default,
+// such as the default state of a project.
 func (t *kindInfo) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
 
 // ref returns the info of a field that names objects, or nil.
@@ -87,8 +88,8 @@ func (t *kindInfo) hasDefault(name string) bool {
 	return slices.ContainsFunc(t.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
-// readSingly reports whether a request refreshes one object, or those of one
-// object that lives in something itself, such as the links of a work item.
+// readSingly reports whether a request refreshes one object, or the children of one object
+// that has a parent itself, such as the links of a work item.
 func (t *kindInfo) readSingly() bool {
 	if t.list == nil {
 		return t.single()
@@ -96,7 +97,7 @@ func (t *kindInfo) readSingly() bool {
 	return t.parent != nil && t.parent.parent != nil
 }
 
-// single reports whether one object can be read without its neighbours.
+// single reports whether one object can be read without its siblings.
 func (t *kindInfo) single() bool { return t.get != nil || t.find != nil }
 
 // users are the fields by which an object that is deleted may be named. What is
@@ -126,8 +127,8 @@ func (t *kindInfo) holders() []*resource.Kind {
 	})
 }
 
-// carriers are the memberships by which containers of the workspace have objects
-// of the kind, such as the labels of an initiative. What objects live in is kept by those.
+// carriers are the memberships by which containers of the workspace refer to objects of the
+// kind, such as the labels of an initiative. Objects with children are protected by those.
 func (t *kindInfo) carriers() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership

@@ -221,8 +221,8 @@ func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 	}
 }
 
-// checkExternalID makes sure that what bears the identifier was not made by planform as
-// something else, and that planform did not make something else as this.
+// checkExternalID makes sure that planform did not create the record that bears the
+// identifier under another address, and not another record under this address.
 func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
 	ours := map[string]bool{}
 	for _, a := range allAddresses(o) {
@@ -363,8 +363,8 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
 }
 
-// checkHidden finds out whether an object that the state knows, and that no list shows, is archived or a draft:
-// the look-up by external ID shows it all the same. It reports whether that decides where the object stands.
+// checkHidden looks up by external ID an object that the state knows and no list shows: it may
+// be archived or a draft. It reports whether that decides the presence.
 func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	if !f.info.findsExternalIDs() || f.prior == nil {
 		return false
@@ -393,9 +393,9 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	return true
 }
 
-// findArchived looks for an object that would be created among those of its kind that
-// are archived: what planform made is never made again, and where the manifest
-// speaks of archiving, a name means what is archived, too. was is the ID that the object had, or "".
+// findArchived looks for an object among the archived ones before it is created: what planform
+// created is not created again. A name matches an archived object only where the manifest
+// says archived. was is the ID that the object had, or "".
 func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
 	if t.archived == nil || !t.externalIDs {
@@ -468,7 +468,7 @@ func (s *matches) hasSharedName(o *resource.Object) bool {
 	return slices.ContainsFunc(s.naturalKeys(o), func(key naturalKey) bool { return s.names[key] > 1 })
 }
 
-// naturalKey is by what an object is recognised that bears neither an ID nor an identifier.
+// naturalKey identifies an object without ID and identifier.
 type naturalKey struct {
 	kind   *resource.Kind
 	parent *resource.Object
@@ -551,7 +551,7 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 		s.vanished(o, f)
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
-	case o.Identifier == "": // what bears the state's identifier now says nothing of this object
+	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
 		s.diags.warn(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":

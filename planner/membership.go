@@ -9,8 +9,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// memberships are the containers that the manifest wants members in, in its order,
-// and who is in them.
+// memberships are the containers that the manifest wants members in, and their members on
+// the service.
 type memberships struct {
 	round
 
@@ -19,16 +19,16 @@ type memberships struct {
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 }
 
-// gatherMembers finds out who is wanted where, and who is in there.
+// gatherMembers finds the desired and the current members of every container.
 func gatherMembers(refs *references) *memberships {
 	s := &memberships{round: refs.round, refs: refs, expensive: map[*resource.Kind]int{}}
 	s.gatherMemberSets()
 	return s
 }
 
-// outsiders are the people whom fields name though they do not belong to the project.
-// Out of a set of people the service drops those, in silence and each time: what is
-// known of that is said, and not sent.
+// outsiders are people whom fields refer to although they are not members of the project.
+// The service drops them from a set without an error, each time: they are reported, and
+// not sent.
 type outsiders struct {
 	round
 
@@ -48,7 +48,7 @@ type memberSet struct {
 	entries     []memberRef
 	unsupported bool                    // this edition has no such memberships
 	why         string                  // nobody can be added: the container is not there
-	read        bool                    // the service has said who is in it
+	read        bool                    // the current members are known
 	have        []string                // IDs of members that are there, sorted
 	path        string                  // of the read that tells
 	rows        map[string]resource.Row // of those, where the membership has an attribute
@@ -63,8 +63,8 @@ func (r *memberSet) address() resource.Address {
 type memberRef struct {
 	ref               *resource.Reference // where it is written
 	member            int                 // its state; none = the manifest does not list it
-	other             string              // field under which the two stand to each other already, where that rules this one out
-	declaredByInverse bool                // it is in since the member's own field says so, see [resource.Membership.Inverse]
+	other             string              // another relation to the object that excludes this one
+	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
 }
 
 // inverseKey is that one object names another in a membership.
@@ -84,8 +84,8 @@ type prerequisite struct {
 	id        string         // of whom
 }
 
-// gatherMemberSets gathers the members of every container in the order of the
-// manifest, and finds out who is in it.
+// gatherMemberSets gathers the desired members of every container in the order of the
+// manifest, and reads the current ones.
 func (s *memberships) gatherMemberSets() {
 	joined := map[memberSetKey]*memberSet{}
 	said := map[inverseKey]bool{}
@@ -108,7 +108,7 @@ func (s *memberships) gatherMemberSets() {
 	}
 }
 
-// findExpensiveMemberSets is [Snapshot.findExpensive] for relations, which are read item by item.
+// findExpensiveMemberSets is [objects.findExpensive] for relations, which are read item by item.
 func (s *memberships) findExpensiveMemberSets() {
 	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
 		return
@@ -207,7 +207,7 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 	}
 }
 
-// readMembers finds out who is in the container, where anybody that is wanted can be in it.
+// readMembers reads the members of a container, unless all desired ones are new.
 func (s *memberships) readMembers(r *memberSet) {
 	mayBeIn := func(e memberRef) bool {
 		if e.member != none && s.objects.states[e.member].presence == pending {
@@ -274,8 +274,8 @@ func (s *memberships) isIn(r *memberSet, e memberRef) bool {
 	return e.declaredByInverse || is && id != ""
 }
 
-// joinedSince lists who is in the container and was to be added by a request whose
-// outcome is not known. ok is false if it is not known who is in.
+// joinedSince lists the members that a request without an outcome was to add and that are in
+// the container. ok is false if that was not read.
 func (s *memberships) joinedSince(r *memberSet, open *Intent) (ids []string, ok bool) {
 	sent := strings.Split(open.Name, "\n")
 	for _, e := range r.entries {
@@ -291,8 +291,8 @@ func (s *memberships) joinedSince(r *memberSet, open *Intent) (ids []string, ok 
 	return ids, r.read
 }
 
-// related finds members of a relation that stand in another one to the object
-// already: the service keeps one of two objects, and passes over a second in silence.
+// related finds members that have another relation to the object already: the service keeps
+// one relation between two objects, and ignores a second without an error.
 func (s *memberships) related(r *memberSet) {
 	if r.kind.Membership.Inverse == "" || !r.read {
 		return
@@ -383,7 +383,7 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 	return s
 }
 
-// mayBeSent reports whether a field of an object may be sent: what is as it should be shows who is in.
+// mayBeSent reports whether a field differs, so that it would be sent.
 func (s *outsiders) mayBeSent(n refUse) bool {
 	f := &s.objects.states[n.by]
 	if f.presence == absent {

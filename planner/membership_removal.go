@@ -34,10 +34,10 @@ type removals struct {
 type removal struct {
 	kind        *resource.Kind // the membership
 	container   Container
-	record      resource.Address  // where the state keeps whom planform added
+	record      resource.Address  // of the members in the state
 	params      map[string]string // path parameters of its requests
 	ids         []string
-	alreadyGone []string // whom planform added, and who is wanted no more and not in it any more
+	alreadyGone []string // added by planform, no longer desired, and no longer in the container
 	position    diag.Position
 	unsupported bool // this edition cannot take them out
 }
@@ -49,9 +49,9 @@ func (b belonging) compare(o belonging) int {
 	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
 }
 
-// findRemovals finds the members that are to leave: whom planform added and the
-// manifest wants no more, where that is to be pruned, an empty list says so, or
-// the member is wanted in another one, and whatever is said to be in nothing.
+// findRemovals finds the members to remove: those that planform added and the manifest
+// dropped (when pruning), cleared with an empty list, or moved to another container; and all
+// members of an object whose field is cleared.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
@@ -118,7 +118,7 @@ func (l *removals) countRemovals() int {
 	return n
 }
 
-// collectCleared takes down which memberships the manifest says are none.
+// collectCleared collects the memberships that the manifest clears with an empty list or null.
 func (l *removals) collectCleared() {
 	for _, n := range l.objects.uses {
 		if n.field.via == nil || l.objects.states[n.by].presence != exists {
@@ -135,7 +135,7 @@ func (l *removals) collectCleared() {
 	}
 }
 
-// collectDesired takes down who is wanted where, and what is known by which address.
+// collectDesired collects the desired memberships, and the addresses of known IDs.
 func (l *removals) collectDesired() {
 	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
@@ -172,7 +172,7 @@ func (l *removals) collectDesired() {
 	}
 }
 
-// fromState looks at whom planform added to a container.
+// fromState checks the members that planform added to a container.
 func (l *removals) fromState(address resource.Address) {
 	base, kind, _, isRoster := address.ParseMembership()
 	if !isRoster {
@@ -258,7 +258,8 @@ func (l *removals) prunable(d *removal, a resource.Address) bool {
 	return l.in.targeted(a) && l.in.sourceGone(&r)
 }
 
-// fromService looks for those who are said to be in nothing among the members that were read.
+// fromService checks the members that the service shows against objects that are cleared out
+// of every container.
 func (l *removals) fromService(r *memberSet) {
 	for _, id := range r.have {
 		at, out := l.out[belonging{kind: r.kind.Name, member: id}]
@@ -278,8 +279,8 @@ func (l *removals) fromService(r *memberSet) {
 	}
 }
 
-// dropAlreadyGone tells who is in the container still from who left it already. It reports
-// whether there is anything to do, as far as is known.
+// dropAlreadyGone leaves out members that the container no longer has. It reports false while
+// that is not known.
 func (l *removals) dropAlreadyGone(d *removal) bool {
 	op, ok := d.kind.Op(resource.ListMembers, l.in.API)
 	if !ok {
@@ -371,8 +372,8 @@ func planRemovals(b *removals, steps *steps) {
 	}
 }
 
-// readDisplayNames reads the lists of the workspace, such as its members, in which the names of
-// what the plan would show by an ID stand.
+// readDisplayNames reads the lists of the workspace, such as its members, for the names of
+// IDs that the plan would show.
 func readDisplayNames(s *differ, removals *removals) {
 	if len(s.service.reads) > 0 {
 		return // it is not clear yet what the plan shows

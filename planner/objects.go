@@ -32,36 +32,36 @@ func newObjects(in *Input) *objects {
 	return s
 }
 
-// presence is where a wanted object stands.
+// presence says whether a desired object is on the service.
 type presence int8
 
 const (
 	pending       presence = iota // a read must be answered first
 	exists                        // it is on the service, its ID is known
 	absent                        // it is not on the service
-	indeterminate                 // it may be there, and nothing can tell: an intent without an outcome
+	indeterminate                 // a create without an outcome that nothing can settle
 	unsupported                   // this edition has no such kind
-	notFound                      // the manifest says which object of the service it is, and the service shows none; see state.why
-	hidden                        // it is on the service, archived or a draft, or lives in such an object, and is left alone
-	invalid                       // an error was reported, or it hangs on something that is broken
+	notFound                      // the service does not show the ID or identifier that the manifest gives; see objectState.why
+	hidden                        // it, or its parent, is archived or a draft, and left alone
+	invalid                       // an error was reported, for it or its parent
 )
 
-// objectState is what is known of one wanted object.
+// objectState is what is known of one desired object.
 type objectState struct {
 	info         *kindInfo
 	row          resource.Row // as the service shows it; nil = not read
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
 	id           string
 	identifier   string
-	why          string // of what is missing or hidden
+	why          string // if notFound or hidden
 	matchedBy    string // how it was recognised, if by anything but the manifest's ID or the state
-	parent       int    // state of what it lives in; none = the workspace
-	refs         int    // where the fields that name others begin, see namings
+	parent       int    // index of its parent; none = the workspace
+	refs         int    // where its references begin in objects.uses
 	presence     presence
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
-	hasChildren  bool // objects live in it
-	isMember     bool // it becomes a member of something
+	hasChildren  bool
+	isMember     bool // of some container
 	compared     bool // some field is held against what the service shows
 	unconfirmed  bool // a former run may have created it, and it may still come
 	undetectable bool // it counts as absent since nothing can tell
@@ -149,7 +149,7 @@ func byRank() []*resource.Kind {
 	return kinds
 }
 
-// renamed reports whether it is the object itself that has another key, and not what it lives in or belongs to.
+// renamed reports whether the object itself has a new key, not only its parent or container.
 func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
@@ -272,8 +272,8 @@ func (f *objectState) archived() bool {
 	return f.info.archived != nil && at != ""
 }
 
-// single is the read of one record, by ID where the API offers it, else by the
-// readable identifier; and what it is read by.
+// single is the operation that reads one record, by ID or else by readable identifier, and
+// the ID or identifier.
 func (f *objectState) single() (op *resource.Operation, by string) {
 	switch t := f.info; {
 	case t.get != nil:
@@ -560,8 +560,8 @@ func (s *objects) isHidden(a resource.Address) bool {
 	return wanted && s.states[i].presence == hidden
 }
 
-// literal is what is sent for a reference to something of the service without a
-// look: its ID, or a text that the API takes as it is; "" = it is a name.
+// literal is what can be sent for a reference without a look-up: an ID, or a text that the
+// API accepts; "" = it is a name.
 func (s *objects) literal(t *refField, r *resource.Reference) string {
 	return t.field.Literal(s.in.API, r)
 }

@@ -203,9 +203,8 @@ func (s *snapshot) listing(t *kindInfo, parent int) *listing {
 	return l
 }
 
-// list returns the records of a kind within a parent. They are there to be
-// looked at only if the presence is there; missing says that what they would live in is
-// not, which tells nothing of them; broken without an error of its own means that the API offers no list.
+// list returns the records of a kind within a parent. The presence is exists if they are
+// known, notFound if the parent is not on the service, and invalid if the API has no list.
 func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
@@ -268,10 +267,9 @@ func (s *snapshot) host(t *kindInfo, parent int) (string, presence) {
 	}
 }
 
-// offered is lacking where this edition of the service has no objects of a kind,
-// and there otherwise. Where none can be listed since what they live in is still to
-// be made, it is found out below a parent that cannot be: a route that is there
-// misses the parent, one that is not says so.
+// offered is unsupported if this edition of the service does not have the kind, else exists. A
+// list below a parent that does not exist yet is probed with an impossible ID: a known route
+// answers that the parent is missing, an unknown route that the page is.
 func (s *snapshot) offered(t *kindInfo) presence {
 	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
@@ -347,7 +345,7 @@ func (s *snapshot) one(f *objectState, op *resource.Operation, by string) Read {
 	return Read{Operation: op, Path: path}
 }
 
-// self is the ID of whom the credential belongs to; "" = it is not known, or t has no such object.
+// self is the ID of the user that the credential belongs to; "" = not known.
 func (s *snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""

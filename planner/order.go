@@ -137,8 +137,8 @@ func (b *ordering) awaitPrerequisites() {
 	}
 }
 
-// awaitPrerequisite makes a step wait for the one that brings somebody in whom a field names. What
-// is about to be created cannot wait for its own members.
+// awaitPrerequisite makes a step wait for the one that adds the user a field refers to. A
+// create cannot wait for members of what it creates.
 func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
 	container := b.objects.ancestor(by, b.objects.kinds[resource.MustLookup(via.Membership.Container)])
@@ -150,8 +150,8 @@ func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, 
 	}
 }
 
-// awaitDefaults lets objects be created after what says what they get where the
-// manifest names nothing: the parent's default, and the one of what it could name.
+// awaitDefaults makes creates wait for the step that sets the default which the service gives
+// them where the manifest names nothing, and for that default to be a member.
 func (b *ordering) awaitDefaults() {
 	flagged := map[scope][]*Step{} // that make something the default of its parent, or no more
 	for i := range b.objects.states {
@@ -185,7 +185,7 @@ func (b *ordering) awaitDefaults() {
 	}
 }
 
-// stepsByObject lists, by what can be over or archived, the steps about it and about who belongs to it.
+// stepsByObject lists the steps about an object that can be closed or archived, and about its members.
 func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
 	for _, s := range b.steps.all() {
@@ -200,8 +200,7 @@ func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 	return about
 }
 
-// orderClosing lets objects get the date after which they take nothing when all that
-// belongs to them is in: what is not in by then never gets in.
+// orderClosing makes the last day of an object wait for its members: a closed one takes none.
 func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	for i := range b.objects.states {
 		o, closes := b.in.Desired[i], b.objects.states[i].info.kind.ClosedAfter

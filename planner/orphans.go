@@ -16,8 +16,8 @@ type orphans struct {
 
 	refs         *references
 	list         []*orphan                 // parents first
-	unchecked    int                       // that are deleted without a look at what others put into them
-	uncheckedUse int                       // likewise at who else uses them
+	unchecked    int                       // orphans that are deleted without reading what others put into them
+	uncheckedUse int                       // orphans that are deleted without reading who uses them
 	gone         map[resource.Address]bool // that are not on the service any more
 
 	at          map[resource.Address]*orphan
@@ -37,7 +37,7 @@ type orphan struct {
 	record   Record
 	info     *kindInfo
 	delete   *resource.Operation // nil = not offered
-	parent   *orphan             // what it lives in, if that is orphaned too
+	parent   *orphan             // if that is an orphan too
 	params   map[string]string   // path parameters of its own requests; nil = they are not known
 	decision decision
 	reason   string // why it stays
@@ -54,7 +54,7 @@ func (l *orphan) listRead() (Read, bool) {
 	return Read{Operation: l.info.list, Path: path, Fields: l.info.fields}, missing == ""
 }
 
-// recordCreated takes down what a create without an outcome made.
+// recordCreated notes the ID of what a create without an outcome made.
 func (l *orphan) recordCreated(id string) {
 	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
 }
@@ -83,16 +83,16 @@ func (l *orphan) names(row resource.Row) []string {
 type decision int8
 
 const (
-	undecided        decision = iota
-	needsRead                 // a read must be answered first
-	otherSource               // another manifest than those that are read may want it
-	notOurs                   // planform did not make it
-	toDelete                  // it is deleted
-	deleteWithParent          // it is deleted with what it lives in
-	vanished                  // the service does not show it any more
-	aliased                   // it has another address by now
-	leftArchived              // it is archived, or a draft, or in something that is: left alone
-	blocked                   // it is wanted no more, and cannot be deleted
+	undecided   decision = iota
+	needsRead            // a read must be answered first
+	otherSource          // a manifest that is not read may have it
+	notOurs              // planform did not make it
+	toDelete             // it is deleted
+	deleteWithParent
+	vanished     // the service does not show it any more
+	aliased      // it has another address by now
+	leftArchived // it, or an ancestor, is archived or a draft
+	blocked      // something prevents the deletion, see reason
 )
 
 // isOrphan reports whether an object goes if the manifest does not have it.
@@ -141,8 +141,7 @@ func findOrphans(refs *references) *orphans {
 	return s
 }
 
-// hasVanished reports whether an object, or what it lives in, is orphaned and not on
-// the service any more.
+// hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
 func (s *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
 		if s.gone[a] {
@@ -152,8 +151,8 @@ func (s *orphans) hasVanished(a resource.Address) bool {
 	return false
 }
 
-// decideAll decides about the orphans. kept are objects that are left alone,
-// and so is what they live in.
+// decideAll decides about the orphans. kept are objects outside the targets: they and their
+// ancestors stay.
 func (p *orphans) decideAll(kept []resource.Address) {
 	for _, address := range kept {
 		p.blockParents(address, string(address)+" in it is not targeted")
@@ -174,9 +173,9 @@ func (p *orphans) decideAll(kept []resource.Address) {
 	}
 }
 
-// checkReadBudget finds out whether it would take longer than a person waits to look what
-// others put into each object that goes, such as their comments on a work item; and
-// who else uses those that others can use, such as a label.
+// checkReadBudget finds out whether reading what others put into the orphans (such as comments
+// on work items), and who uses them (such as labels), would take more requests than a person
+// waits for.
 func (p *orphans) checkReadBudget() {
 	reads, things, usage, used := 0, 0, 0, 0
 	lists := map[string]bool{}
@@ -222,7 +221,7 @@ func (p *orphans) paramsOf(l *orphan) map[string]string {
 	return params
 }
 
-// decide decides what becomes of an orphan, after what it lives in.
+// decide decides about an orphan, after its parent.
 func (p *orphans) decide(l *orphan) {
 	container := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
@@ -261,7 +260,7 @@ func (p *orphans) decide(l *orphan) {
 	}
 }
 
-// unlocatable decides about an object of which it is not known what it lives in now.
+// unlocatable decides about an orphan whose parent has no known ID.
 func (p *orphans) unlocatable(l *orphan) {
 	parent := l.record.Address.Parent()
 	i, wanted := p.objects.indexOf(parent)
@@ -285,8 +284,8 @@ func (p *orphans) movesAway(k *resource.Kind, row resource.Row, field *resource.
 	return p.createdByUs[id] != nil
 }
 
-// keepAncestors keeps whatever is above something that stays after all: the service
-// deletes what is below an object with it.
+// keepAncestors keeps work items that have one below them which stays: the service deletes
+// sub-items with an item.
 func (p *orphans) keepAncestors() {
 	inside := map[*orphan][]*orphan{}
 	for _, l := range p.list {

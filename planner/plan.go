@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Plan is what has to be done, in order.
+// Plan is the ordered list of steps, with what the executor and people need beside it.
 type Plan struct {
 	Workspace string
 	BaseURL   string
@@ -45,7 +45,7 @@ func (p *Plan) Empty() bool {
 	return s.Create+s.Update+s.Adopt+s.Delete+s.AddMembers+s.RemoveMembers == 0 && len(p.StateChanges) == 0
 }
 
-// Name is a name that stands for an object of the service.
+// Name is a name that was looked up on the service.
 type Name struct {
 	Kind   string
 	Within resource.Address // the project (or other parent) that it is looked up in; "" = the workspace
@@ -69,7 +69,7 @@ type Step struct {
 	Address       resource.Address
 	Action        Action
 	Kind          *resource.Kind      // of the object, or the membership
-	Object        *resource.Object    // what the manifest wants; nil for a membership, and for what it does not have any more
+	Object        *resource.Object    // nil for memberships and orphans
 	ID            string              // the service's ID where it is known before the run
 	Operation     *resource.Operation // what is sent; nil = no request
 	Values        []*resource.Value   // what a create or update sends
@@ -90,8 +90,8 @@ type Step struct {
 	Sequence    int
 	Newest      int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
-	Reason      string // why it is NotPossible or a Delete has no request of its own, or by what an Adopt was found
-	Unsupported string // of a step that is NotPossible only since this edition lacks a kind: the kind's objects, such as customers
+	Reason      string // of a NotPossible step, of a Delete without a request, or how an Adopt matched
+	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
 
 	stage int // 1 if it comes after all of stage 0
 	// While the plan is made, Needs and After are these; objects stand for the steps that create them.
@@ -214,15 +214,15 @@ type StateChange struct {
 	Why    string           // for people; "" = not worth a word
 }
 
-// Guard is who may be in a container that is deleted. Whoever else is in it by
-// then was put there by somebody, and keeps it.
+// Guard lists the members that a container may have when it is deleted. Whoever else is in it
+// by then was added by somebody, and keeps it.
 type Guard struct {
 	Read    Read
 	Members []string // IDs, sorted
 }
 
-// Note is what is said of a member behind its name, such as " (guest)": what is to be
-// different, or is not as usual.
+// Note is the text behind the name of a member, such as " (guest)": an attribute that changes
+// or is not the default.
 func (m *Member) Note(of *resource.Membership) string {
 	switch {
 	case m.Before != "":

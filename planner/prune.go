@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// pruning plans the deletions, and tells what is left alone.
+// pruning plans the deletions, and reports what stays.
 type pruning struct {
 	round
 
@@ -21,8 +21,8 @@ type pruning struct {
 	plan     *Plan
 }
 
-// deletions are the steps that delete what is orphaned, behind all others: what
-// names an object goes, or names another one, before it.
+// deletions are the steps that delete orphans, behind all other steps, and objects that refer
+// to an orphan before it.
 func (b *pruning) deletions() (steps []*Step) {
 	namedBy := map[*orphan][]*orphan{}
 	byID := map[string]*orphan{}
@@ -93,7 +93,7 @@ func (b *pruning) protected(l *orphan) {
 	})
 }
 
-// notices says what is orphaned and stays.
+// notices warns of orphans that stay.
 func (b *pruning) notices() {
 	if !b.in.Prune {
 		b.warnOrphans()
@@ -125,8 +125,8 @@ func (b *pruning) notices() {
 	}
 }
 
-// warnRekeyed warns of what is deleted while an object of the same name is created beside
-// it, or of another name in its place: that is what a changed key looks like.
+// warnRekeyed warns of an orphan that is deleted while a similar object is created: probably
+// its key was changed.
 func (b *pruning) warnRekeyed() {
 	type named struct {
 		kind   *resource.Kind
@@ -232,8 +232,8 @@ func (b *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
 	return nil
 }
 
-// sameNeighbours reports whether the number of an orphan is between those of the objects
-// that stand before and behind a new one.
+// sameNeighbours reports whether the number of an orphan lies between those of the objects
+// before and after a new one.
 func (b *pruning) sameNeighbours(i int, orphan *Orphan) bool {
 	number := numberAfterHyphen(orphan.Identifier)
 	if number == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkContents makes sure that nothing would be deleted along with an object that planform
-// did not make: what is below it, and what lives in it.
+// checkContents makes sure that nothing which planform did not create is deleted along with an
+// orphan: sub-items and children.
 func (p *orphans) checkContents(l *orphan) {
 	k := l.info.kind
 	if field := parentField(k); field != nil {
@@ -135,8 +135,8 @@ func (p *orphans) lookUpHidden(l *orphan) decision {
 	}
 }
 
-// confirmGone decides about an object that no list and no read shows: it is gone, or
-// it was archived, by itself or with what it lives in.
+// confirmGone decides about an orphan that no list and no read shows: it is gone, or it or its
+// project is archived.
 func (p *orphans) confirmGone(l *orphan) decision {
 	if op := l.info.archived; op != nil {
 		answer, answered := p.service.fetch(op, l.params)
@@ -173,8 +173,8 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	return vanished
 }
 
-// checkExists finds out whether an object that is not deleted is there at all: what is not
-// cannot be asked what is in it.
+// checkExists finds out whether an orphan that stays is on the service at all: if not, its
+// children cannot be read.
 func (p *orphans) checkExists(l *orphan) {
 	fate, reason := l.decision, l.reason
 	if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
@@ -237,8 +237,8 @@ func (p *orphans) usageReads(l *orphan, lists map[string]bool) int {
 	return len(lists) - before + len(l.info.holders())
 }
 
-// keepUsed keeps what somebody else's objects are in or name, and what the manifest
-// itself names still. It reports whether there was any that was to go.
+// keepUsed keeps orphans that contain, or are referred to by, objects of others or of the
+// manifest. It reports whether any decision changed.
 func (p *orphans) keepUsed() bool {
 	spared := false
 	for _, l := range p.list {
@@ -385,7 +385,8 @@ func (p *orphans) heldBy(l *orphan) string {
 	return ""
 }
 
-// putByUs is who is in a container because of planform, as far as is known, and who is deleted.
+// putByUs are the members that planform added to a container, as far as is known, and those
+// that are deleted.
 func (p *orphans) putByUs(roster resource.Address, m *resource.Membership) map[string]bool {
 	mine := map[string]bool{}
 	r := p.in.Prior[roster]
@@ -466,7 +467,7 @@ func (p *orphans) rowsIfCheap(l *orphan, read Read) (map[string]resource.Row, *A
 	return rows, answer
 }
 
-// readableMember is what people call the member that a row of a container's list stands for.
+// readableMember is the display name of the member in a row of a container's list.
 func (p *orphans) readableMember(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	k := resource.MustLookup(m.Member)
 	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {

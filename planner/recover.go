@@ -30,8 +30,8 @@ const (
 	ahead  = 20  // that are asked for in one round
 )
 
-// lostCreates is what came, within one parent, after creates without an outcome that
-// can only be told by their readable numbers.
+// lostCreates are the creates without an outcome in one parent that only readable numbers
+// can settle.
 type lostCreates struct {
 	lost       []*lostCreate
 	of         map[*objectState]*lostCreate
@@ -51,7 +51,7 @@ func (l *lostCreate) begin() time.Time {
 type lostCreate struct {
 	at         int // its state
 	open       *Intent
-	lowerBound int // what it made bears a higher number; 0 = not known
+	lowerBound int // its record has a higher number; 0 = not known
 	presence   presence
 	hits       []resource.Row // that could be it, if there is more than one or it is there
 }
@@ -63,9 +63,8 @@ type numbered struct {
 	created time.Time // zero = not shown
 }
 
-// recoverCreate finds out by readable numbers what became of a create without an
-// outcome, where nothing else can tell: what it made came after it was sent and
-// bears the name that was sent.
+// recoverCreate finds out by readable numbers what became of a create without an outcome: its
+// record has a higher number than was known before, and the name that was sent.
 func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == none || s.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
@@ -339,8 +338,8 @@ func (x *search) number(identifier string) int {
 	return numberOf(x.recovery.objects.states[x.parent].identifier, identifier)
 }
 
-// lowerBound is the number that was known when a create was sent, if what bears it
-// shows that it did so then: the number may be of a parent that is no more.
+// lowerBound is the number that was known when a create was sent, if the record that has it
+// was created before: else the number belonged to a former parent with this key.
 func (x *search) lowerBound(open *Intent) int {
 	if open.After == 0 || x.known[open.After] != "" {
 		return open.After

@@ -28,7 +28,7 @@ func (b *warnings) warn() {
 	b.warnSharedExternalIDs()
 }
 
-// notices says once a kind what the plan cannot know.
+// notices warns, once per kind, of what the plan cannot know.
 func (b *warnings) notices() {
 	blind, alike, unnumbered := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
 	unread := map[*resource.Kind]int{}

@@ -210,10 +210,11 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 // readMembers reads the members of a container, unless all desired ones are new.
 func (s *memberships) readMembers(r *memberSet) {
 	mayBeIn := func(e memberRef) bool {
-		if e.member != none && s.objects.states[e.member].presence == pending {
-			return s.objects.states[e.member].known() // so both are read in one round
+		known := s.memberID(r, e) != ""
+		if e.member != none && !known { // both are read in one round
+			known = s.objects.states[e.member].presence == pending && s.objects.states[e.member].known()
 		}
-		return !e.declaredByInverse && s.memberID(r, e) != ""
+		return known && !e.declaredByInverse
 	}
 	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != none && s.objects.states[r.object].presence != exists {
 		return

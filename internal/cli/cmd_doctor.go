@@ -110,7 +110,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 }
 
 func shownReport(r *doctor.Report) *view.Report {
-	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Offers, Lacks: r.Lacks}
+	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Supported, Lacks: r.Unsupported}
 	for _, c := range r.Checks {
 		shown.Checks = append(shown.Checks, view.Check{Name: c.Name, Status: c.Status.String(), Summary: c.Summary, Hint: c.Hint})
 	}

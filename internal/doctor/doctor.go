@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ type examination struct {
 
 // finding is what became of reading a list, or what a project has one of.
 type finding struct {
-	row resource.Row // its first; nil = it is empty
+	row resource.Row // the first with an ID that can be; nil = the list is empty
 	err error
 }
 
@@ -110,20 +111,15 @@ func (e *examination) noClient() {
 	e.add("credential", OK, e.in.Credential+", not confirmed", "")
 }
 
-// ask makes one read, of one row where it is a list.
+// ask makes one read, of one row where it is a list: of projects only where no manifest names some.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
-	if op.Verb == resource.List {
+	if op.Verb == resource.List && (op.Kind != "project" || len(e.in.Wanted) == 0) {
 		query.Set("per_page", "1") // one of the two is understood, the other ignored
 		query.Set("limit", "1")
 	}
 	path, _ := op.Expand(e.params)
-	return e.send(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
-}
-
-// send makes a request and keeps what the answer says about the service.
-func (e *examination) send(ctx context.Context, req apiclient.Request) (*apiclient.Response, error) {
-	resp, err := e.in.Client.Do(ctx, req)
+	resp, err := e.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
 	failed, ok := errors.AsType[*apiclient.Error](err)
 	switch {
 	case ok:
@@ -161,19 +157,19 @@ func (e *examination) service(ctx context.Context) {
 	if len(ops) == 0 {
 		return
 	}
+	defer func() {
+		e.limit()
+		e.clock()
+	}()
 	if _, missing := ops[0].Expand(e.params); missing != "" {
 		e.noWorkspace()
 		return
 	}
 	if !e.first(ctx, ops[0]) {
-		e.limit()
-		e.clock()
 		return
 	}
 	if e.Workspace == "" {
 		e.noWorkspace()
-		e.limit()
-		e.clock()
 		return
 	}
 	for _, op := range ops[1:] {
@@ -181,17 +177,10 @@ func (e *examination) service(ctx context.Context) {
 	}
 	if e.nowhere() {
 		e.notThere()
-		e.limit()
-		e.clock()
 		return
 	}
-	e.visible(ctx)
 	e.workspace()
-	e.dialect(ctx)
 	e.edition()
-	e.slash(ctx)
-	e.limit()
-	e.clock()
 }
 
 // questions are the reads that one path parameter after the other makes
@@ -297,8 +286,13 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")
 		} else if all := rows(resp); len(all) > 0 {
-			f.row = all[0]
-			e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
+			f.row = all[max(0, slices.IndexFunc(all, func(r resource.Row) bool { return resource.IsID(r.ID()) }))]
+			if resource.IsID(f.row.ID()) {
+				e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
+			}
+			if op.Kind == "project" {
+				e.outside = e.outsider(all, e.in.Wanted)
+			}
 		}
 	}
 	e.found[op.Kind] = f

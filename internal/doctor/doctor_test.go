@@ -160,7 +160,7 @@ func lines(r doctor.Report) string {
 			fmt.Fprintf(&b, "    %s\n", c.Hint)
 		}
 	}
-	fmt.Fprintf(&b, "offers %s\nlacks %s\nrequests %d, denied %t\n", strings.Join(r.Offers, " "), strings.Join(r.Lacks, " "), r.Requests, r.Denied)
+	fmt.Fprintf(&b, "offers %s\nlacks %s\nrequests %d, denied %t\n", strings.Join(r.Supported, " "), strings.Join(r.Unsupported, " "), r.Requests, r.Denied)
 	return b.String()
 }
 
@@ -239,19 +239,6 @@ func trials() map[string]trial {
 	needs := `projects: [{identifier: WEB, work_items: [{name: A, type: Story}, {name: B, type: Story}]}]
 customers: [{name: Globex, requests: [{title: X}]}]
 `
-	asked := func(body string) func(t *testing.T, s *sandboxtest.Server) {
-		return func(t *testing.T, s *sandboxtest.Server) {
-			t.Helper()
-			// The first customer of the list is the one that is asked about.
-			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workspaces/acme/customers/"+sandboxtest.CustomerInitech+"/requests/", strings.NewReader(body))
-			req.Header.Set("X-Api-Key", sandbox.Key)
-			req.Header.Set("Content-Type", js)
-			w := httptest.NewRecorder()
-			if s.ServeHTTP(w, req); w.Code != http.StatusCreated {
-				t.Fatal(w.Body)
-			}
-		}
-	}
 	left := func(records ...planner.Record) func(t *testing.T, path, base string) {
 		return func(t *testing.T, path, base string) {
 			t.Helper()
@@ -266,9 +253,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 	}
 	open := &planner.Intent{Action: planner.Create}
 	return map[string]trial{
-		"requests in the newer form":      {prepare: asked(`{"name":"X","link":"","work_item_ids":[]}`)},
-		"requests in the documented form": {prepare: asked(`{"title":"X"}`), options: sandboxtest.Options{Answers: sandbox.Contract}},
-		"a state":                         {state: left(planner.Record{Address: "page/a", ID: sandboxtest.PageWelcome})},
+		"a state": {state: left(planner.Record{Address: "page/a", ID: sandboxtest.PageWelcome})},
 		"a state with open requests": {state: left(planner.Record{Address: "page/a", PendingIntent: open}, planner.Record{Address: "page/b", PendingIntent: open},
 			planner.Record{Address: "page/c", PendingIntent: open}, planner.Record{Address: "page/d", PendingIntent: open}, planner.Record{Address: "page/e", ID: sandboxtest.PageWelcome})},
 		"a state that is locked": {state: func(t *testing.T, path, base string) {
@@ -329,7 +314,17 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				next.ServeHTTP(w, r)
 			})
 		}},
-		"one list is broken":          {handler: on("/cycles/", always(404, js, `{"error":"The requested resource does not exist."}`))},
+		"one list is broken":              {handler: on("/cycles/", always(404, js, `{"error":"The requested resource does not exist."}`))},
+		"a project with an impossible ID": {handler: on("/projects/", always(200, js, `{"results":[{"id":"../x","identifier":"ODD"}]}`))},
+		"a project that is not found": {handler: func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := on("/projects/", always(200, js, `{"results":[{"id":"00000000-0000-4000-8000-00000000dead","identifier":"GONE"}]}`))
+				if strings.Contains(r.URL.Path, "dead") {
+					answer = always(404, js, `{"error":"The requested resource does not exist."}`)
+				}
+				answer(next).ServeHTTP(w, r)
+			})
+		}},
 		"clock behind":                {handler: shifted(5 * time.Minute)},
 		"clock ahead":                 {handler: shifted(-5 * time.Minute)},
 		"clock a little ahead":        {handler: shifted(-20 * time.Second)},

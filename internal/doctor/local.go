@@ -87,13 +87,13 @@ func (e *examination) open(known *state.Snapshot) {
 		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
-// need is that a manifest wants things of a kind.
+// need is where a manifest uses a kind.
 type need struct {
 	places int
 	first  diag.Position
 }
 
-// manifest tells what the manifest wants that is not there.
+// manifest tells what the manifest uses and the service does not offer.
 func (e *examination) manifest() {
 	switch {
 	case len(e.in.Manifests) == 0:
@@ -105,7 +105,7 @@ func (e *examination) manifest() {
 	e.Checks = append(e.Checks, e.outside...)
 	e.Denied = e.Denied || len(e.outside) > 0
 	lacks, denied := e.needs()
-	if e.Denied && len(e.Offers) == 0 || len(e.outside) > 0 {
+	if e.Denied && len(e.Supported) == 0 || len(e.outside) > 0 {
 		denied = nil // that all is refused was told before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
@@ -121,22 +121,22 @@ func (e *examination) manifest() {
 	}
 	if len(lacks)+len(denied)+len(e.outside) == 0 {
 		text := diag.Count(len(e.in.Wanted), "object") + ", no errors"
-		if len(e.Offers)+len(e.Lacks) > 0 {
+		if len(e.Supported)+len(e.Unsupported) > 0 {
 			text += ", all supported by this edition"
 		}
 		e.add("manifest", OK, text, "")
 	}
 }
 
-// needs gathers what the manifest wants of kinds that the service lacks, and by
-// name of kinds that the credential may not read.
+// needs gathers where the manifest uses kinds that the edition does not support, and
+// names of kinds that the credential may not read.
 func (e *examination) needs() (lacks, denied map[string]need) {
 	lacks, denied = map[string]need{}, map[string]need{}
 	note := func(kind string, byName bool, at diag.Position) bool {
 		switch f, asked := e.found[kind]; {
 		case !asked || f.err == nil:
 			return false
-		case lacking(f.err):
+		case unsupported(f.err):
 			add(lacks, kind, at)
 		case byName && errors.Is(f.err, apiclient.ErrForbidden):
 			add(denied, kind, at)
@@ -144,7 +144,7 @@ func (e *examination) needs() (lacks, denied map[string]need) {
 		return true
 	}
 	for _, o := range e.in.Wanted {
-		// What lives in something that is lacking is told with it.
+		// A child of something unsupported is told with its parent.
 		for up := o; up != nil && !note(up.Kind.Name, up.ID == "", o.Position); up = up.Parent {
 		}
 		for i := range o.Values {

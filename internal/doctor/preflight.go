@@ -110,7 +110,7 @@ func (e *examination) nowhere() bool {
 		return false
 	}
 	for _, f := range e.found {
-		if !lacking(f.err) {
+		if !unsupported(f.err) {
 			return false
 		}
 	}
@@ -162,23 +162,6 @@ func (e *examination) user() string {
 		return "this user"
 	}
 	return e.userName
-}
-
-// visible finds out of which of the manifest's projects the user is no member.
-func (e *examination) visible(ctx context.Context) {
-	if f := e.found["project"]; f.row == nil || e.quotaExhausted || len(e.in.Wanted) == 0 {
-		return
-	}
-	op, ok := resource.MustLookup("project").Op(resource.List, e.in.API)
-	if !ok {
-		return
-	}
-	path, _ := op.Expand(e.params)
-	resp, err := e.send(ctx, apiclient.Request{Operation: op, Path: path})
-	if err != nil {
-		return // what keeps a list from being read was told already
-	}
-	e.outside = e.outsider(rows(resp), e.in.Wanted)
 }
 
 // rows are the records of an answer, bare or in a page.

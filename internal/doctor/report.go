@@ -37,10 +37,10 @@ type Report struct {
 	BaseURL   string
 	Workspace string
 	Checks    []Check
-	Requests  int      // that were sent
-	Offers    []string // kinds that this edition has, as far as it was asked
-	Lacks     []string // kinds that it has not
-	Denied    bool     // a problem is one of credential or permission
+	Requests  int  // that were sent
+	Denied    bool // a problem is one of credential or permission
+
+	Supported, Unsupported []string // kinds, as far as the service was asked
 }
 
 // Count tells how many checks ended with the status.

@@ -1,10 +1,8 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -21,7 +19,7 @@ func (e *examination) workspace() {
 			e.operations()
 			return
 		}
-		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !lacking(f.err)
+		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !unsupported(f.err)
 	}
 	if !denied {
 		do := ""
@@ -48,7 +46,7 @@ func (e *examination) noWorkspace() {
 func (e *examination) project() string {
 	f, asked := e.found["project"]
 	switch identifier, _ := f.row["identifier"].(string); {
-	case !asked || f.err != nil:
+	case !asked || f.err != nil || f.row != nil && e.params[resource.MustLookup("project").Param] == "":
 		return ""
 	case f.row == nil:
 		return "; it has no projects, so project-level checks were skipped"
@@ -91,6 +89,7 @@ func (e *examination) operations() {
 
 // edition tells what this edition of the service has.
 func (e *examination) edition() {
+	e.sample()
 	var denied, failed []string
 	_, unreadable := e.found["project"]
 	unreadable = unreadable && e.Denied // that all is refused was told before
@@ -99,9 +98,9 @@ func (e *examination) edition() {
 		switch {
 		case !asked:
 		case f.err == nil:
-			e.Offers = append(e.Offers, k.Name)
-		case lacking(f.err):
-			e.Lacks = append(e.Lacks, k.Name)
+			e.Supported = append(e.Supported, k.Name)
+		case unsupported(f.err):
+			e.Unsupported = append(e.Unsupported, k.Name)
 		case errors.Is(f.err, apiclient.ErrForbidden):
 			if op, ok := k.Op(resource.List, e.in.API); ok && !unreadable {
 				denied = append(denied, plural(k.Name)+e.scope(op))
@@ -110,13 +109,15 @@ func (e *examination) edition() {
 			failed = append(failed, plural(k.Name)+": "+f.err.Error())
 		}
 	}
-	switch {
-	case len(e.Lacks) > 0 && len(e.Offers) > 0:
-		e.add("edition", OK, "has "+plurals(e.Offers)+"; lacks "+plurals(e.Lacks), "")
-	case len(e.Lacks) > 0:
-		e.add("edition", OK, "lacks "+plurals(e.Lacks), "")
-	case len(e.Offers) > 0:
-		e.add("edition", OK, "has "+plurals(e.Offers), "")
+	var has []string
+	if len(e.Supported) > 0 {
+		has = append(has, "has "+plurals(e.Supported))
+	}
+	if len(e.Unsupported) > 0 {
+		has = append(has, "lacks "+plurals(e.Unsupported))
+	}
+	if len(has) > 0 {
+		e.add("edition", OK, strings.Join(has, "; "), "")
 	}
 	if len(denied) > 0 {
 		e.add("permission", Warning, "the credential may not read "+strings.Join(denied, ", "),
@@ -127,65 +128,40 @@ func (e *examination) edition() {
 	}
 }
 
-func lacking(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
+func unsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
 
-// dialect tells by which of two names the service calls a field, where it shows one of them only.
-func (e *examination) dialect(ctx context.Context) {
-	for _, k := range resource.Kinds() {
-		at := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.AltAPIName != "" })
-		list, ok := k.Op(resource.List, e.in.API)
-		if at < 0 || !ok {
-			continue
-		}
-		if _, asked := e.found[k.Name]; !asked {
-			e.list(ctx, list)
-		}
-		f, row := &k.Fields[at], e.found[k.Name].row
-		_, older := row[f.APIName]
-		_, newer := row[f.AltAPIName]
-		switch {
-		case older && !newer:
-			e.add("dialect", OK, fmt.Sprintf("%s use the documented field names: %s is %q", plural(k.Name), f.Name, f.APIName), "")
-		case newer && !older:
-			e.add("dialect", OK, fmt.Sprintf("%s use the newer field names: %s is %q", plural(k.Name), f.Name, f.AltAPIName), "")
-		}
-	}
-}
-
-// slash tells what becomes of a path without the slash at its end.
-func (e *examination) slash(ctx context.Context) {
-	var without []string
-	for _, op := range resource.Operations() {
-		if e.in.API.Offers(op) && !strings.HasSuffix(op.Path, "/") {
-			without = append(without, op.Method+" "+strings.TrimPrefix(op.Path, "/api/v1"))
-		}
-	}
-	op := e.readable()
-	if op == nil || len(without) == 0 || e.quotaExhausted {
+// sample tells what is wrong with the project in which the lists were read, where it
+// is one that cannot be: they then tell nothing of the edition.
+func (e *examination) sample() {
+	const do = "look at the project on the service, or ask an admin of the service: planform cannot manage what is in it"
+	f, param := e.found["project"], resource.MustLookup("project").Param
+	if f.err != nil || f.row == nil {
 		return
 	}
-	bare := *op
-	bare.Path = strings.TrimSuffix(bare.Path, "/")
-	resp, err := e.ask(ctx, &bare)
-	switch {
-	case err == nil && resp.Redirected:
-		e.add("slash", OK, "paths without a trailing slash are redirected; planform sends the same request there", "")
-	case err == nil:
-		e.add("slash", OK, "paths work with and without a trailing slash", "")
-	case e.limited == nil:
-		e.add("slash", Warning, "paths without a trailing slash fail: "+err.Error(), "expect the same of "+strings.Join(without, ", "))
+	identifier, _ := f.row["identifier"].(string)
+	if e.params[param] == "" {
+		e.add("project", Problem, fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier, f.row.ID()), do)
+		return
 	}
-}
-
-// readable is a read that succeeded.
-func (e *examination) readable() *resource.Operation {
-	for _, op := range e.questions() {
-		f, asked := e.found[op.Kind]
-		if strings.HasSuffix(op.Path, "/") && (op.Verb == resource.Self && e.userName != "" || op.Verb == resource.List && asked && f.err == nil) {
-			return op
+	var lists []string
+	for _, k := range resource.Kinds() {
+		f, asked := e.found[k.Name]
+		_, isList := k.Op(resource.List, e.in.API)
+		switch {
+		case !asked || !isList || k.Parent != "project" || unsupported(f.err):
+		case !errors.Is(f.err, apiclient.ErrNotFound):
+			return
+		default:
+			lists = append(lists, k.Name)
 		}
 	}
-	return nil
+	if len(lists) == 0 {
+		return
+	}
+	for _, name := range lists {
+		delete(e.found, name)
+	}
+	e.add("project", Problem, "the service lists the project "+identifier+" and does not find it when asked what is in it", do)
 }
 
 // plural is what several things of a kind are called.

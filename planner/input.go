@@ -41,24 +41,11 @@ const (
 
 // String gives the word that the JSON plan uses.
 func (a Action) String() string {
-	switch a {
-	case Create:
-		return "create"
-	case Update:
-		return "update"
-	case Adopt:
-		return "adopt"
-	case AddMembers:
-		return "add_members"
-	case RemoveMembers:
-		return "remove_members"
-	case Delete:
-		return "delete"
-	case NotPossible:
-		return "not_possible"
-	default:
+	words := []string{"create", "update", "adopt", "add_members", "remove_members", "delete", "not_possible"}
+	if int(a) >= len(words) {
 		return "unknown"
 	}
+	return words[a]
 }
 
 // Input is everything that a plan depends on.
@@ -188,31 +175,8 @@ type Target struct {
 
 // NewTarget makes a target of a pattern.
 func NewTarget(pattern string) Target {
-	var b strings.Builder
-	b.WriteString("^")
-	for rest := pattern; rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(".*")
-			rest = rest[2:]
-			continue
-		case rest[0] == '*':
-			b.WriteString("[^/]*")
-		case rest[0] == '?':
-			b.WriteString("[^/]")
-		default:
-			next := strings.IndexAny(rest, "*?")
-			if next < 0 {
-				next = len(rest)
-			}
-			b.WriteString(regexp.QuoteMeta(rest[:next]))
-			rest = rest[next:]
-			continue
-		}
-		rest = rest[1:]
-	}
-	b.WriteString("$")
-	return Target{pattern, regexp.MustCompile("(?s)" + strings.ToValidUTF8(b.String(), "\uFFFD"))}
+	expr := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
+	return Target{pattern, regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
 }
 
 // Select returns the objects that match a target, with what they need: what they

@@ -54,20 +54,18 @@ func numberIn(row resource.Row) int64 {
 func (s *matches) identify(i int) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
 	if f.parent != none {
-		switch p := &s.objects.states[f.parent]; p.presence {
-		case pending, invalid, unsupported, indeterminate, notFound, hidden:
+		switch p := &s.objects.states[f.parent]; {
+		case !p.presence.decided():
 			f.presence, f.why = p.presence, p.why
 			return
-		case absent:
+		case p.presence == absent:
 			f.prior = nil
 			if f.presence = s.snapshot.offered(f.info); f.presence == exists {
 				f.presence = absent
 			}
 			return
-		case exists:
-			if p.replaced {
-				f.forgetPrior() // what the state knows lives in another parent
-			}
+		case p.replaced:
+			f.forgetPrior() // what the state knows lives in another parent
 		}
 	}
 	if o.ID != "" && f.known() && f.prior.ID != o.ID {

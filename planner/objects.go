@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,9 @@ const (
 	hidden                        // it, or its parent, is archived or a draft, and left alone
 	invalid                       // an error was reported, for it or its parent
 )
+
+// decided reports whether it is known that an object is on the service, or that it is not.
+func (p presence) decided() bool { return p == exists || p == absent }
 
 // objectState is what is known of one desired object.
 type objectState struct {
@@ -142,11 +146,7 @@ func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 
 // byRank lists the kinds so that each comes after those it lives in.
 func byRank() []*resource.Kind {
-	kinds := make([]*resource.Kind, len(resource.Kinds()))
-	for _, k := range resource.Kinds() {
-		kinds[resource.Order(k.Name)] = k
-	}
-	return kinds
+	return slices.SortedFunc(slices.Values(resource.Kinds()), func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
 }
 
 // renamed reports whether the object itself has a new key, not only its parent or container.

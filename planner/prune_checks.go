@@ -285,15 +285,12 @@ func (p *orphans) usedBy(l *orphan) string {
 		if missing != "" {
 			continue
 		}
-		rows, answer := p.rowsIfCheap(l, Read{Operation: u.info.list, Path: path, Fields: u.info.fields})
-		if answer == nil {
-			continue
-		}
+		answer, _ := p.askUse(l, Read{Operation: u.info.list, Path: path, Fields: u.info.fields})
 		var by []string
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			shown, _ := u.field.ObservedIn(rows[id])
-			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.uses(u, id, l.record.ID) {
-				by = append(by, p.readableIn(u.info.kind, l.record.Address.Parent(), rows[id]))
+		for _, row := range byID(answer.Rows) {
+			shown, _ := u.field.ObservedIn(row)
+			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.uses(u, row.ID(), l.record.ID) {
+				by = append(by, p.readableIn(u.info.kind, l.record.Address.Parent(), row))
 			}
 		}
 		if len(by) > 0 {
@@ -361,12 +358,9 @@ func (p *orphans) heldBy(l *orphan) string {
 		m := k.Membership
 		read := Read{Operation: op, Path: path}
 		mine := p.putByUs(l.record.Address.Members(m.Plural(), 1), m)
-		answer, answered := p.in.Observed[read]
-		if !answered && p.uncheckedUse == 0 {
-			if answer, answered = p.service.ask(read); !answered {
-				l.decision = needsRead
-				continue
-			}
+		answer, answered := p.askUse(l, read)
+		if !answered {
+			continue
 		}
 		var by []string
 		for _, row := range answer.Rows {
@@ -419,26 +413,21 @@ func (p *orphans) carriedBy(l *orphan) string {
 			continue
 		}
 		path, _ := t.list.Expand(map[string]string{"workspace_slug": p.in.Workspace})
-		rows, answer := p.rowsIfCheap(l, Read{Operation: t.list, Path: path, Fields: t.fields})
-		if answer == nil || len(rows) > maxSingleReads && !p.in.RefreshAll {
+		answer, _ := p.askUse(l, Read{Operation: t.list, Path: path, Fields: t.fields})
+		rows := byID(answer.Rows)
+		if len(rows) > maxSingleReads && !p.in.RefreshAll {
 			continue
 		}
 		var by []string
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			path, missing := op.Expand(map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: id})
-			key := serviceID{t.kind.Name, id}
+		for _, row := range rows {
+			path, missing := op.Expand(map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
+			key := serviceID{t.kind.Name, row.ID()}
 			if missing != "" || p.deletedToo(key) || p.wasPutByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			members, in := p.in.Observed[Read{Operation: op, Path: path}]
-			if !in && p.uncheckedUse == 0 {
-				if members, in = p.service.ask(Read{Operation: op, Path: path}); !in {
-					l.decision = needsRead
-					continue
-				}
-			}
+			members, _ := p.askUse(l, Read{Operation: op, Path: path})
 			if slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
-				by = append(by, p.readableIn(t.kind, "", rows[id]))
+				by = append(by, p.readableIn(t.kind, "", row))
 			}
 		}
 		if len(by) > 0 {
@@ -455,16 +444,16 @@ func (p *orphans) wasPutByUs(container serviceID, m *resource.Membership, member
 	})
 }
 
-// rowsIfCheap returns the records of a list, as far as they may be read; no answer = they are not known.
-func (p *orphans) rowsIfCheap(l *orphan, read Read) (map[string]resource.Row, *Answer) {
+// askUse asks who uses an orphan, unless that takes too many requests: then nobody is known
+// to. ok is false while there is no answer.
+func (p *orphans) askUse(l *orphan, read Read) (a Answer, ok bool) {
 	if _, have := p.in.Observed[read]; !have && p.uncheckedUse > 0 {
-		return nil, nil
+		return Answer{}, true
 	}
-	rows, answer := p.rowsOf(read)
-	if answer == nil {
+	if a, ok = p.service.ask(read); !ok {
 		l.decision = needsRead
 	}
-	return rows, answer
+	return a, ok
 }
 
 // readableMember is the display name of the member in a row of a container's list.
@@ -489,4 +478,10 @@ func (p *orphans) readableIn(k *resource.Kind, parent resource.Address, row reso
 		return strconv.Quote(name)
 	}
 	return p.refs.nameID(k.Name, row.ID())
+}
+
+// byID sorts records by their IDs, each once: a list that changes while its pages are read shows one twice.
+func byID(rows []resource.Row) []resource.Row {
+	rows = slices.SortedStableFunc(slices.Values(rows), func(a, b resource.Row) int { return strings.Compare(a.ID(), b.ID()) })
+	return slices.CompactFunc(rows, func(a, b resource.Row) bool { return a.ID() == b.ID() })
 }

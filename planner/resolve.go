@@ -72,7 +72,7 @@ func (s *references) lookUpNames() {
 	// is needed elsewhere too is looked up for that first.
 	for _, s.optional = range []bool{false, true} {
 		for _, n := range s.objects.uses {
-			if st := s.objects.states[n.by].presence; st == invalid || st == unsupported || st == indeterminate || st == notFound || st == hidden || n.value.Field.CreateOnly() != s.optional {
+			if p := s.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.CreateOnly() != s.optional {
 				continue
 			}
 			for j := range n.value.Refs {
@@ -99,29 +99,23 @@ func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
 		return
 	}
 	if name.within != none {
-		switch parent := s.in.Desired[name.within]; s.objects.states[name.within].presence {
-		case pending, invalid, unsupported, indeterminate, notFound, hidden:
+		parent := string(s.in.Desired[name.within].Address)
+		switch p := s.objects.states[name.within].presence; {
+		case !p.decided(), p == absent && s.snapshot.offered(t) == pending:
 			return
-		case absent:
-			switch s.snapshot.offered(t) {
-			case pending:
-				return
-			case unsupported:
-				s.noteUnsupported(name)
-				return
-			case exists, absent, indeterminate, invalid, notFound, hidden:
-			}
-			if t.hasDefault(r.Text) {
-				s.found[name] = "" // its ID is looked up during the run
-				return
-			}
+		case p == absent && s.snapshot.offered(t) == unsupported:
+			s.noteUnsupported(name)
+			return
+		case p == absent && t.hasDefault(r.Text):
+			s.found[name] = "" // its ID is looked up during the run
+			return
+		case p == absent:
 			hint := ""
 			if t.kind.Section != "" {
-				hint = "add it to the " + plural(t.kind) + " of " + string(parent.Address)
+				hint = "add it to the " + plural(t.kind) + " of " + parent
 			}
-			s.unresolved(name, r, what+" is not there: "+string(parent.Address)+" does not exist yet", hint)
+			s.unresolved(name, r, what+" is not there: "+parent+" does not exist yet", hint)
 			return
-		case exists:
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
@@ -158,18 +152,12 @@ func (s *references) lookUpSelf(name nameKey, r *resource.Reference) {
 // noteUnsupported notes a name of a kind that this edition of the service does not have.
 func (s *references) noteUnsupported(name nameKey) {
 	s.found[name] = ""
-	if s.unsupportedNames == nil {
-		s.unsupportedNames = map[nameKey]bool{}
-	}
 	s.unsupportedNames[name] = true
 }
 
 // noteNotFound notes an identifier that nothing bears which the service shows.
 func (s *references) noteNotFound(name nameKey, why string) {
 	s.found[name] = ""
-	if s.notFoundNames == nil {
-		s.notFoundNames = map[nameKey]string{}
-	}
 	s.notFoundNames[name] = why
 }
 
@@ -314,11 +302,7 @@ func (s *references) readName(t *kindInfo, id string) {
 	if t.list == nil || t.parent != nil || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
 		return
 	}
-	read := Read{Operation: t.list, Path: s.snapshot.listPath(t, none), Fields: t.fields}
-	if _, have := s.in.Observed[read]; !have {
-		read.Optional = true
-		s.service.ask(read)
-	}
+	s.service.try(Read{Operation: t.list, Path: s.snapshot.listPath(t, none), Fields: t.fields})
 }
 
 // findParentCycles reports objects that would come to be above themselves, which the

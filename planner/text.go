@@ -72,14 +72,11 @@ func truncate(text string) string {
 	return "\"" + text + "\""
 }
 
-// union is what is in one of two sorted lists.
+// union is what is in one of two lists, sorted.
 func union(one, other []string) []string {
-	for _, text := range other {
-		if at, found := slices.BinarySearch(one, text); !found {
-			one = slices.Insert(slices.Clip(one), at, text)
-		}
-	}
-	return one
+	all := slices.Concat(one, other)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // join puts two remarks side by side.

@@ -325,7 +325,7 @@ func (s *memberships) readOwnAttributes(r *memberSet) {
 	}
 	for _, e := range r.entries {
 		if e.ref.Attribute == "" && !s.isIn(r, e) {
-			s.snapshot.list(s.objects.kinds[resource.MustLookup(r.kind.Membership.Member)], none)
+			s.snapshot.list(s.objects.kind(r.kind.Membership.Member), none)
 			return
 		}
 	}
@@ -333,7 +333,7 @@ func (s *memberships) readOwnAttributes(r *memberSet) {
 
 // ownAttribute is what a member has itself under the name of the attribute, or "".
 func (s *memberships) ownAttribute(r *memberSet, id string) string {
-	t := s.objects.kinds[resource.MustLookup(r.kind.Membership.Member)]
+	t := s.objects.kind(r.kind.Membership.Member)
 	if !s.snapshot.listed(t, none) {
 		return ""
 	}
@@ -368,7 +368,7 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 			continue
 		}
 		via := resource.MustLookup(n.field.field.MustBeMemberOf)
-		at := prerequisite{via: via, container: s.objects.ancestor(n.by, s.objects.kinds[resource.MustLookup(via.Membership.Container)])}
+		at := prerequisite{via: via, container: s.objects.ancestor(n.by, s.objects.kind(via.Membership.Container))}
 		in, known := inside[at]
 		if !known {
 			in = s.insiders(at)
@@ -437,6 +437,6 @@ func (s *outsiders) isOutsider(at prerequisite, id string) bool {
 	if s.objects.states[at.container].presence == exists {
 		return true
 	}
-	self := s.snapshot.self(s.objects.kinds[resource.MustLookup(at.via.Membership.Member)])
+	self := s.snapshot.self(s.objects.kind(at.via.Membership.Member))
 	return self != "" && self != id
 }

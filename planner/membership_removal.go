@@ -204,7 +204,7 @@ func (l *removals) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
 		return
 	}
-	self := l.snapshot.self(l.objects.kinds[resource.MustLookup(d.kind.Membership.Member)])
+	self := l.snapshot.self(l.objects.kind(d.kind.Membership.Member))
 	at := slices.Index(d.ids, self)
 	if at < 0 {
 		return
@@ -380,7 +380,7 @@ func readDisplayNames(s *differ, removals *removals) {
 	}
 	for _, d := range removals.list {
 		for _, id := range d.ids {
-			s.refs.readName(s.objects.kinds[resource.MustLookup(d.kind.Membership.Member)], id)
+			s.refs.readName(s.objects.kind(d.kind.Membership.Member), id)
 		}
 	}
 	for _, n := range s.objects.uses {

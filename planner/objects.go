@@ -441,6 +441,8 @@ func (s *objects) ancestor(at int, t *kindInfo) int {
 	return at
 }
 
+func (s *objects) kind(name string) *kindInfo { return s.kinds[resource.MustLookup(name)] }
+
 // indexOf is the state of an object of the manifest.
 func (s *objects) indexOf(a resource.Address) (int, bool) {
 	if s.byAddress == nil {
@@ -542,9 +544,9 @@ func (s *objects) undecided(at int) bool {
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.
-func (b *objects) staysArchived(i int) bool {
-	_, want, given := wantsArchived(b.in.Desired[i])
-	return b.states[i].archived() && (want || !given)
+func (s *objects) staysArchived(i int) bool {
+	_, want, given := wantsArchived(s.in.Desired[i])
+	return s.states[i].archived() && (want || !given)
 }
 
 // deletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,

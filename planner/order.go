@@ -141,7 +141,7 @@ func (b *ordering) awaitPrerequisites() {
 // create cannot wait for members of what it creates.
 func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
-	container := b.objects.ancestor(by, b.objects.kinds[resource.MustLookup(via.Membership.Container)])
+	container := b.objects.ancestor(by, b.objects.kind(via.Membership.Container))
 	if container != none && step.Object == b.in.Desired[container] && step.Action == Create {
 		return
 	}

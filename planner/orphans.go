@@ -124,7 +124,7 @@ func findOrphans(refs *references) *orphans {
 		case !s.in.targeted(address):
 			kept = append(kept, address)
 		default:
-			l := &orphan{record: r, info: s.objects.kinds[resource.MustLookup(address.Kind())]}
+			l := &orphan{record: r, info: s.objects.kind(address.Kind())}
 			l.delete, _ = l.info.kind.Op(resource.Delete, s.in.API)
 			s.at[address] = l
 			s.list = append(s.list, l)
@@ -142,9 +142,9 @@ func findOrphans(refs *references) *orphans {
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
-func (s *orphans) hasVanished(a resource.Address) bool {
+func (p *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if s.gone[a] {
+		if p.gone[a] {
 			return true
 		}
 	}

@@ -157,7 +157,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	if top == "" {
 		return vanished
 	}
-	op := p.objects.kinds[resource.MustLookup(top.Kind())].get
+	op := p.objects.kind(top.Kind()).get
 	if op == nil {
 		return vanished
 	}
@@ -407,7 +407,7 @@ func (p *orphans) putByUs(roster resource.Address, m *resource.Membership) map[s
 // carriedBy says which containers that stay have an orphan, unless planform put it there.
 func (p *orphans) carriedBy(l *orphan) string {
 	for _, k := range l.info.carriers() {
-		t := p.objects.kinds[resource.MustLookup(k.Membership.Container)]
+		t := p.objects.kind(k.Membership.Container)
 		op, ok := k.Op(resource.ListMembers, p.in.API)
 		if t.list == nil || !ok {
 			continue

@@ -268,7 +268,7 @@ func (s *references) nameID(kind, id string) string {
 	if s.displayNames == nil {
 		s.displayNames = map[serviceID]string{}
 		for r, a := range s.in.Observed {
-			t := s.objects.kinds[resource.MustLookup(r.Operation.Kind)]
+			t := s.objects.kind(r.Operation.Kind)
 			if !t.referenced {
 				continue
 			}
@@ -403,7 +403,7 @@ func (s *references) idByName(a resource.Address, params map[string]string) stri
 	if resource.IsID(text) {
 		return resource.LowerID(text)
 	}
-	t := s.objects.kinds[resource.MustLookup(a.Kind())]
+	t := s.objects.kind(a.Kind())
 	if t.list == nil {
 		return ""
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// What is to be deleted may be what is created at another place: a work item whose key
-// moved to another project. So it is kept until what was to replace it is complete.
+// An object to delete may have its replacement in the same plan, such as a work item whose
+// key moved to another project. So it is kept until every replacement is complete.
 
-// noteIncomplete notes what a step that did not succeed leaves incomplete: what it is
-// about and all that lives in, such as a work item and its project for a link; of a
-// membership the members as well.
+// noteIncomplete notes the kinds that a step which did not succeed leaves incomplete: its
+// own and those that contain it, such as work item and project for a link; for a
+// membership also the kind of the members.
 func (r *scheduler) noteIncomplete(res *StepResult) {
 	step, why := res.Step, cmp.Or(res.BlockedBy, res.Step)
 	if step.Action == planner.RemoveMembers {
@@ -35,9 +35,9 @@ func (r *scheduler) noteIncomplete(res *StepResult) {
 	}
 }
 
-// keptBy is the step that keeps a thing from being deleted: one that was to create
-// something, or to complete something of the thing's kind. It does not matter whether
-// this run created that: in the next run, which goes on, it exists already.
-func (r *scheduler) keptBy(step *planner.Step) *planner.Step {
+// deleteBlocker is the failed step that keeps an object from being deleted: a create, or a
+// step on an object of the same kind. Whether this run created that object does not
+// matter: for the next run it exists already.
+func (r *scheduler) deleteBlocker(step *planner.Step) *planner.Step {
 	return cmp.Or(r.failedCreate, r.incomplete[step.Address.Kind()])
 }

@@ -1,50 +1,50 @@
-// Package executor carries out a plan: concurrently, in dependency order, and
-// so that whatever breaks when, what was done is known.
+// Package executor carries out a plan concurrently and in dependency order, and
+// keeps a record of every step, whatever fails and whenever.
 //
-// A step starts when the steps it needs have succeeded and those it only comes
-// after have ended. A failed step blocks what hangs on it and nothing else; what is
-// blocked names the root cause. No two steps of one address are under way at the
-// same time.
+// A step starts when the steps in its Needs have succeeded and those in its After
+// have ended. A failed step blocks its dependents and nothing else; a blocked step
+// names the root cause. No two steps of one address run at the same time.
 //
-// Before a step's request may be sent its intent is in the [Journal]; after it
-// its outcome. Intents are written in batches, ahead of the workers, so that a
-// flush to disk serves many requests and nobody waits for it. How far ahead
-// follows from how many steps end while a flush lasts: a few where the service
-// sets the pace, and never more than 64 for each worker. Only steps that can
-// start are logged, so a chain of steps costs a flush for each.
+// The [Journal] holds a step's intent before its request is sent, and its outcome
+// afterwards. Intents are written in batches ahead of the workers, so that one
+// flush to disk serves many requests and no worker waits for it. The number of
+// intents ahead follows the number of steps that end during a flush: a few where
+// the service sets the pace, never more than 64 per worker. Only steps that can
+// start are logged, so a chain of steps costs one flush per step.
 //
-// The steps of one sequence begin in the order of the plan, each when the former
-// has ended, however: a service that numbers what it creates then numbers it in that
-// order. Everything else runs beside. A few of a sequence are logged ahead.
+// The steps of one sequence run one after the other, in the order of the plan and
+// whether they succeed or not: a service that numbers new objects then numbers them
+// in that order. Steps outside the sequence run at the same time. A few steps of a
+// sequence are logged ahead.
 //
-// What is to be deleted goes last, and only if what may replace it is complete: it may
-// be the same thing, moved to another place. So nothing is deleted if a create did not
-// succeed; and nothing of a kind if a step did not that changes something of that kind
-// or in it, or brings a member in or into it: after a link that failed, no link, work
-// item or project. That holds for what existed before the run, too, since the next run
-// finds there what this one left incomplete. What the plan says is not possible keeps
-// nothing: it never will be.
+// Deletes come last, and only if their possible replacements are complete: the
+// deleted object may be one that the plan moves to another place. So a failed create
+// keeps every object; any other failed step keeps the objects of its kind and of the
+// kinds that contain it: after a failed link, no link, work item or project is
+// deleted. This holds for objects that existed before the run, too, since the next
+// run finds the half-finished replacement there. A step that the plan marks as not
+// possible keeps nothing, since no later run completes it.
 //
-// Of the steps that can start and whose intent is written, the first in the plan
-// starts first. So a step that becomes ready late can be overtaken, by what
-// starts until its intent is written. Only a sequence fixes the order in which
-// steps are carried out.
+// Of the logged steps that can start, the first in the plan starts first. A step that
+// becomes ready late can be overtaken by others while its intent is written. Only a
+// sequence fixes the order.
 //
-// A step whose outcome is not known yet ([Pending]) is set aside without a worker,
-// and taken up again when the service is to be asked again. What hangs on it, and
-// what follows it in a sequence, waits; everything else goes on. The run ends when
-// all of them have ended.
+// A step whose outcome is not known yet ([Pending]) gives its worker back and is taken
+// up again when the service is to be asked again. Its dependents, and the later steps
+// of its sequence, wait; everything else goes on. The run ends when all pending steps
+// have ended.
 //
-// Twenty steps of one operation in one project that the service denies in a row, for one
-// reason and without a success before, speak for all: the others are blocked by the
-// first of them. Of refusals that are not about permission it takes a hundred.
+// When the service denies 20 steps of one operation in one project in a row, for the
+// same reason and without a success before, the other steps of that operation are
+// blocked by the first of the 20. For refusals that are not about permission the
+// number is 100.
 //
-// A kind that the service turns out not to have blocks what lives in an object of
-// it; what only refers to one goes on without.
+// A kind that the service turns out not to support blocks the objects inside objects of
+// that kind; an object that only refers to one is sent without the reference.
 //
-// When the run is to end early, steps under way finish, logged ones are taken
-// back, pending ones are unknown, and the rest is not started.
+// When the run ends early, running steps finish, the intents of steps that have not
+// begun are withdrawn, pending steps become unknown, and the rest is not started.
 //
-// The package knows neither HTTP nor files: it is handed a [Service] and a
-// [Journal]. It prints nothing; it tells what happens as [Event]s.
+// The package must not know HTTP or files: it gets a [Service] and a [Journal]. It
+// prints nothing; it reports progress as [Event]s.
 package executor

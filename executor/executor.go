@@ -13,53 +13,53 @@ import (
 
 // Service carries out single steps on the service, several at the same time.
 type Service interface {
-	// Do makes the step's request and returns what came of it. ids knows the IDs of
-	// everything that is there by now. Do must return soon after ctx is cancelled.
-	// Its errors say:
-	//   - [*Pending]: look again later; Do is then called again with the same step.
-	//   - wrapping [ErrOutcomeUnknown]: the request may have been carried out, no answer says so.
+	// Do makes the step's request and returns its outcome. ids knows every object that
+	// exists by now. Do must return soon after ctx is cancelled. Its errors mean:
+	//   - [*Pending]: ask again later; Do is then called again with the same step.
+	//   - wrapping [ErrOutcomeUnknown]: the request may or may not have been carried out.
 	//   - wrapping [ErrAbortRun]: no further request makes sense.
 	//   - wrapping [ErrNotSent] or the context's error: nothing was sent, the run is to end.
-	//   - wrapping [ErrUnsupported]: the service has nothing of the kind.
-	//   - any other: the service refused the step, it was not done. A [Refusal]
+	//   - wrapping [ErrUnsupported]: the service does not support the kind.
+	//   - any other: the service refused the step, nothing was done. A [Refusal]
 	//     gives a reason that other steps may share.
 	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
 }
 
-// IDs tells the service's ID of a thing of the manifest.
+// IDs returns the service's ID of an object of the manifest, while it exists.
 type IDs func(resource.Address) (id string, ok bool)
 
-// Journal keeps what is about to be done and what was done, so that a run which
-// dies can be followed by one that knows. Its methods are called at the same
-// time, and an error of either ends the run.
+// Journal records intents and outcomes, so that after a crash the next run knows
+// which requests may have been sent. Its methods are called concurrently; an error
+// of either ends the run.
 type Journal interface {
 	// Begin returns when the steps' intents would survive a crash of the machine.
-	// After an error none of them is begun, nor completed: the journal itself takes
-	// back what it wrote of them. It is not called for steps that send nothing.
+	// After an error none of the steps begins or is completed: the journal itself
+	// withdraws the intents already written. Steps without a request are not passed.
 	Begin(ctx context.Context, steps []*planner.Step) error
-	// Complete records what became of a step: an outcome, or that it certainly did
-	// not happen; of a membership step that failed the outcome is who got in. An error that wraps [ErrOutcomeUnknown] leaves the intent open, as does
-	// a step that is never completed, because it panicked.
+	// Complete records the outcome of a step, or that it certainly did not happen. The
+	// outcome of a failed membership step holds the members that were added or removed.
+	// An error that wraps [ErrOutcomeUnknown] leaves the intent open, as does a step
+	// that is never completed because it panicked.
 	Complete(step *planner.Step, outcome Outcome, err error) error
 }
 
 var (
-	// ErrOutcomeUnknown marks a request whose fate is not known.
+	// ErrOutcomeUnknown marks a request that may or may not have been carried out.
 	ErrOutcomeUnknown = errors.New("it is not known whether it took effect")
 	// ErrAbortRun marks a failure after which no further request makes sense, such as a refused credential or a full disk.
 	ErrAbortRun = errors.New("the run was stopped")
-	// ErrUnsupported marks a create that failed since the service has no such
-	// operation. What only refers to the object does without it.
+	// ErrUnsupported marks a create that failed because the service has no such
+	// operation. Objects that only refer to this one are sent without the reference.
 	ErrUnsupported = errors.New("this edition of the service has none of them")
-	// ErrNotSent marks a step of which nothing was sent since the run is to end.
+	// ErrNotSent marks a step whose request was not sent because the run is to end.
 	ErrNotSent = errors.New("not begun")
 )
 
-// Pending is the error of a step whose outcome is not known yet: it is set aside,
-// others go on, and it is taken up again.
+// Pending is the error of a step whose outcome is not known yet: other steps go on,
+// and Do is called again after the wait.
 type Pending struct {
-	After time.Duration // when to look again
-	Err   error         // why; wraps [ErrOutcomeUnknown] if this run sent the request
+	After time.Duration // the wait
+	Err   error         // the reason; wraps [ErrOutcomeUnknown] if this run sent the request
 }
 
 // Error gives the reason.
@@ -68,30 +68,30 @@ func (p *Pending) Error() string { return p.Err.Error() }
 // Unwrap gives the reason.
 func (p *Pending) Unwrap() error { return p.Err }
 
-// Refusal is an error for which the service names a reason. Steps of one operation
-// in one project that are all refused for the same reason end the attempts at it.
+// Refusal is an error with the service's reason. Many refusals of one operation in one
+// project for the same reason block its remaining steps.
 type Refusal interface {
 	error
-	// Refusal is the same text for the same reason, "" = none that others could share;
-	// denied says that it is one of permission, which hardly depends on the step.
+	// Refusal returns the same text for the same reason, "" = none that other steps could
+	// share. denied marks a lack of permission, which hardly depends on the step.
 	Refusal() (reason string, denied bool)
 }
 
-// Outcome is what came of a step that succeeded.
+// Outcome is the result of a step that succeeded.
 type Outcome struct {
-	// Record is what the step found out: ID, Identifier, CreatedByUs, Values; of a membership
-	// step Members, those that were added or removed, also if it failed then. Values are
-	// for the journal, a Result does without.
+	// Record holds ID, Identifier, CreatedByUs and Values; for a membership step Members,
+	// those that were added or removed, even if it failed then. Values go to the journal
+	// only: a Result has none.
 	planner.Record
-	Warnings          diag.List // where the answer contradicts the request
-	RecoveredByLookup bool      // the answer got lost, and looking showed that it was done
+	Warnings          diag.List // contradictions between the answer and the request
+	RecoveredByLookup bool      // the answer was lost, and a look-up found the object
 }
 
 // Status is how a step ended.
 type Status int
 
-// The statuses. NotStarted is what remains when a run ends early, and what a
-// step that is not possible remains.
+// The statuses. NotStarted is the status of steps that a run which ended early did not
+// reach, and of those that are not possible.
 const (
 	NotStarted Status = iota
 	Done
@@ -106,15 +106,15 @@ type StepResult struct {
 	Status  Status
 	Outcome Outcome // if Done
 	Err     error   // if Failed or Unknown
-	// BlockedBy is the step that failed or is not possible, if Blocked: not one that
-	// it blocked in turn; nil if the plan has none. One of the same operation was
-	// refused for a reason that the service gave to every other, too.
+	// BlockedBy is the root cause of a Blocked step: a step that failed or is not
+	// possible, never one that is blocked itself; nil if the plan has none. If it has the
+	// same operation, the service refused that operation too often.
 	BlockedBy *planner.Step
-	// Missing lists members that a membership step had to leave out because their own step failed.
+	// Missing lists the members that a membership step left out because their own steps failed.
 	Missing []resource.Address
 }
 
-// Found reports whether a create found that another run had created the thing.
+// Found reports whether a create found an object that another run had created.
 func (r *StepResult) Found() bool {
 	return r.Status == Done && r.Step.Action == planner.Create && r.Outcome.RecoveredByLookup && !r.Outcome.CreatedByUs
 }
@@ -126,18 +126,18 @@ type Result struct {
 	Stopped     error        // the first error that ended the run early, wrapping ErrAbortRun; nil = none did
 }
 
-// EventType says what an event tells.
+// EventType is the type of an event.
 type EventType int
 
-// The events. Each Started is followed by an Ended of its step, and maybe by
-// SetAside before; one that is blocked has only Ended.
+// The events. Each Started is followed by an Ended of its step, with any number of
+// SetAside between; a blocked step has only Ended.
 const (
 	Started EventType = iota
 	Ended
 	SetAside
 )
 
-// Event is one thing that happened during a run. Events of one run are told one at a time.
+// Event reports progress of a run. The events of a run are delivered one at a time.
 type Event struct {
 	Type   EventType
 	Step   *planner.Step
@@ -147,13 +147,13 @@ type Event struct {
 	Total  int           // steps that are to be carried out
 }
 
-// PanicError is a panic in a step, which fails the step and not the run.
+// PanicError is a panic in a step. It fails the step, not the run.
 type PanicError struct {
 	Value any
 	Stack []byte // for the debug log
 }
 
-// Error tells of the panic without its stack.
+// Error describes the panic without its stack.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("planform has a bug: %v; please report it with the output of --log-level debug", e.Value)
 }

@@ -26,8 +26,8 @@ var (
 	errDisk    = errors.New("no space left on device")
 )
 
-// TestSchedule: a scripted plan, and what must become of it and when.
-func TestSchedule(t *testing.T) {
+// TestStepsStartInDependencyOrderAndFailuresBlockDependents runs scripted plans and checks how and when each step ends.
+func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		steps  []step
@@ -229,8 +229,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestEnd: what ends a run before all is done, and what becomes of its steps.
-func TestEnd(t *testing.T) {
+// TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther goes through the causes of an early end and the status of each step.
+func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 	t.Parallel()
 	ones := slices.Repeat([]step{{takes: sec, deaf: true}}, 4)
 	with := func(at int, s step) []step {
@@ -394,7 +394,7 @@ func sorted(log string) string {
 	return strings.Join(words, " ")
 }
 
-func TestAPanicBringsItsStackAndLeavesTheIntentOpen(t *testing.T) {
+func TestAPanicCarriesItsStackAndLeavesTheIntentPending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(step{panics: "index out of range"})
@@ -413,7 +413,7 @@ func TestAPanicBringsItsStackAndLeavesTheIntentOpen(t *testing.T) {
 	})
 }
 
-func TestAnUnknownFateIsHandedToTheJournal(t *testing.T) {
+func TestAnUnknownOutcomeIsPassedToTheJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(step{err: errLost})
@@ -424,7 +424,7 @@ func TestAnUnknownFateIsHandedToTheJournal(t *testing.T) {
 	})
 }
 
-func TestIDsKnowWhatThePlanKnowsAndWhatTheRunMade(t *testing.T) {
+func TestIDsComeFromThePlanAndFromObjectsCreatedInTheRun(t *testing.T) {
 	t.Parallel()
 	plan := planOf(step{}, step{needs: []int{0}})
 	plan.Known["project/web"] = planner.Record{ID: "known"}
@@ -453,7 +453,7 @@ func (do service) Do(_ context.Context, s *planner.Step, ids executor.IDs) (exec
 	return do(s, ids)
 }
 
-func TestWhatBecomesReadyTogetherStartsInTheOrderOfThePlan(t *testing.T) {
+func TestStepsThatBecomeReadyTogetherStartInTheOrderOfThePlan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		steps := make([]step, 200)
@@ -473,7 +473,7 @@ func TestWhatBecomesReadyTogetherStartsInTheOrderOfThePlan(t *testing.T) {
 	})
 }
 
-func TestFlushesDoNotHoldUpAFastService(t *testing.T) {
+func TestFlushesDoNotSlowDownAFastService(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]time.Duration{"200µs": 200 * time.Microsecond, "1ms": time.Millisecond, "20ms": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -502,7 +502,7 @@ func TestFlushesDoNotHoldUpAFastService(t *testing.T) {
 	}
 }
 
-func TestASlowServiceIsAnnouncedFewStepsAhead(t *testing.T) {
+func TestFewStepsAreLoggedAheadOfASlowService(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		steps := make([]step, 500)
@@ -518,7 +518,7 @@ func TestASlowServiceIsAnnouncedFewStepsAhead(t *testing.T) {
 	})
 }
 
-func TestAVerySlowDiskBoundsWhatIsAnnouncedAhead(t *testing.T) {
+func TestTheStepsLoggedAheadAreBoundedOnAVerySlowDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(slices.Repeat([]step{{takes: time.Millisecond}}, 3000)...)
@@ -530,7 +530,7 @@ func TestAVerySlowDiskBoundsWhatIsAnnouncedAhead(t *testing.T) {
 	})
 }
 
-func TestALongChainThatFails(t *testing.T) {
+func TestALongChainIsBlockedByItsFirstFailure(t *testing.T) {
 	t.Parallel()
 	chain := make([]step, 200_000)
 	for i := range chain[1:] {
@@ -555,9 +555,9 @@ type refusedError struct {
 func (e refusedError) Error() string           { return "403: " + e.reason }
 func (e refusedError) Refusal() (string, bool) { return e.reason, e.denied }
 
-// TestTheSameRefusalOverAndOverEndsTheOperation: what is refused for one reason
+// TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation: what is refused for one reason
 // and never succeeds is not tried hundreds of times; everything else goes on.
-func TestTheSameRefusalOverAndOverEndsTheOperation(t *testing.T) {
+func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) {
 	t.Parallel()
 	const n = 120
 	for name, c := range map[string]struct {

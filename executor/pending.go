@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// setAside leaves a pending step until it is due. Its place in a sequence stays taken.
+// setAside leaves a pending step until it is due. It keeps its turn in a sequence.
 func (r *scheduler) setAside(i int, wait time.Duration) {
 	r.pending[i] = time.Now().Add(wait)
 	r.emit(Event{Type: SetAside, Step: r.plan.Steps[i], Wait: wait})
 }
 
-// nextDue is when the next pending step is taken up again; ok is false where there is none.
+// nextDue is the time until the next pending step is taken up again; ok is false where there is none.
 func (r *scheduler) nextDue() (wait time.Duration, ok bool) {
 	for _, at := range r.pending {
 		if left := time.Until(at); !ok || left < wait {
@@ -32,8 +32,8 @@ func (r *scheduler) resume() {
 	}
 }
 
-// giveUp ends a pending step since the run is over. What was sent in this run is
-// unknown; what was only looked for was not started.
+// giveUp ends a pending step because the run must end. If this run sent its request, the
+// outcome is unknown; otherwise the step was not started.
 func (r *scheduler) giveUp(i int) {
 	delete(r.pending, i)
 	res := &r.result.Steps[i]
@@ -47,6 +47,6 @@ func (r *scheduler) giveUp(i int) {
 		res.Err = p.Err
 	}
 	res.Status = Unknown
-	r.record(res)
+	r.finish(res)
 	r.release(i, false)
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestRandomPlans runs plans that nobody thought of, with failures of all sorts
-// at any time. What must hold is in [world]: no step begins before its intent is
-// written and what it needs is done, none is settled twice, no address is in
+// TestRandomPlansKeepOrderLogIntentsFirstAndEnd runs generated plans with failures of all sorts
+// at any time. [world] checks the rules: no step begins before its intent is
+// written and its needs are done, none completes twice, no address is in
 // flight twice, and every result and event fits what happened.
-func TestRandomPlans(t *testing.T) {
+func TestRandomPlansKeepOrderLogIntentsFirstAndEnd(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1000) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// How many steps of an operation in one project the service refuses in a row, for one
-// reason and without a success before, until no further one is tried.
+// After that many refusals of one operation in one project, in a row, for the same reason
+// and without a success before, its other steps are not tried.
 const (
-	sameDenials  = 20
-	sameRefusals = 100 // for what is sent: the next may be in order
+	sameDenials  = 20  // for lack of permission
+	sameRefusals = 100 // for other reasons, which depend more on the step
 )
 
 // operationIn is an operation in one project, or in the workspace.
@@ -35,18 +35,18 @@ func operationOf(step *planner.Step) operationIn {
 	return k
 }
 
-// refusals is how the service refuses the steps of an operation.
+// refusals are the latest refusals of an operation, in a row and for one reason.
 type refusals struct {
-	reason string
-	denied bool
-	first  *planner.Step
-	count  int
-	never  bool // a step succeeded: the reason is not the operation's
-	absent bool // the service has no such operation
+	reason      string
+	denied      bool
+	first       *planner.Step
+	count       int
+	succeeded   bool // a step succeeded: the reason is not the operation's
+	unsupported bool // the service has no such operation
 }
 
-// note counts how a step ended towards the refusals of its operation.
-func (r *scheduler) note(res *StepResult) {
+// countRefusal counts the result of a step towards the refusals of its operation.
+func (r *scheduler) countRefusal(res *StepResult) {
 	if res.Step.Operation == nil {
 		return
 	}
@@ -58,10 +58,10 @@ func (r *scheduler) note(res *StepResult) {
 	}
 	switch res.Status {
 	case Done:
-		of.never = true
+		of.succeeded = true
 	case Failed:
 		if errors.Is(res.Err, ErrUnsupported) {
-			*of = refusals{first: res.Step, absent: true}
+			*of = refusals{first: res.Step, unsupported: true}
 			r.unsupported[res.Step.Index] = true
 			return
 		}
@@ -70,40 +70,40 @@ func (r *scheduler) note(res *StepResult) {
 			reason, denied = refused.Refusal()
 		}
 		if reason != of.reason || reason == "" {
-			*of = refusals{reason: reason, denied: denied, first: res.Step, never: of.never}
+			*of = refusals{reason: reason, denied: denied, first: res.Step, succeeded: of.succeeded}
 		}
 		of.count++
 	case NotStarted, Blocked, Unknown:
 	}
 }
 
-// refused is the step whose refusal speaks for every step of an operation, or nil.
+// refused is the first refused step of an operation that is not tried any more, or nil.
 func (r *scheduler) refused(step *planner.Step) *planner.Step {
 	of := r.refusals[operationOf(step)]
 	switch {
 	case of == nil:
 		return nil
-	case of.absent, !of.never && of.denied && of.count >= sameDenials, !of.never && of.reason != "" && of.count >= sameRefusals:
+	case of.unsupported, !of.succeeded && of.denied && of.count >= sameDenials, !of.succeeded && of.reason != "" && of.count >= sameRefusals:
 		return of.first
 	default:
 		return nil
 	}
 }
 
-// doesWithout reports whether a step goes on though one that it needs was not done:
-// what that was to make is unsupported, and the step's object neither lives in it nor is it.
+// doesWithout reports whether a step goes on although one that it needs was not done: the
+// object of that one is unsupported, and neither the step's own object nor one that contains it.
 func (r *scheduler) doesWithout(step *planner.Step, needed int) bool {
 	if !r.unsupported[needed] {
 		return false
 	}
-	gone := r.plan.Steps[needed]
-	if step.Address == gone.Address || step.Members != nil && step.Members.Container.Address == gone.Address {
+	unsupported := r.plan.Steps[needed].Address
+	if step.Address == unsupported || step.Members != nil && step.Members.Container.Address == unsupported {
 		return false
 	}
 	for o := step.Object; o != nil; o = o.Parent {
-		if o.Address == gone.Address {
+		if o.Address == unsupported {
 			return false
 		}
 	}
-	return step.Members == nil || step.Members.Container.Within == nil || step.Members.Container.Within.Address != gone.Address
+	return step.Members == nil || step.Members.Container.Within == nil || step.Members.Container.Within.Address != unsupported
 }

@@ -19,16 +19,16 @@ import (
 // Options are the settings of a run.
 type Options struct {
 	Parallelism int             // steps under way at once; at least 1
-	Stop        <-chan struct{} // when closed no step begins any more, and those under way finish; nil = never
-	Events      func(Event)     // told what happens; nil = nobody
+	Stop        <-chan struct{} // once closed, no step begins and running ones finish; nil = never
+	Events      func(Event)     // receives the events; nil = nobody does
 }
 
-// maxPrefetchPerWorker is how many steps for each worker wait, at most, in the journal for
-// a worker: a crash leaves that many intents more to look into.
+// maxPrefetchPerWorker bounds the logged steps that wait for a worker, per worker: after a
+// crash the next run has to check that many intents more.
 const maxPrefetchPerWorker = 64
 
-// Run carries out the plan's steps and returns when none is under way any more.
-// Cancelling ctx also cancels the requests under way, whose fate is then unknown.
+// Run carries out the plan's steps and returns when none is running any more.
+// Cancelling ctx also cancels the running requests, whose outcome is then unknown.
 func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journal, opts Options) Result {
 	limit := max(1, opts.Parallelism)
 	r := &scheduler{
@@ -46,8 +46,8 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 	return r.result
 }
 
-// scheduler is the state of one run. It belongs to the goroutine of Run, but for ids,
-// and for the result of a step under way, which belongs to its worker.
+// scheduler is the state of one run. It belongs to the goroutine of Run, except for ids
+// (mu) and the result of a running step, which belongs to its worker.
 type scheduler struct {
 	plan    *planner.Plan
 	service Service
@@ -56,27 +56,27 @@ type scheduler struct {
 	limit   int
 	result  Result
 
-	indegree   []int   // by step: how many it still waits for
-	dependents [][]int // by step: those that wait for it
+	indegree   []int   // by step: the number of steps it still waits for
+	dependents [][]int // by step: the steps that wait for it
 	at         map[resource.Address]int
-	ready      []int // in the order of the plan: wait for nothing
-	queue      []int // in the order of the plan: are in the journal too, and wait for a worker
+	ready      []int // steps that wait for no other, in the order of the plan
+	queue      []int // logged steps that wait for a worker, in the order of the plan
 
 	sequences map[int]*sequence // by their number
-	pending   map[int]time.Time // pending steps, and when each is taken up again
+	pending   map[int]time.Time // pending steps, and the time at which each is taken up again
 	refusals  map[operationIn]*refusals
-	// unsupported are the steps whose kind the service turned out not to have.
+	// unsupported are the steps whose kind the service turned out not to support.
 	unsupported map[int]bool
 
-	pendingNonDeletes int                      // steps that delete nothing and have not ended
-	deferredDeletes   []int                    // steps that delete something, and wait for nothing but those
-	failedCreate      *planner.Step            // why something that was to be created is not there
-	incomplete        map[string]*planner.Step // by kind: why one of it, or something in it, is not as it was to be
+	pendingNonDeletes int                      // steps other than deletes that have not ended
+	deferredDeletes   []int                    // deletes that wait for nothing but those
+	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
+	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
 
 	running         int
 	logging         bool
 	doneDuringFlush int // steps that ended during the present flush
-	prefetch        int // length that the queue is brought to
+	prefetch        int // target length of the queue
 	done            int
 	total           int
 
@@ -84,30 +84,30 @@ type scheduler struct {
 	logged chan intentBatch
 
 	mu  sync.RWMutex
-	ids map[resource.Address]string // of what this run made
+	ids map[resource.Address]string // of objects created in this run
 }
 
-// completion is what a worker tells of its step.
+// completion is a worker's report on its step.
 type completion struct {
 	step    int
-	pending *Pending // it has not ended
-	journal error    // the outcome could not be written down
+	pending *Pending // not nil: the step has not ended
+	journal error    // the outcome could not be recorded
 }
 
-// intentBatch is what became of the intents of a batch of steps.
+// intentBatch is a batch of logged steps, or the error of logging them.
 type intentBatch struct {
 	steps []int
 	err   error
 }
 
-// prepare links the steps and finds those that wait for nothing.
+// prepare links the steps and schedules those that wait for no other.
 func (r *scheduler) prepare() {
 	var first []int
-	former := map[resource.Address][]int{} // where there are several steps
+	earlier := map[resource.Address][]int{} // for addresses with several steps
 	for i, s := range r.plan.Steps {
 		r.result.Steps[i].Step = s
 		if j, again := r.at[s.Address]; again {
-			former[s.Address] = append(former[s.Address], j)
+			earlier[s.Address] = append(earlier[s.Address], j)
 		}
 		r.at[s.Address] = i
 		if s.Action != planner.NotPossible {
@@ -117,7 +117,7 @@ func (r *scheduler) prepare() {
 			}
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
-			r.wait(i, former[s.Address]...) // never two under way for one address
+			r.wait(i, earlier[s.Address]...) // one at a time for each address
 			r.joinSequence(i)
 		}
 		if r.indegree[i] == 0 {
@@ -133,7 +133,7 @@ func (r *scheduler) prepare() {
 	}
 }
 
-// wait makes step i wait for others. One that is named twice counts twice, here and when it ends.
+// wait makes step i wait for others. A step given twice counts twice, here and in release.
 func (r *scheduler) wait(i int, others ...int) {
 	for _, j := range others {
 		r.indegree[i]++
@@ -141,13 +141,13 @@ func (r *scheduler) wait(i int, others ...int) {
 	}
 }
 
-// loop starts steps and takes what they end with until nothing is left or the run is over.
+// loop starts steps and handles their completions until none is left or the run must end.
 func (r *scheduler) loop(ctx context.Context) {
 	var workers errgroup.Group
 	workers.SetLimit(r.limit)
 	for {
-		over := r.over(ctx)
-		if over {
+		ending := r.mustEnd(ctx)
+		if ending {
 			r.cancelQueued()
 		}
 		for len(r.queue) > 0 && r.running < r.limit {
@@ -155,37 +155,37 @@ func (r *scheduler) loop(ctx context.Context) {
 			if !ok {
 				continue
 			}
-			workers.Go(func() error { // waits, if at all, for one that has sent its completion to return
+			workers.Go(func() error { // blocks at most until a worker that has sent its completion returns
 				r.ended <- r.do(ctx, i)
 				return nil
 			})
 		}
-		if !over && !r.logging && len(r.ready) > 0 && len(r.queue) <= r.prefetch/2 {
+		if !ending && !r.logging && len(r.ready) > 0 && len(r.queue) <= r.prefetch/2 {
 			if batch := r.batch(); len(batch) > 0 {
 				r.logging, r.doneDuringFlush = true, 0
 				go func() { r.logged <- intentBatch{batch, r.logIntents(ctx, batch)} }()
 			}
 		}
-		if r.running == 0 && !r.logging && len(r.pending) == 0 && (over || len(r.ready) == 0) {
+		if r.running == 0 && !r.logging && len(r.pending) == 0 && (ending || len(r.ready) == 0) {
 			break // nothing can become ready any more
 		}
-		r.await(ctx)
+		r.handleNext(ctx)
 	}
-	r.cancelQueued()   // what waits for a turn that does not come
-	_ = workers.Wait() // they send their errors with their completions
+	r.cancelQueued()   // steps whose turn in a sequence never comes
+	_ = workers.Wait() // errors come with the completions
 }
 
-// await takes what happens next.
-func (r *scheduler) await(ctx context.Context) {
+// handleNext waits for a completion, a logged batch or the time of a pending step, and handles it.
+func (r *scheduler) handleNext(ctx context.Context) {
 	var due <-chan time.Time
-	var stop, cancelled <-chan struct{} // only where a step is set aside: what is under way ends by itself
+	var stop, cancelled <-chan struct{} // needed for pending steps only: running ones end by themselves
 	if wait, ok := r.nextDue(); ok {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		due, stop, cancelled = timer.C, r.opts.Stop, ctx.Done()
 	}
 	if r.running == 0 && !r.logging && due == nil {
-		return // what was ready is blocked by now
+		return // every ready step has been blocked
 	}
 	select {
 	case e := <-r.ended:
@@ -199,8 +199,9 @@ func (r *scheduler) await(ctx context.Context) {
 	}
 }
 
-// over reports whether no step may begin any more. An interrupt after the last is none.
-func (r *scheduler) over(ctx context.Context) bool {
+// mustEnd reports whether no step may begin any more. An interrupt after the last step has
+// ended does not count.
+func (r *scheduler) mustEnd(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		r.result.Interrupted = r.result.Interrupted || r.done < r.total
@@ -211,35 +212,34 @@ func (r *scheduler) over(ctx context.Context) bool {
 	return r.result.Interrupted || r.result.Stopped != nil
 }
 
-// begin takes the first of the queued steps for a worker, unless the service
-// refuses every one of its operation.
+// begin takes the first queued step for a worker, unless the service refuses its operation.
 func (r *scheduler) begin() (int, bool) {
 	i := r.queue[0]
 	r.queue = r.queue[1:]
 	step := r.plan.Steps[i]
 	res := &r.result.Steps[i]
-	if root := r.refused(step); root != nil && res.Err == nil {
+	if cause := r.refused(step); cause != nil && res.Err == nil {
 		r.takeBack(step)
-		r.block(i, root)
+		r.block(i, cause)
 		return 0, false
 	}
 	r.running++
-	if res.Err == nil { // else it goes on
+	if res.Err == nil { // else it was pending and has been reported
 		res.Missing = r.missing(step)
 		r.emit(Event{Type: Started, Step: step})
 	}
 	return i, true
 }
 
-// batch takes the first of the ready steps, as many as the queue lacks.
+// batch takes the first ready steps, as many as bring the queue to its target length.
 func (r *scheduler) batch() []int {
-	lacks := r.prefetch - len(r.queue)
-	batch := make([]int, 0, min(len(r.ready), lacks))
-	for len(r.ready) > 0 && len(batch) < lacks {
+	most := r.prefetch - len(r.queue)
+	batch := make([]int, 0, min(len(r.ready), most))
+	for len(r.ready) > 0 && len(batch) < most {
 		i := r.ready[0]
 		r.ready = r.ready[1:]
-		if root := r.refused(r.plan.Steps[i]); root != nil {
-			r.block(i, root)
+		if cause := r.refused(r.plan.Steps[i]); cause != nil {
+			r.block(i, cause)
 			continue
 		}
 		batch = append(batch, i)
@@ -261,12 +261,10 @@ func (r *scheduler) logIntents(ctx context.Context, batch []int) error {
 	return r.journal.Begin(ctx, intents)
 }
 
-// enqueueLogged queues the steps that are in the journal now. How far the next ones are
-// logged ahead follows from what this flush showed: half the queue, where the
-// next flush begins, lasts for a flush that takes three times as long. No
-// more than that, since each is an intent to look into after a crash; but where
-// the service is faster than the disk it lasts for a dozen, so that writing
-// outcomes does not wait for flushes all the time.
+// enqueueLogged queues a logged batch and sets the target length of the queue: half of it
+// must last for a flush that takes three times as long as this one. It is no longer,
+// since after a crash the next run checks each intent. Where the service is faster than
+// the disk it lasts for a dozen flushes, so that outcomes do not wait for flushes all the time.
 func (r *scheduler) enqueueLogged(ctx context.Context, a intentBatch) {
 	r.logging = false
 	flushes := 3
@@ -283,11 +281,11 @@ func (r *scheduler) enqueueLogged(ctx context.Context, a intentBatch) {
 	}
 }
 
-// cancelQueued takes back the logged steps that no worker has begun, and gives up the pending ones.
+// cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
 func (r *scheduler) cancelQueued() {
 	for _, i := range slices.Concat(r.queue, r.loggedAhead()) {
 		if r.result.Steps[i].Err != nil {
-			r.pending[i] = time.Time{} // it was about to be taken up again
+			r.pending[i] = time.Time{} // a pending step that was due
 			continue
 		}
 		r.takeBack(r.plan.Steps[i])
@@ -298,7 +296,7 @@ func (r *scheduler) cancelQueued() {
 	}
 }
 
-// takeBack notes that a step whose intent is in the journal is not begun.
+// takeBack withdraws the intent of a step that has not begun.
 func (r *scheduler) takeBack(step *planner.Step) {
 	if step.Operation != nil {
 		r.stop(r.journal.Complete(step, Outcome{}, ErrNotSent))
@@ -349,7 +347,7 @@ func (r *scheduler) id(a resource.Address) (string, bool) {
 	return id, id != ""
 }
 
-// complete takes in how a step ended: what waited for it becomes ready, or is blocked with it.
+// complete handles a completion: the step's dependents become ready or are blocked.
 func (r *scheduler) complete(ctx context.Context, e completion) {
 	r.running--
 	r.doneDuringFlush++
@@ -368,19 +366,20 @@ func (r *scheduler) complete(ctx context.Context, e completion) {
 	}
 	r.stop(e.journal)
 	if res.Status == NotStarted {
-		if !r.over(ctx) { // the service itself wants to send nothing more
+		if !r.mustEnd(ctx) { // the service itself sends nothing more
 			r.stop(res.Err)
 		}
 		*res = StepResult{Step: res.Step}
 		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
-		return // what waits for it is not started either
+		return // its dependents are not started either
 	}
-	r.note(res)
-	r.record(res)
+	r.countRefusal(res)
+	r.finish(res)
 	r.release(e.step, res.Status == Done)
 }
 
-// release tells what waits for step i that it waits for one less, or that it is blocked.
+// release schedules the dependents of step i that wait for no other step now. Where i did
+// not succeed, those that need it are blocked.
 func (r *scheduler) release(i int, ok bool) {
 	for _, k := range r.dependents[i] {
 		switch {
@@ -395,41 +394,40 @@ func (r *scheduler) release(i int, ok bool) {
 	}
 }
 
-// schedule takes a step that waits for nothing any more. It is ready, unless it
-// deletes something, which goes last, or brings members in of which not one is there.
+// schedule makes a step ready that waits for no other. Deletes are deferred to the end; a
+// membership step without a single existing member is blocked.
 func (r *scheduler) schedule(i int) {
 	step := r.plan.Steps[i]
 	missing := r.missing(step)
 	deletes := step.Action == planner.Delete
-	switch root := r.refused(step); {
-	case root != nil:
-		r.block(i, root)
+	switch cause := r.refused(step); {
+	case cause != nil:
+		r.block(i, cause)
 	case deletes && r.pendingNonDeletes > 0:
 		r.deferredDeletes = append(r.deferredDeletes, i)
-	case deletes && r.keptBy(step) != nil:
-		r.block(i, r.keptBy(step))
+	case deletes && r.deleteBlocker(step) != nil:
+		r.block(i, r.deleteBlocker(step))
 	case len(missing) > 0 && len(missing) == len(step.Members.Items):
-		var root *planner.Step
 		if j, ok := r.at[missing[0]]; ok {
-			root = r.rootCause(j)
+			cause = r.rootCause(j)
 		}
-		r.block(i, root)
+		r.block(i, cause)
 	default:
 		r.offer(i)
 	}
 }
 
-func (r *scheduler) block(i int, root *planner.Step) {
+func (r *scheduler) block(i int, cause *planner.Step) {
 	res := &r.result.Steps[i]
-	res.Status, res.BlockedBy = Blocked, root
-	if root != nil && r.unsupported[root.Index] && root.Operation == res.Step.Operation {
+	res.Status, res.BlockedBy = Blocked, cause
+	if cause != nil && r.unsupported[cause.Index] && cause.Operation == res.Step.Operation {
 		r.unsupported[i] = true
 	}
-	r.record(res)
+	r.finish(res)
 	r.release(i, false)
 }
 
-// rootCause is what is to blame for what waits for step i, which did not succeed.
+// rootCause is the step to blame where step i did not succeed: i itself, or what blocked it.
 func (r *scheduler) rootCause(i int) *planner.Step {
 	if by := r.result.Steps[i].BlockedBy; by != nil {
 		return by
@@ -437,7 +435,7 @@ func (r *scheduler) rootCause(i int) *planner.Step {
 	return r.plan.Steps[i]
 }
 
-// missing lists the members of a batch that are not there, since their own step did not succeed.
+// missing lists the members of a batch that do not exist because their own step did not succeed.
 func (r *scheduler) missing(step *planner.Step) []resource.Address {
 	if step.Members == nil {
 		return nil
@@ -454,7 +452,8 @@ func (r *scheduler) missing(step *planner.Step) []resource.Address {
 	return missing
 }
 
-func (r *scheduler) record(res *StepResult) {
+// finish counts and reports a step that has ended. After the last other step it schedules the deletes.
+func (r *scheduler) finish(res *StepResult) {
 	r.done++
 	r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 	r.passTurn(res.Step)

@@ -2,24 +2,24 @@ package executor
 
 import "github.com/planform/planform/planner"
 
-// prefetchInSequence is how many steps of a sequence are in the journal at once, the
-// one under way among them: the next must not wait for a flush.
+// prefetchInSequence is the number of steps of a sequence in the journal at once, the
+// running one included: the next must not wait for a flush.
 const prefetchInSequence = 4
 
 // sequence is the steps of one [planner.Step.Sequence].
 type sequence struct {
 	steps []int // in the order of the plan
-	turn  int   // place of the first that has not ended
+	turn  int   // index of the first step that has not ended
 	phase map[int]phase
 }
 
-// phase is how far a step of a sequence is.
+// phase is the progress of a step of a sequence.
 type phase int8
 
 const (
-	waiting phase = iota // for other steps
-	free                 // for nothing but its turn
-	offered              // ready to be logged, or under way
+	waiting phase = iota // for steps outside the sequence
+	queued               // for nothing but its turn
+	offered              // ready to be logged, or running
 	logged               // in the journal, before its turn
 	ended
 )
@@ -38,18 +38,18 @@ func (r *scheduler) joinSequence(i int) {
 	q.steps = append(q.steps, i)
 }
 
-// offer lets a step that waits for no other be logged; one of a sequence when its turn is near.
+// offer makes a step ready to be logged; one of a sequence when its turn is near.
 func (r *scheduler) offer(i int) {
 	q := r.sequences[r.plan.Steps[i].Sequence]
 	if q == nil {
 		r.ready = insert(r.ready, i)
 		return
 	}
-	q.phase[i] = free
+	q.phase[i] = queued
 	r.advance(q)
 }
 
-// enqueue lets a step that is in the journal begin; one of a sequence when it is its turn.
+// enqueue lets a logged step begin; one of a sequence when it is its turn.
 func (r *scheduler) enqueue(i int) {
 	q := r.sequences[r.plan.Steps[i].Sequence]
 	if q == nil {
@@ -60,7 +60,7 @@ func (r *scheduler) enqueue(i int) {
 	r.advance(q)
 }
 
-// passTurn gives the turn of a step that has ended to the next of its sequence.
+// passTurn gives the turn to the next step of the sequence after one has ended.
 func (r *scheduler) passTurn(step *planner.Step) {
 	if q := r.sequences[step.Sequence]; q != nil {
 		q.phase[step.Index] = ended
@@ -74,7 +74,7 @@ func (r *scheduler) advance(q *sequence) {
 	}
 	for k, i := range q.near() {
 		switch p := q.phase[i]; {
-		case p == free:
+		case p == queued:
 			q.phase[i] = offered
 			r.ready = insert(r.ready, i)
 		case p == logged && k == 0:
@@ -84,12 +84,12 @@ func (r *scheduler) advance(q *sequence) {
 	}
 }
 
-// near is the steps that are in the journal, or may be.
+// near is the steps that may be in the journal.
 func (q *sequence) near() []int {
 	return q.steps[q.turn:min(q.turn+prefetchInSequence, len(q.steps))]
 }
 
-// loggedAhead takes the steps that are in the journal and not in the queue, since it is not their turn.
+// loggedAhead takes the logged steps that wait for their turn.
 func (r *scheduler) loggedAhead() []int {
 	var steps []int
 	for _, q := range r.sequences {

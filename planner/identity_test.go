@@ -190,10 +190,10 @@ func TestIdentity(t *testing.T) {
 				w.put("work_item/web/card", "name=Card", "parent=@work_item/web/pay", "blocked_by=@work_item/web/pay").put("link/web/card/b", "url=https://b.example")
 			},
 			steps: []string{
-				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong",
 				"create work_item/web/card",
-				"not_possible work_item/web/card: work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
-				"not_possible link/web/pay/a: it belongs to work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"not_possible work_item/web/card: work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong",
+				"not_possible link/web/pay/a: it belongs to work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong",
 				"create link/web/card/b",
 			},
 		},
@@ -307,7 +307,7 @@ func TestIdentity(t *testing.T) {
 		"an identifier that nothing bears stops only its own thing": {
 			api:   documented,
 			want:  func(w *wanted) { project(w).put("work_item/web/shop", "identifier=WEB-7", "name=Shop") },
-			steps: []string{"not_possible work_item/web/shop: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong"},
+			steps: []string{"not_possible work_item/web/shop: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"},
 		},
 		"an identifier that is near another one says so": {
 			api:      full,

@@ -144,7 +144,7 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
 	t := f.info
 	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.snapshot.cheaper(t, f.parent)) {
-		a, answered := s.service.ask(s.snapshot.one(f, t.find, o.Identifier))
+		a, answered := s.service.try(s.snapshot.one(f, t.find, o.Identifier))
 		switch {
 		case !answered:
 			f.presence = pending
@@ -270,11 +270,14 @@ func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row reso
 	return a.Rows[0], answered
 }
 
+// notShown is why a readable identifier cannot be found, as far as the service tells.
+const notShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
+
 // notFound deals with an identifier that nothing bears which the service shows. One that people
 // choose is misspelt; of one that the service gave the object may be gone, or shown nowhere.
 func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
-		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": it was deleted or archived, or is a draft, or the identifier is wrong"
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+notShown
 		return
 	}
 	f.presence = invalid

@@ -87,7 +87,7 @@ func TestNames(t *testing.T) {
 			api: full, want: pay("parent=WEB-7"),
 			steps: []string{
 				"create work_item/web/pay",
-				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, or is a draft, or the identifier is wrong",
+				"not_possible work_item/web/pay: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong",
 			},
 		},
 		"a work item is not looked up by its name": {

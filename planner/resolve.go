@@ -163,13 +163,14 @@ func (s *references) noteNotFound(name nameKey, why string) {
 
 // findByIdentifier looks up a readable identifier such as WEB-12.
 func (s *references) findByIdentifier(name nameKey, r *resource.Reference) {
-	a, answered := s.service.fetch(name.kind.find, map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
+	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
+	a, answered := s.service.try(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
 	case a.Unsupported:
 		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": it was deleted or archived, or is a draft, or the identifier is wrong")
+		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": "+notShown)
 	default:
 		s.resolved(name, a.Rows[0].ID())
 	}

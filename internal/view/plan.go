@@ -152,7 +152,8 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		p.str("  ")
 		p.paint(p.dim, adopted(s))
 	case planner.NotPossible:
-		p.reason(s)
+		p.str(": ")
+		p.safe(s.Reason)
 	case planner.Delete:
 		if s.ID != "" {
 			p.str("  ")
@@ -165,6 +166,7 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
 	}
 	p.nl()
+	p.cause(s)
 	changes := s.Changes()
 	column := labelColumn
 	for j := range changes {
@@ -185,19 +187,20 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	}
 }
 
+// cause shows where the manifest has what is not possible.
+func (p *printer) cause(s *planner.Step) {
+	if s.Action == planner.NotPossible && !s.Position.IsZero() {
+		p.str("  ")
+		p.place(s.Position, "")
+	}
+}
+
 func (p *printer) head(sign string, color style, address string) {
 	p.str(color.on)
 	p.str(sign)
 	p.str(color.off)
 	p.str(" ")
 	p.safe(address)
-}
-
-func (p *printer) reason(s *planner.Step) {
-	if s.Reason != "" {
-		p.str(": ")
-		p.safe(s.Reason)
-	}
 }
 
 // adopted says what an adopted thing is on the service, and by what it was found.
@@ -239,19 +242,21 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 	}
 	sign, color := p.sigil(s.Action)
 	p.head(sign, color, base(s))
+	members := diag.Count(batch.members, memberNoun(s))
 	switch s.Action {
 	case planner.AddMembers:
-		p.str(": add ")
+		p.str(": add " + members)
 	case planner.RemoveMembers:
-		p.str(": remove ")
+		p.str(": remove " + members)
 	case planner.Update:
-		p.str(": change ")
+		p.str(": change " + members)
 	case planner.NotPossible, planner.Create, planner.Adopt, planner.Delete:
-		p.reason(s)
 		p.str(": ")
+		p.safe(s.Reason)
+		p.str(" (" + members + ")")
 	}
-	p.str(diag.Count(batch.members, memberNoun(s)))
 	p.nl()
+	p.cause(s)
 	if batch.members > fewMembers {
 		return
 	}

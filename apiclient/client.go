@@ -202,7 +202,7 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		// The parser's error quotes the text, which may hold a password.
-		return nil, errors.New("the base URL is not a URL; it looks like https://plane.example.com")
+		return nil, errors.New("the base URL is not valid: it must look like https://plane.example.com")
 	}
 	switch {
 	case u.User != nil:

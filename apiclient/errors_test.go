@@ -313,7 +313,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"no host", func(c *apiclient.Config) { c.BaseURL = "https:///x" }, "host"},
 		{"a port without a host", func(c *apiclient.Config) { c.BaseURL = "https://:80" }, "host"},
 		{"a user", func(c *apiclient.Config) { c.BaseURL = "https://me:" + secret + "@plane.example.com" }, "user name or password"},
-		{"a broken one with a password", func(c *apiclient.Config) { c.BaseURL = "https://me:" + secret + "@pl ane%zz" }, "not a URL"},
+		{"a broken one with a password", func(c *apiclient.Config) { c.BaseURL = "https://me:" + secret + "@pl ane%zz" }, "is not valid"},
 		{"a query", func(c *apiclient.Config) { c.BaseURL = "https://plane.example.com/?a=b" }, "query"},
 		{"a fragment", func(c *apiclient.Config) { c.BaseURL = "https://plane.example.com/#a" }, "fragment"},
 		{"dots", func(c *apiclient.Config) { c.BaseURL = "https://plane.example.com/a/../b" }, "\"..\""},

@@ -212,7 +212,7 @@ func (r *reader) empty(allowed bool) {
 	}
 	r.found.add(finding{Diagnostic: diag.Diagnostic{
 		Code: "empty", Position: diag.Position{File: r.sources[0].name}, Summary: summary,
-		Hint: "list what the workspace shall hold, such as projects:; to delete what an earlier manifest made, use --prune",
+		Hint: "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune",
 	}})
 }
 

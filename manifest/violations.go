@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -287,7 +288,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		d.Code, d.Summary = "wrong-type", name+" is "+wants(f, member)+", not "+describe(n)
 		d.Hint = typeHint(f, n, member)
 		if f.Type == resource.Number && n.Style&quotedStyles == 0 && json.Valid([]byte(n.Value)) {
-			d.Code, d.Summary = "bad-value", name+" is too large: "+describe(n)
+			d.Code, d.Summary, d.Hint = "bad-value", name+" is too large: "+describe(n), fmt.Sprintf("the largest number is %.2g", math.MaxFloat64)
 		}
 	case v.Keyword == "enum":
 		d.Code, d.Summary = "bad-value", name+" is one of "+strings.Join(f.Enum, ", ")+", not "+quote(text)

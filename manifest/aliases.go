@@ -97,7 +97,7 @@ type merger struct {
 	found  *findings
 	shared map[*node][]*node // what was merged before; only read
 	memo   map[*node][]*node // what this one merged; nil while it is at it
-	expand func(elements int) bool
+	budget *budget
 }
 
 // pairs gives the keys and values of a mapping in turn, its merge keys replaced by
@@ -135,10 +135,10 @@ func (m *merger) pairs(n *node) []*node {
 				have[k.Value] = true
 			}
 		case first != nil:
-			m.found.add(finding{Diagnostic: diag.Diagnostic{
+			m.found.add(diag.Diagnostic{
 				Code: "duplicate-key", Position: position(m.source, key), Summary: "the merge key << is given twice", Hint: "write a list: <<: [*one, *two]",
 				Related: []diag.Related{{Position: position(m.source, first), Note: "first given at"}},
-			}})
+			})
 		default:
 			first = key
 		}
@@ -165,7 +165,7 @@ func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node 
 			continue
 		}
 		pairs := m.pairs(to)
-		if !m.expand(len(pairs) + 1) {
+		if !m.budget.expand(len(pairs) + 1) {
 			return flat
 		}
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -181,7 +181,7 @@ func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node 
 }
 
 func (m *merger) fault(n *node, code, summary, hint string) {
-	m.found.add(finding{Diagnostic: diag.Diagnostic{Code: code, Position: position(m.source, n), Summary: summary, Hint: hint}})
+	m.found.add(diag.Diagnostic{Code: code, Position: position(m.source, n), Summary: summary, Hint: hint})
 }
 
 func isMerge(key *node) bool {

@@ -11,27 +11,47 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// walker finds the objects of one document, in the order in which they are written.
-type walker struct {
-	*reader
-	merger
-	found   *findings
-	source  *source
-	open    []*node // lists and mappings around the place that is looked at, outermost first
-	aliases int     // how many of them an alias led to
-	depth   int
+// collection is what was found in the documents.
+type collection struct {
+	items     items
+	origins   []*resource.Source // by document: where it comes from; nil = not said
+	workspace written
+	full      bool // there are too many objects for the size of the manifests, and that was told
 }
 
-func (w *walker) position(n *node) diag.Position { return position(w.source, n) }
+// written is a text and its place.
+type written struct {
+	text     string
+	position diag.Position
+}
+
+// collector adds the objects of one file to a collection, in the order in which they are written.
+type collector struct {
+	into    *collection
+	kinds   *kindSet
+	checker *schema.Checker
+	budget  *budget
+	found   *findings
+	source  *source
+	merger  merger
+
+	holds     bool    // the file holds anything
+	versioned bool    // it says its version
+	open      []*node // lists and mappings around the place that is looked at, outermost first
+	aliases   int     // how many of them an alias led to
+	depth     int
+}
+
+func (w *collector) position(n *node) diag.Position { return position(w.source, n) }
 
 func position(s *source, n *node) diag.Position {
 	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
 
 // document reads what stands at the top of a document.
-func (w *walker) document(root *node) {
-	number := len(w.origins)
-	w.origins = append(w.origins, nil)
+func (w *collector) document(root *node) {
+	number := len(w.into.origins)
+	w.into.origins = append(w.into.origins, nil)
 	root, done := w.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
@@ -42,19 +62,19 @@ func (w *walker) document(root *node) {
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
 		}
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+		w.found.add(diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nature(root), Hint: hint,
-		}})
+		})
 		return
 	}
 	w.tag(root, "")
-	pairs := w.pairs(root)
+	pairs := w.merger.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
-		w.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint}})
+		w.found.add(diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint})
 		w.versioned = true
 		return
 	}
-	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, reader: w.reader}
+	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1}
 	shell.reset(len(pairs) / 2)
 	shell.names = w.kinds.names
 	instance := map[string]any{}
@@ -104,9 +124,9 @@ func (w *walker) document(root *node) {
 }
 
 // sourceInstance is the source of a document as the schema sees it.
-func (w *walker) sourceInstance(n *node) map[string]any {
+func (w *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
-	pairs := w.pairs(n)
+	pairs := w.merger.pairs(n)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, value := resolved(pairs[i]), resolved(pairs[i+1])
 		switch {
@@ -122,16 +142,16 @@ func (w *walker) sourceInstance(n *node) map[string]any {
 }
 
 // setSource notes where a document comes from. Documents of one source share it.
-func (w *walker) setSource(document int, origin map[string]any) {
+func (w *collector) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
 	s.Workspace, _ = origin[schema.Workspace].(string)
-	for _, other := range w.origins {
+	for _, other := range w.into.origins {
 		if other != nil && *other == *s {
 			s = other
 		}
 	}
-	w.origins[document] = s
+	w.into.origins[document] = s
 }
 
 // otherFile recognises the program's own files that are no manifests.
@@ -153,56 +173,56 @@ func otherFile(pairs []*node) (what, hint string) {
 	return "", ""
 }
 
-func (w *walker) setWorkspace(to written) {
-	switch w.workspace.text {
+func (w *collector) setWorkspace(to written) {
+	switch w.into.workspace.text {
 	case "":
-		w.workspace = to
+		w.into.workspace = to
 	case to.text:
 	default:
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+		w.found.add(diag.Diagnostic{
 			Code: "conflict", Position: to.position, Path: schema.Workspace,
-			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.workspace.text) + " elsewhere",
+			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.into.workspace.text) + " elsewhere",
 			Hint:    "one run works on one workspace",
-			Related: []diag.Related{{Position: w.workspace.position, Note: "first given at"}},
-		}})
+			Related: []diag.Related{{Position: w.into.workspace.position, Note: "first given at"}},
+		})
 	}
 }
 
 // tag reports a tag that was written out and says something else than what is there.
-func (w *walker) tag(n *node, path string) bool {
+func (w *collector) tag(n *node, path string) bool {
 	fault := tagFault(n)
 	if fault != "" {
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+		w.found.add(diag.Diagnostic{
 			Code: "unknown-tag", Position: w.position(n), Path: path, Summary: "the tag " + quote(fault) + " cannot be used here", Hint: "remove it",
-		}})
+		})
 	}
 	return fault != ""
 }
 
 // list finds the objects of a section, and those that are written inside them.
-func (w *walker) list(k *kindInfo, section *node, parent, outer, document int, name string) {
+func (w *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
 	n, done := w.follow(section)
 	defer done()
 	if n == nil || isNull(n) {
 		return
 	}
-	path := func() string { return w.listPath(parent, outer, name) }
+	path := func() string { return w.into.items.listPath(parent, outer, name) }
 	w.tag(n, name)
 	if n.Kind != sequenceNode {
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+		w.found.add(diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(section), Path: path(),
 			Summary: name + " is a list, not " + describe(n), Hint: "begin each " + k.Noun() + " with a hyphen",
-		}})
+		})
 		return
 	}
-	if w.depth++; w.depth > w.limits.Depth {
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+	if w.depth++; w.depth > w.budget.limits.Depth {
+		w.found.add(diag.Diagnostic{
 			Code: "too-deep", Position: w.position(section), Path: path(),
-			Summary: "objects are nested deeper than " + strconv.Itoa(w.limits.Depth) + " levels",
-		}})
+			Summary: "objects are nested deeper than " + strconv.Itoa(w.budget.limits.Depth) + " levels",
+		})
 	} else {
 		for i, entry := range n.Content {
-			if w.tooMany || w.full {
+			if w.budget.tooMany || w.into.full {
 				break
 			}
 			w.entry(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: w.source}, path)
@@ -212,7 +232,7 @@ func (w *walker) list(k *kindInfo, section *node, parent, outer, document int, n
 }
 
 // entry takes one member of a list.
-func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
+func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string) {
 	n, done := w.follow(entry)
 	defer done()
 	if n == nil {
@@ -224,32 +244,32 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
 			hint = "write its fields, such as " + k.Fields[i].Name + ": ..."
 		}
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+		w.found.add(diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
 			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
-		}})
+		})
 		return
 	}
-	if _, most := dense(w.spent.bytes); len(w.items) >= most {
-		w.full = true
-		w.found.add(finding{Diagnostic: diag.Diagnostic{
+	if _, most := dense(w.budget.spent.bytes); len(w.into.items) >= most {
+		w.into.full = true
+		w.found.add(diag.Diagnostic{
 			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
 			Summary: "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", Hint: "split it and apply the parts one after another",
-		}})
+		})
 		return
 	}
 	it.node = n
 	it.line, it.column = entry.Line, entry.Column
-	at := len(w.items)
+	at := len(w.into.items)
 	pairs := n.Content
 	if !short {
-		flat := w.pairs(n)
+		flat := w.merger.pairs(n)
 		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
 		pairs = flat
 	}
-	w.items = append(w.items, it)
+	w.into.items = append(w.into.items, it)
 	if w.aliases > 0 {
-		w.reader.expand(len(pairs) + 1)
+		w.budget.expand(len(pairs) + 1)
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key := pairs[i]
@@ -272,7 +292,7 @@ func (w *walker) entry(k *kindInfo, entry *node, it item, path func() string) {
 
 // follow gives the node that an alias stands for. done must be called when it has
 // been dealt with. The node is nil where the alias stands for something around it.
-func (w *walker) follow(n *node) (to *node, done func()) {
+func (w *collector) follow(n *node) (to *node, done func()) {
 	to = n
 	if n.Kind == aliasNode {
 		if to = resolved(n); to == nil || slices.Contains(w.open, to) {
@@ -290,26 +310,8 @@ func (w *walker) follow(n *node) (to *node, done func()) {
 	}
 }
 
-func cyclicAlias(s *source, n *node) finding {
-	return finding{Diagnostic: diag.Diagnostic{
+func cyclicAlias(s *source, n *node) diag.Diagnostic {
+	return diag.Diagnostic{
 		Code: "alias-cycle", Position: position(s, n), Summary: "the alias *" + clip(n.Value) + " stands for something that it is part of",
-	}}
-}
-
-// listPath is the path of a section in the document.
-func (r *reader) listPath(parent, outer int, name string) string {
-	switch {
-	case outer >= 0:
-		return r.path(outer) + "." + name
-	case parent >= 0:
-		return r.path(parent) + "." + name
-	default:
-		return name
 	}
-}
-
-// path is the place of an object in its document, such as projects[0].work_items[3].
-func (r *reader) path(i int) string {
-	it := &r.items[i]
-	return r.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
 }

@@ -32,7 +32,7 @@ func (c *dependencyCycle) text() string {
 }
 
 // finding puts it at the first of the chain, with the places of the others.
-func (c *dependencyCycle) finding(path string) finding {
+func (c *dependencyCycle) finding(path string) diag.Diagnostic {
 	d := diag.Diagnostic{
 		Code: "reference-cycle", Position: c.values[0].Position, Path: path + "." + c.field, Address: string(c.objects[0].Address),
 		Summary: c.text(), Hint: "remove one " + c.field + " of the chain",
@@ -41,27 +41,27 @@ func (c *dependencyCycle) finding(path string) finding {
 	for i := 1; i < len(c.objects) && i <= most; i++ {
 		d.Related = append(d.Related, diag.Related{Position: c.values[i].Position, Note: quote(c.objects[i].Key) + " has its " + c.field + " at"})
 	}
-	return finding{Diagnostic: d}
+	return d
 }
 
-// cycles reports things that are above themselves by a field that names one of their own kind.
-func (r *reader) cycles() {
+// checkCycles reports things that are above themselves by a field that names one of their own kind.
+func (a *assembly) checkCycles(kinds *kindSet) {
 	type step struct {
 		item int
 		walk int // in which it was first seen
 	}
 	seen := map[*resource.Object]*step{}
 	for _, sorted := range resource.Kinds() { // in an order: what is beyond the limit of findings is the same each time
-		k := r.kinds.byName[sorted.Name]
+		k := kinds.byName[sorted.Name]
 		for _, f := range k.selfRefs {
 			clear(seen)
-			for i := range r.items {
-				if it := &r.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
+			for i := range a.items {
+				if it := &a.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
 					seen[it.object] = &step{item: i, walk: -1}
 				}
 			}
-			for i := range r.items {
-				o := r.items[i].object
+			for i := range a.items {
+				o := a.items[i].object
 				at, starts := seen[o]
 				if !starts || at.walk >= 0 {
 					continue
@@ -74,7 +74,7 @@ func (r *reader) cycles() {
 				if at == nil || at.walk != walk {
 					continue // it ends, or runs into what was walked before
 				}
-				r.found.add(circleAt(f, o).finding(r.path(at.item)))
+				a.found.add(circleAt(f, o).finding(a.items.path(at.item)))
 			}
 		}
 	}

@@ -11,35 +11,43 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// decode turns the nodes of the items from first on into objects and checks
-// each against the schema. drop says that no alias needs a node again.
-func (r *reader) decode(s *source, first int, drop bool) {
-	files := []string{s.name} // all share it
-	for i := range r.items[first:] {
-		r.items[first+i].object = &resource.Object{Files: files}
-	}
-	d := &decoder{
-		reader: r, drop: drop, found: &r.found, instance: map[string]any{},
-		merger:  merger{source: s, found: &r.found, shared: r.flat, memo: map[*node][]*node{}, expand: r.expand},
-		present: properties{found: &r.found, kinds: r.kinds, source: s},
-	}
-	for i := first; i < len(r.items); i++ {
-		d.item(i)
-	}
-}
-
-// decoder decodes objects one after another; what it needs for one it uses again for the next.
+// decoder makes objects of the items of one file and checks each by itself; what it needs for one it uses again for the next.
 type decoder struct {
-	*reader
-	merger
-	found    *findings
-	drop     bool
+	items   items
+	origins []*resource.Source
+	budget  *budget
+	checker *schema.Checker
+	found   *findings
+	source  *source
+	merger  merger
+	drop    bool // no alias needs a node again
+
 	present  properties
 	instance map[string]any   // what the object carries, as the schema sees it
 	unknown  []string         // properties that the kind does not have
 	broken   []string         // properties that were reported already
 	fields   []*node          // by the index of the kind's field
 	origin   *resource.Source // of the document that the object is in
+}
+
+// newDecoder takes the merged mappings that collecting found.
+func newDecoder(r *reader, s *source, flat map[*node][]*node) *decoder {
+	return &decoder{
+		items: r.all.items, origins: r.all.origins, budget: r.budget, checker: r.checker, found: r.found, source: s,
+		merger:  merger{source: s, found: r.found, shared: flat, memo: map[*node][]*node{}, budget: r.budget},
+		present: properties{found: r.found, kinds: r.kinds, source: s, items: r.all.items}, instance: map[string]any{},
+	}
+}
+
+// decode decodes the items from first on.
+func (d *decoder) decode(first int) {
+	files := []string{d.source.name} // all share it
+	for i := range d.items[first:] {
+		d.items[first+i].object = &resource.Object{Files: files}
+	}
+	for i := first; i < len(d.items); i++ {
+		d.item(i)
+	}
 }
 
 // item decodes one item.
@@ -58,7 +66,7 @@ func (d *decoder) item(i int) {
 	d.origin = d.origins[it.document]
 	clear(d.instance)
 	d.unknown, d.broken = d.unknown[:0], d.broken[:0]
-	d.present.item, d.present.reader, d.present.kind = i, d.reader, k
+	d.present.item, d.present.kind = i, k
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
 	if it.node.Kind == scalarNode {
 		d.present.reset(0)
@@ -116,7 +124,7 @@ func (d *decoder) properties(it *item) {
 	k, o := it.kind, it.object
 	pairs := it.node.Content
 	if it.merges {
-		pairs = d.pairs(it.node)
+		pairs = d.merger.pairs(it.node)
 	}
 	d.present.reset(len(pairs) / 2)
 	if fault := tagFault(it.node); fault != "" {
@@ -170,7 +178,7 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 	}
 	d.present.within = name + "."
 	defer func() { d.present.within = "" }()
-	pairs := d.pairs(to)
+	pairs := d.merger.pairs(to)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		full, ok := d.present.key(pairs[i], pairs[i+1])
 		if !ok {
@@ -202,8 +210,8 @@ func (d *decoder) text(name string, n *node) (text string, instance any, ok bool
 		return "", nil, false
 	case n.Kind != scalarNode || isNull(n):
 		return "", textInstance(n), true
-	case len(n.Value) > d.limits.ScalarBytes:
-		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.limits.ScalarBytes)), "the service takes no more in one request")
+	case len(n.Value) > d.budget.limits.ScalarBytes:
+		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.budget.limits.ScalarBytes)), "the service takes no more in one request")
 		return "", nil, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
 		text = lineEnds(n.Value)
@@ -220,7 +228,7 @@ func (d *decoder) text(name string, n *node) (text string, instance any, ok bool
 func (d *decoder) deref(name string, n *node) *node {
 	to := resolved(n)
 	if to == nil {
-		d.found.add(cyclicAlias(d.present.source, n))
+		d.found.add(cyclicAlias(d.source, n))
 		d.broken = append(d.broken, name)
 		return nil
 	}
@@ -233,17 +241,17 @@ func (d *decoder) deref(name string, n *node) *node {
 }
 
 func (d *decoder) tag(n *node, tag string) {
-	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "unknown-tag", Position: position(d.present.source, n), Path: d.path(d.present.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
-	}})
+	d.found.add(diag.Diagnostic{
+		Code: "unknown-tag", Position: position(d.source, n), Path: d.items.path(d.present.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
+	})
 }
 
 // report reports a property.
 func (d *decoder) report(name string, n *node, code, summary, hint string) {
 	d.broken = append(d.broken, name)
-	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: code, Position: position(d.present.source, n), Path: d.path(d.present.item) + "." + name, Summary: summary, Hint: hint,
-	}})
+	d.found.add(diag.Diagnostic{
+		Code: code, Position: position(d.source, n), Path: d.items.path(d.present.item) + "." + name, Summary: summary, Hint: hint,
+	})
 }
 
 // textInstance is a node as the schema sees it where a text is expected.
@@ -295,7 +303,7 @@ func (d *decoder) decodeFields(it *item) {
 
 // field takes one field.
 func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
-	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.present.source, n)})
+	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.source, n)})
 	v := &o.Values[len(o.Values)-1]
 	clears := f.Clear != resource.ClearNever
 	var instance any
@@ -351,7 +359,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	if list.Kind != sequenceNode {
 		return textInstance(list), true
 	}
-	if !d.reader.expand(len(list.Content)) { // an alias may stand for it, or for something around it
+	if !d.budget.expand(len(list.Content)) { // an alias may stand for it, or for something around it
 		d.broken = append(d.broken, f.Path()) // told for the whole file
 		return nil, false
 	}
@@ -370,7 +378,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 			return nil, false
 		}
 		entries[i] = one
-		v.Refs[i] = d.reference(text, position(d.present.source, entry))
+		v.Refs[i] = d.reference(text, position(d.source, entry))
 		v.Refs[i].Attribute = said
 	}
 	return entries, true

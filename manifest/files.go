@@ -68,10 +68,10 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if len(inside) == 0 {
-			found.add(finding{Diagnostic: diag.Diagnostic{
+			found.add(diag.Diagnostic{
 				Code: "no-manifest", Position: diag.Position{File: name},
 				Summary: "the directory holds no *.yaml and no *.yml", Hint: "folders within it are not looked into",
-			}})
+			})
 		}
 		for _, file := range inside {
 			info, err := within(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
@@ -119,7 +119,7 @@ func manifestsIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-func unreadable(name string, err error) finding {
+func unreadable(name string, err error) diag.Diagnostic {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
@@ -132,9 +132,9 @@ func unreadable(name string, err error) finding {
 		err = errors.New("it leads outside the folder")
 		hint = "name the file itself with -f, if it is a manifest"
 	}
-	return finding{Diagnostic: diag.Diagnostic{
+	return diag.Diagnostic{
 		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + err.Error(), Hint: hint,
-	}}
+	}
 }
 
 // read hands every document of the source to each, with a guess at how many
@@ -151,10 +151,10 @@ func (s *source) read(ctx context.Context, limits Limits, spent *spending, found
 	err = documents(scan, func(root *node) { each(root, scan.hyphens) })
 	switch {
 	case scan.finding != nil:
-		found.add(finding{Diagnostic: *scan.finding})
+		found.add(*scan.finding)
 		return scan.anchors, false
 	case err != nil:
-		found.add(finding{Diagnostic: syntaxError(s.name, err, string(scan.kept))})
+		found.add(syntaxError(s.name, err, string(scan.kept)))
 		return scan.anchors, false
 	}
 	return scan.anchors, true

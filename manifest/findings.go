@@ -21,14 +21,15 @@ type findings struct {
 	dropped int // errors beyond
 }
 
-func (f *findings) add(n finding) {
-	if f.full() {
-		if n.Severity == diag.Error {
-			f.dropped++
-		}
-		return
+func (f *findings) add(d diag.Diagnostic) { f.addNear(d, nil) }
+
+// addNear adds a finding whose hint is looked for if it is told.
+func (f *findings) addNear(d diag.Diagnostic, near func() string) {
+	if !f.full() {
+		f.list = append(f.list, finding{d, near})
+	} else if d.Severity == diag.Error {
+		f.dropped++
 	}
-	f.list = append(f.list, n)
 }
 
 // full reports that no more findings will be told, so that none has to be put into words.

@@ -21,7 +21,7 @@ func (d *decoder) json(name string, n *node) (text string, instance any, ok bool
 	if to.Kind != mappingNode {
 		return "", textInstance(to), true
 	}
-	w := jsonWriter{decoder: d, name: name}
+	w := jsonWriter{d: d, name: name}
 	w.child(n, 0)
 	if w.failed {
 		d.broken = append(d.broken, name)
@@ -31,7 +31,7 @@ func (d *decoder) json(name string, n *node) (text string, instance any, ok bool
 }
 
 type jsonWriter struct {
-	*decoder
+	d       *decoder
 	name    string
 	buf     bytes.Buffer
 	open    []*node // what is being written, outermost first
@@ -44,11 +44,11 @@ func (w *jsonWriter) child(n *node, depth int) {
 	to := resolved(n)
 	if to == nil || n.Kind == aliasNode && slices.Contains(w.open, to) {
 		w.failed = true
-		w.found.add(cyclicAlias(w.present.source, n))
+		w.d.found.add(cyclicAlias(w.d.source, n))
 		return
 	}
-	if depth > w.limits.Depth {
-		w.bad(n, "too-deep", w.name+" is nested deeper than "+strconv.Itoa(w.limits.Depth)+" levels", "")
+	if depth > w.d.budget.limits.Depth {
+		w.bad(n, "too-deep", w.name+" is nested deeper than "+strconv.Itoa(w.d.budget.limits.Depth)+" levels", "")
 		return
 	}
 	if fault := tagFault(to); fault != "" {
@@ -74,7 +74,7 @@ func (w *jsonWriter) child(n *node, depth int) {
 
 // spend counts the elements that an alias adds.
 func (w *jsonWriter) spend(elements int) bool {
-	if w.aliases > 0 && !w.reader.expand(elements+1) {
+	if w.aliases > 0 && !w.d.budget.expand(elements+1) {
 		w.failed = true // told for the whole file
 	}
 	return !w.failed || w.aliases == 0
@@ -95,7 +95,7 @@ func (w *jsonWriter) sequence(n *node, depth int) {
 }
 
 func (w *jsonWriter) mapping(n *node, depth int) {
-	pairs := w.pairs(n)
+	pairs := w.d.merger.pairs(n)
 	if !w.spend(len(pairs)) {
 		return
 	}
@@ -118,7 +118,7 @@ func (w *jsonWriter) mapping(n *node, depth int) {
 		if i > 0 {
 			if members[i-1].name == m.name {
 				w.failed = true
-				w.found.add(duplicateKey(w.present.source, m.name, members[i-1].key, m.key, w.path(w.present.item)+"."+w.name))
+				w.d.found.add(duplicateKey(w.d.source, m.name, members[i-1].key, m.key, w.d.items.path(w.d.present.item)+"."+w.name))
 				continue
 			}
 			w.buf.WriteByte(',')
@@ -162,7 +162,7 @@ func (w *jsonWriter) text(n *node, text string) {
 
 func (w *jsonWriter) bad(n *node, code, summary, hint string) {
 	w.failed = true
-	w.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: code, Position: position(w.present.source, n), Path: w.path(w.present.item) + "." + w.name, Summary: summary, Hint: hint,
-	}})
+	w.d.found.add(diag.Diagnostic{
+		Code: code, Position: position(w.d.source, n), Path: w.d.items.path(w.d.present.item) + "." + w.name, Summary: summary, Hint: hint,
+	})
 }

@@ -48,7 +48,7 @@ func (d *decoder) readBool(name string, n *node) *bool {
 }
 
 // joinLifecycle puts what a later document says of an object's coming and going to what an earlier one says.
-func (r *reader) joinLifecycle(i int, to, from *resource.Object) {
+func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 	for _, key := range from.Previously {
 		if !slices.Contains(to.Previously, key) {
 			to.Previously = append(to.Previously, key)
@@ -58,20 +58,20 @@ func (r *reader) joinLifecycle(i int, to, from *resource.Object) {
 	case to.Protect == nil:
 		to.Protect = from.Protect
 	case from.Protect != nil && *from.Protect != *to.Protect:
-		r.conflict(i, schema.Protect, strconv.FormatBool(*from.Protect), strconv.FormatBool(*to.Protect), from.Position, to.Position)
+		a.conflict(i, schema.Protect, strconv.FormatBool(*from.Protect), strconv.FormatBool(*to.Protect), from.Position, to.Position)
 	}
 	to.NoCreate = to.NoCreate || from.NoCreate
 }
 
 // checkPreviously reports keys that are said to be given up and are in use.
-func (r *reader) checkPreviously() {
-	for i := range r.items {
-		it := &r.items[i]
+func (a *assembly) checkPreviously() {
+	for i := range a.items {
+		it := &a.items[i]
 		if it.mergedInto >= 0 {
 			continue
 		}
 		for _, key := range it.object.Previously {
-			first, used := r.index[objectKey{it.kind, it.parent, key}]
+			first, used := a.index[objectKey{it.kind, it.parent, key}]
 			if !used {
 				continue
 			}
@@ -79,12 +79,12 @@ func (r *reader) checkPreviously() {
 			if first == i {
 				summary = quote(key) + " is the key that it has"
 			}
-			other := r.items[first].object
-			r.found.add(finding{Diagnostic: diag.Diagnostic{
-				Code: "still-there", Position: it.object.Position, Path: r.path(i) + "." + schema.Previously, Address: string(it.object.Address),
+			other := a.items[first].object
+			a.found.add(diag.Diagnostic{
+				Code: "still-there", Position: it.object.Position, Path: a.items.path(i) + "." + schema.Previously, Address: string(it.object.Address),
 				Summary: summary, Hint: "write a key there that nothing has any more",
 				Related: []diag.Related{{Position: other.Position, Note: "it is at"}},
-			}})
+			})
 		}
 	}
 }

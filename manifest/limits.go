@@ -47,3 +47,22 @@ func bytesText(n int64) string {
 }
 
 func runeName(r rune) string { return fmt.Sprintf("U+%04X", r) }
+
+// budget is what the files of one call of Load may cost, and cost so far.
+type budget struct {
+	limits   Limits
+	spent    spending
+	expanded int64 // elements reached through aliases and merge keys
+	tooMany  bool  // the limit on them was passed, which is told once a file
+}
+
+// expand counts what aliases and merge keys add, and reports whether it is still within the limit.
+func (b *budget) expand(elements int) bool {
+	limit := int64(b.limits.Expanded)
+	if limit <= 0 {
+		limit = 100_000 + 2*int64(b.spent.elements)
+	}
+	b.expanded += int64(elements)
+	b.tooMany = b.tooMany || b.expanded > limit
+	return b.expanded <= limit
+}

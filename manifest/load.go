@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -58,93 +58,114 @@ func (m *Manifest) RenameSources(names map[string]string) {
 // the order of their places. Unless one of them is an error, the manifest is
 // complete; otherwise it holds no objects.
 func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
-	go schema.New() //nolint:errcheck // the error is met below; meanwhile the first file is decoded
-	limits := opts.Limits.withDefaults()
-	r := &reader{
-		limits: limits,
-		kinds:  newKindSet(),
-		found:  findings{max: limits.Findings},
-		flat:   map[*node][]*node{},
-	}
-	r.identifiers = r.kinds.identifiers()
 	m := &Manifest{Dir: "."}
-	r.sources = sources(names, opts.Stdin, &r.found)
-	r.incomplete = r.found.hasErrors()
-	defer func() {
-		for _, s := range r.sources {
-			s.close()
-		}
-	}()
-	if len(names) == 0 {
-		r.found.add(finding{Diagnostic: diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"}})
-	}
-	for i, s := range r.sources {
-		m.Files = append(m.Files, s.name)
-		if i == 0 {
-			m.Dir = filepath.Clean(s.dir)
-		}
-		r.readFile(ctx, s)
-	}
-	m.Workspace, m.WorkspacePosition = r.workspace.text, r.workspace.position
 	checker, err := schema.New()
 	if err != nil {
 		return m, diag.List{{Code: "schema", Summary: err.Error()}}
 	}
+	limits := opts.Limits.withDefaults()
+	found := &findings{max: limits.Findings}
+	files := sources(names, opts.Stdin, found)
+	defer func() {
+		for _, s := range files {
+			s.close()
+		}
+	}()
+	if len(names) == 0 {
+		found.add(diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"})
+	}
+	r := &reader{kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
+	for i, s := range files {
+		m.Files = append(m.Files, s.name)
+		if i == 0 {
+			m.Dir = filepath.Clean(s.dir)
+		}
+		r.file(ctx, s)
+	}
+	m.Workspace, m.WorkspacePosition = r.all.workspace.text, r.all.workspace.position
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
 		if vs := checker.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
-			r.found.add(finding{Diagnostic: diag.Diagnostic{
-				Code: "bad-workspace", Summary: "\"" + clip(opts.Workspace) + "\" is no workspace slug",
+			found.add(diag.Diagnostic{
+				Code: "bad-workspace", Summary: quote(opts.Workspace) + " is no workspace slug",
 				Hint: "take the slug as the workspace's web address shows it: letters, digits, - and _",
-			}})
+			})
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return m, diag.List{{Code: "interrupted", Summary: "reading was interrupted"}}
 	}
-	r.empty(opts.AllowEmpty)
-	r.assemble()
-	r.resolve()
-	r.cycles()
-	r.checkPreviously()
-	failed := r.found.hasErrors()
-	list := r.found.diagnostics()
-	if failed || ctx.Err() != nil {
-		return m, list
+	if !opts.AllowEmpty && r.complete && len(r.all.items) == 0 && len(files) > 0 && !found.hasErrors() {
+		found.add(empty(files))
 	}
-	m.Objects = r.ordered()
-	return m, list
+	merged := merge(r.all.items, found)
+	resolve(merged, r.kinds, r.complete)
+	merged.checkRelations()
+	merged.checkCycles(r.kinds)
+	merged.checkPreviously()
+	if found.hasErrors() || ctx.Err() != nil {
+		return m, found.diagnostics()
+	}
+	m.Objects = merged.objects()
+	return m, found.diagnostics()
 }
 
-// reader holds what one call of Load gathers.
+// reader reads files, and decodes what it finds in them.
 type reader struct {
-	limits      Limits
-	checker     *schema.Checker
-	kinds       *kindSet
-	identifiers map[string]*regexp.Regexp
-	found       findings
-	sources     []*source
-	spent       spending
-	expanded    int64 // elements reached through aliases and merge keys
-	tooMany     bool  // the limit on them was passed, and told
-	workspace   written
-	origins     []*resource.Source // by document: where it comes from; nil = not said
-	full        bool               // there are too many things for the size of the manifests, and that was told
-	holds       bool               // the file that is being read holds anything
-	versioned   bool               // it says its version
-	incomplete  bool               // something could not be read, so what is not there may still be in a manifest
-
-	items []item
-	flat  map[*node][]*node // mappings with merge keys, merged; of the file that is being read
-
-	index map[objectKey]int // of items
-	known map[identityKey]int
+	all      collection
+	kinds    *kindSet
+	checker  *schema.Checker
+	budget   *budget
+	found    *findings
+	complete bool // everything could be read: what is not there is in no manifest
 }
 
-// written is a text and its place.
-type written struct {
-	text     string
-	position diag.Position
+// file reads one file: it collects the objects of its documents, then decodes them.
+func (r *reader) file(ctx context.Context, s *source) {
+	first := len(r.all.items)
+	flat := map[*node][]*node{}
+	c := &collector{
+		into: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s,
+		merger: merger{source: s, found: r.found, memo: flat, budget: r.budget},
+	}
+	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, func(root *node, things int) {
+		const most = 1 << 20 // a guess is not worth more room
+		if more := min(things, most) - (len(r.all.items) - first); more > 0 {
+			r.all.items = slices.Grow(r.all.items, more)
+		}
+		c.document(root)
+	})
+	r.complete = r.complete && complete
+	if complete && c.holds && !c.versioned {
+		r.found.add(diag.Diagnostic{
+			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
+		})
+	}
+	if r.all.full || r.budget.tooMany { // nothing is looked at that was not worth its memory
+		r.all.items, r.complete = r.all.items[:first], false
+	}
+	d := newDecoder(r, s, flat)
+	d.drop = !anchors
+	d.decode(first)
+	if r.budget.tooMany {
+		r.budget.tooMany = false
+		r.found.add(diag.Diagnostic{
+			Code: "alias-expansion", Position: diag.Position{File: s.name},
+			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
+		})
+	}
+}
+
+// empty reports that nothing is in any of the manifests.
+func empty(files []*source) diag.Diagnostic {
+	summary := "there is nothing in the manifest"
+	if len(files) > 1 {
+		summary = "there is nothing in any of the " + diag.Count(len(files), "manifest")
+	}
+	return diag.Diagnostic{
+		Code: "empty", Position: diag.Position{File: files[0].name}, Summary: summary,
+		Hint: "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune",
+	}
 }
 
 // item is one object as it was found in a document.
@@ -165,74 +186,33 @@ type item struct {
 	merges     bool // the mapping has merge keys
 }
 
-// readFile reads one file: the documents one after another, their objects on all cores.
-func (r *reader) readFile(ctx context.Context, s *source) {
-	first := len(r.items)
-	clear(r.flat)
-	r.holds, r.versioned = false, false
-	m := merger{source: s, found: &r.found, memo: r.flat, expand: r.expand}
-	anchors, complete := s.read(ctx, r.limits, &r.spent, &r.found, func(root *node, things int) {
-		const most = 1 << 20 // a guess is not worth more room
-		if more := min(things, most) - (len(r.items) - first); more > 0 {
-			r.items = slices.Grow(r.items, more)
-		}
-		if r.checker, _ = schema.New(); r.checker == nil {
-			return // told at the end
-		}
-		w := &walker{reader: r, merger: m, found: &r.found, source: s}
-		w.document(root)
-	})
-	r.incomplete = r.incomplete || !complete
-	if complete && r.holds && !r.versioned {
-		r.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
-		}})
-	}
-	if r.full || r.tooMany { // nothing is looked at that was not worth its memory
-		r.items, r.incomplete = r.items[:first], true
-	}
-	r.decode(s, first, !anchors)
-	if r.tooMany {
-		r.tooMany = false
-		r.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "alias-expansion", Position: diag.Position{File: s.name},
-			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
-		}})
+// items are the objects of all documents.
+type items []item
+
+// listPath is the path of a section in the document.
+func (list items) listPath(parent, outer int, name string) string {
+	switch {
+	case outer >= 0:
+		return list.path(outer) + "." + name
+	case parent >= 0:
+		return list.path(parent) + "." + name
+	default:
+		return name
 	}
 }
 
-// empty reports that nothing is in any of the manifests, unless that may be.
-func (r *reader) empty(allowed bool) {
-	if allowed || r.incomplete || len(r.items) > 0 || len(r.sources) == 0 || r.found.hasErrors() {
-		return
-	}
-	summary := "there is nothing in the manifest"
-	if len(r.sources) > 1 {
-		summary = "there is nothing in any of the " + diag.Count(len(r.sources), "manifest")
-	}
-	r.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "empty", Position: diag.Position{File: r.sources[0].name}, Summary: summary,
-		Hint: "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune",
-	}})
+// path is the place of an object in its document, such as projects[0].work_items[3].
+func (list items) path(i int) string {
+	it := &list[i]
+	return list.listPath(it.parent, it.outer, it.kind.Section) + "[" + strconv.Itoa(it.index) + "]"
 }
 
-// expand counts what aliases and merge keys add, and reports whether it is still within the limit.
-func (r *reader) expand(elements int) bool {
-	limit := int64(r.limits.Expanded)
-	if limit <= 0 {
-		limit = 100_000 + 2*int64(r.spent.elements)
-	}
-	r.expanded += int64(elements)
-	r.tooMany = r.tooMany || r.expanded > limit
-	return r.expanded <= limit
-}
-
-// ordered gives the objects, those that were merged only once.
-func (r *reader) ordered() []*resource.Object {
-	list := make([]*resource.Object, 0, len(r.items))
-	for i := range r.items {
-		if r.items[i].mergedInto < 0 {
-			o := r.items[i].object
+// objects gives the objects in their order, each once.
+func (a *assembly) objects() []*resource.Object {
+	list := make([]*resource.Object, 0, len(a.items))
+	for i := range a.items {
+		if a.items[i].mergedInto < 0 {
+			o := a.items[i].object
 			list = append(list, o)
 			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
 				switchOn(o.Parent, o)

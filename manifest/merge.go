@@ -24,53 +24,61 @@ type identityKey struct {
 	text   string
 }
 
-// assemble gives every object its key and address, and puts together what several documents say of one thing.
-func (r *reader) assemble() {
-	r.index = make(map[objectKey]int, len(r.items))
-	r.known = map[identityKey]int{}
+// assembly is the objects after what several documents say of one was put together.
+type assembly struct {
+	items items
+	found *findings
+	index map[objectKey]int   // of items, by kind, parent and key
+	known map[identityKey]int // of items, by ID and by readable identifier
+}
+
+// merge gives every object its key and address, and puts together what several documents say of one object.
+func merge(items items, found *findings) *assembly {
+	a := &assembly{items: items, found: found, index: make(map[objectKey]int, len(items)), known: map[identityKey]int{}}
 	names := map[objectKey]int{}
 	var merged []int
-	for i := range r.items {
-		it := &r.items[i]
-		if it.parent >= 0 && r.items[it.parent].mergedInto >= 0 {
-			it.parent = r.items[it.parent].mergedInto
-			it.object.Parent = r.items[it.parent].object
+	for i := range a.items {
+		it := &a.items[i]
+		if it.parent >= 0 && a.items[it.parent].mergedInto >= 0 {
+			it.parent = a.items[it.parent].mergedInto
+			it.object.Parent = a.items[it.parent].object
 		}
 		at := i
-		derived := r.derive(at)
+		derived := a.derive(at)
 		key := objectKey{it.kind, it.parent, it.object.Key}
-		if first, twice := r.index[key]; twice {
-			if it.kind.creates || r.items[first].document == it.document {
-				r.equalKeys(at, first, derived)
+		if first, twice := a.index[key]; twice {
+			if it.kind.creates || a.items[first].document == it.document {
+				a.equalKeys(at, first, derived)
 				it.mergedInto = -1
 			} else {
-				r.join(first, at)
+				a.join(first, at)
 				it.mergedInto = first
 				merged = append(merged, first)
 				continue
 			}
 		} else {
-			r.index[key] = at
+			a.index[key] = at
 		}
-		r.address(it)
-		r.checkUniqueID(it, at, it.object.ID)
-		r.checkUniqueID(it, at, it.object.Identifier)
-		r.checkUniqueName(names, it, at)
+		a.address(it)
+		a.checkUniqueID(it, at, it.object.ID)
+		a.checkUniqueID(it, at, it.object.Identifier)
+		a.checkUniqueName(names, it, at)
 		if it.outer >= 0 {
 			if v, ok := it.object.Value(it.kind.ParentField); ok && len(v.Refs) == 1 {
-				outer := r.items[it.outer].object
+				outer := a.items[it.outer].object
 				v.Refs[0].Text, v.Text = outer.Key, outer.Key
 			}
 		}
 	}
 	for _, first := range merged { // an ID may have come with a later document
-		it := &r.items[first]
-		r.checkUniqueID(it, first, it.object.ID)
-		r.checkUniqueID(it, first, it.object.Identifier)
+		it := &a.items[first]
+		a.checkUniqueID(it, first, it.object.ID)
+		a.checkUniqueID(it, first, it.object.Identifier)
 	}
+	return a
 }
 
-func (r *reader) address(it *item) {
+func (a *assembly) address(it *item) {
 	if it.parent < 0 {
 		it.object.Address = resource.NewAddress(it.kind.Name, it.object.Key)
 		return
@@ -79,8 +87,8 @@ func (r *reader) address(it *item) {
 }
 
 // derive gives the object a key if none is written, and reports from what.
-func (r *reader) derive(i int) (from string) {
-	it := &r.items[i]
+func (a *assembly) derive(i int) (from string) {
+	it := &a.items[i]
 	o := it.object
 	if o.Key != "" {
 		return ""
@@ -106,19 +114,19 @@ func (r *reader) derive(i int) (from string) {
 	}
 	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
-		r.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "missing-key", Position: o.Position, Path: r.path(i), Summary: "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
+		a.found.add(diag.Diagnostic{
+			Code: "missing-key", Position: o.Position, Path: a.items.path(i), Summary: "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
 			Hint: "write a key",
-		}})
+		})
 	}
 	return ""
 }
 
 // equalKeys reports two objects with one key.
-func (r *reader) equalKeys(i, first int, derived string) {
-	it, other := &r.items[i], &r.items[first]
+func (a *assembly) equalKeys(i, first int, derived string) {
+	it, other := &a.items[i], &a.items[first]
 	d := diag.Diagnostic{
-		Code: "duplicate-object-key", Position: it.object.Position, Path: r.path(i), Address: string(other.object.Address),
+		Code: "duplicate-object-key", Position: it.object.Position, Path: a.items.path(i), Address: string(other.object.Address),
 		Summary: "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key),
 		Hint:    "give one of them another key",
 		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
@@ -132,38 +140,38 @@ func (r *reader) equalKeys(i, first int, derived string) {
 			d.Summary, d.Hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
 		}
 	}
-	r.found.add(finding{Diagnostic: d})
+	a.found.add(d)
 }
 
 // checkUniqueID reports a second object that claims the same thing of the service.
-func (r *reader) checkUniqueID(it *item, i int, id string) {
+func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	if id == "" {
 		return
 	}
 	key := identityKey{it.kind, it.object.Source, id}
-	first, twice := r.known[key]
+	first, twice := a.known[key]
 	if !twice {
-		r.known[key] = i
+		a.known[key] = i
 		return
 	}
-	other := &r.items[first]
-	if first == i || r.index[objectKey{it.kind, it.parent, it.object.Key}] != i {
+	other := &a.items[first]
+	if first == i || a.index[objectKey{it.kind, it.parent, it.object.Key}] != i {
 		return // the same one, or reported for its key
 	}
 	hint := "write each object once"
 	if !it.kind.creates {
 		hint = "to add to the first, write key: " + other.object.Key
 	}
-	r.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "duplicate-id", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
+	a.found.add(diag.Diagnostic{
+		Code: "duplicate-id", Position: it.object.Position, Path: a.items.path(i), Address: string(it.object.Address),
 		Summary: "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), Hint: hint,
 		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
-	}})
+	})
 }
 
 // checkUniqueName reports two objects of one name, if that is by what such things are found, or
 // if the service refuses the second.
-func (r *reader) checkUniqueName(names map[objectKey]int, it *item, i int) {
+func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	if it.kind.AdoptOnRequestOnly {
 		return
 	}
@@ -179,26 +187,26 @@ func (r *reader) checkUniqueName(names map[objectKey]int, it *item, i int) {
 			names[key] = i
 			continue
 		}
-		if r.items[first].object.Key == it.object.Key {
+		if a.items[first].object.Key == it.object.Key {
 			continue // reported for that
 		}
 		hint := "they are told apart by it: change one, or give an id"
 		if f.Unique {
 			hint = "the service takes it once: change one"
 		}
-		r.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: "duplicate-name", Position: it.object.Position, Path: r.path(i), Address: string(it.object.Address),
+		a.found.add(diag.Diagnostic{
+			Code: "duplicate-name", Position: it.object.Position, Path: a.items.path(i), Address: string(it.object.Address),
 			Summary: "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), Hint: hint,
-			Related: []diag.Related{{Position: r.items[first].object.Position, Note: "the first is at"}},
-		}})
+			Related: []diag.Related{{Position: a.items[first].object.Position, Note: "the first is at"}},
+		})
 	}
 }
 
 // join puts what a later document says of a thing to what an earlier one says.
-func (r *reader) join(first, i int) {
-	to, from := r.items[first].object, r.items[i].object
-	r.joinIdentity(first, i, to, from)
-	r.joinLifecycle(i, to, from)
+func (a *assembly) join(first, i int) {
+	to, from := a.items[first].object, a.items[i].object
+	a.joinIdentity(first, i, to, from)
+	a.joinLifecycle(i, to, from)
 	for _, file := range from.Files {
 		if at, found := slices.BinarySearch(to.Files, file); !found {
 			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // a file's things share the list
@@ -210,11 +218,11 @@ func (r *reader) join(first, i int) {
 		switch {
 		case !ok:
 			if other := sameWire(to, v.Field); other != nil {
-				r.found.add(finding{Diagnostic: diag.Diagnostic{
-					Code: "exclusive", Position: v.Position, Path: r.path(i) + "." + v.Field.Name,
+				a.found.add(diag.Diagnostic{
+					Code: "exclusive", Position: v.Position, Path: a.items.path(i) + "." + v.Field.Name,
 					Summary: other.Field.Name + " and " + v.Field.Name + " say the same thing in two ways", Hint: "keep one of them",
 					Related: []diag.Related{{Position: other.Position, Note: other.Field.Name + " is at"}},
-				}})
+				})
 				continue
 			}
 			to.Values = insert(to, *v)
@@ -228,48 +236,48 @@ func (r *reader) join(first, i int) {
 					have.Refs = slices.Clone(have.Refs)
 					have.Refs[at].Attribute = ref.Attribute
 				case ref.Attribute != "" && ref.Attribute != have.Refs[at].Attribute:
-					r.conflict(i, v.Field.Name, quote(ref.Attribute), quote(have.Refs[at].Attribute), ref.Position, have.Refs[at].Position)
+					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(have.Refs[at].Attribute), ref.Position, have.Refs[at].Position)
 				}
 			}
 		case v.Text != have.Text || v.Null != have.Null:
-			r.conflict(i, v.Field.Name, shown(v), shown(have), v.Position, have.Position)
+			a.conflict(i, v.Field.Name, shown(v), shown(have), v.Position, have.Position)
 		}
 	}
-	r.items[first].ok = r.items[first].ok && r.items[i].ok
+	a.items[first].ok = a.items[first].ok && a.items[i].ok
 }
 
 // joinIdentity puts together which thing of the service is meant. IDs of two
 // sources are two names of one thing: the one that belongs to no source is kept.
-func (r *reader) joinIdentity(first, i int, to, from *resource.Object) {
+func (a *assembly) joinIdentity(first, i int, to, from *resource.Object) {
 	if from.ID != "" {
-		r.known[identityKey{r.items[i].kind, from.Source, from.ID}] = first
+		a.known[identityKey{a.items[i].kind, from.Source, from.ID}] = first
 	}
 	switch {
 	case from.ID == "":
 	case to.ID == "", from.Source == nil && to.Source != nil:
 		to.ID, to.Source = from.ID, from.Source
 	case from.Source == to.Source:
-		r.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
+		a.joinText(i, schema.ObjectID, &to.ID, from.ID, to.Position)
 	}
-	r.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
+	a.joinText(i, schema.Identifier, &to.Identifier, from.Identifier, to.Position)
 }
 
-func (r *reader) joinText(i int, name string, to *string, from string, at diag.Position) {
+func (a *assembly) joinText(i int, name string, to *string, from string, at diag.Position) {
 	switch {
 	case from == "" || *to == from:
 	case *to == "":
 		*to = from
 	default:
-		r.conflict(i, name, quote(from), quote(*to), r.items[i].object.Position, at)
+		a.conflict(i, name, quote(from), quote(*to), a.items[i].object.Position, at)
 	}
 }
 
-func (r *reader) conflict(i int, name, here, there string, at, other diag.Position) {
-	r.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "conflict", Position: at, Path: r.path(i) + "." + name, Address: string(r.items[i].object.Address),
+func (a *assembly) conflict(i int, name, here, there string, at, other diag.Position) {
+	a.found.add(diag.Diagnostic{
+		Code: "conflict", Position: at, Path: a.items.path(i) + "." + name, Address: string(a.items[i].object.Address),
 		Summary: name + " is " + here + " here and " + there + " elsewhere", Hint: "write it once",
 		Related: []diag.Related{{Position: other, Note: "first given at"}},
-	}})
+	})
 }
 
 func shown(v *resource.Value) string {

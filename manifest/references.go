@@ -32,7 +32,11 @@ type namesake struct {
 
 // resolver finds what references name.
 type resolver struct {
-	*reader
+	all         *assembly
+	kinds       *kindSet
+	complete    bool // what is in no manifest that was read is in none
+	identifiers map[string]*regexp.Regexp
+
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
 
@@ -40,10 +44,10 @@ type resolver struct {
 }
 
 // resolve points every reference at what it names.
-func (r *reader) resolve() {
-	s := &resolver{reader: r, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
-	for i := range r.items {
-		it := &r.items[i]
+func resolve(all *assembly, kinds *kindSet, complete bool) {
+	s := &resolver{all: all, kinds: kinds, complete: complete, identifiers: kinds.identifiers(), listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
+	for i := range all.items {
+		it := &all.items[i]
 		if it.mergedInto >= 0 || !it.kind.target {
 			continue
 		}
@@ -55,25 +59,24 @@ func (r *reader) resolve() {
 			s.indexName(it, i, it.object.Text(f.Name))
 		}
 	}
-	for i := range r.items {
-		if it := &r.items[i]; it.mergedInto < 0 && it.kind.refs {
+	for i := range all.items {
+		if it := &all.items[i]; it.mergedInto < 0 && it.kind.refs {
 			s.object(i)
 		}
 	}
 	s.warn()
-	r.contradictions()
 }
 
-// contradictions reports relations that go both ways and can only go one, such as
+// checkRelations reports relations that go both ways and can only go one, such as
 // two items that block each other.
-func (r *reader) contradictions() {
+func (a *assembly) checkRelations() {
 	type relation struct {
 		kind     string
 		from, to *resource.Object
 	}
 	said := map[relation]diag.Position{}
-	for i := range r.items {
-		it := &r.items[i]
+	for i := range a.items {
+		it := &a.items[i]
 		if it.mergedInto >= 0 || !it.kind.refs {
 			continue
 		}
@@ -97,11 +100,11 @@ func (r *reader) contradictions() {
 				}
 				said[relation{kind, from, to}] = v.Refs[m].Position
 				if other, both := said[relation{kind, to, from}]; both {
-					r.found.add(finding{Diagnostic: diag.Diagnostic{
-						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: r.valuePath(i, v.Field, m), Address: string(it.object.Address),
+					a.found.add(diag.Diagnostic{
+						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: a.items.valuePath(i, v.Field, m), Address: string(it.object.Address),
 						Summary: quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions", Hint: "take one of them out",
 						Related: []diag.Related{{Position: other, Note: "the other way round at"}},
-					}})
+					})
 				}
 			}
 		}
@@ -124,7 +127,7 @@ func (s *resolver) indexName(it *item, i int, name string) {
 
 // object resolves the references of one object.
 func (s *resolver) object(i int) {
-	o := s.items[i].object
+	o := s.all.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
 		if !v.Field.IsRef() {
@@ -139,10 +142,10 @@ func (s *resolver) object(i int) {
 				s.reference(i, v.Field, k, ref, m)
 			}
 			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
-				s.found.add(finding{Diagnostic: diag.Diagnostic{
-					Code: "own-reference", Position: v.Refs[m].Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
+				s.all.found.add(diag.Diagnostic{
+					Code: "own-reference", Position: v.Refs[m].Position, Path: s.all.items.valuePath(i, v.Field, m), Address: string(o.Address),
 					Summary: quote(o.Key) + " names itself in " + v.Field.Name, Hint: "name another " + k.Noun(),
-				}})
+				})
 			}
 		}
 	}
@@ -153,8 +156,8 @@ func (s *resolver) scope(i int, k *kindInfo) int {
 	if k.Parent == "" {
 		return -1
 	}
-	for ; i >= 0; i = s.items[i].parent {
-		if s.items[i].kind.Name == k.Parent {
+	for ; i >= 0; i = s.all.items[i].parent {
+		if s.all.items[i].kind.Name == k.Parent {
 			return i
 		}
 	}
@@ -167,8 +170,8 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	if f.CrossProject && s.elsewhere(k, ref) {
 		return
 	}
-	if to, ok := s.index[objectKey{k, scope, ref.Text}]; ok {
-		ref.Target = s.items[to].object
+	if to, ok := s.all.index[objectKey{k, scope, ref.Text}]; ok {
+		ref.Target = s.all.items[to].object
 		return
 	}
 	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {
@@ -176,15 +179,15 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 		return
 	}
 	if ref.ID != "" {
-		if to, ok := s.known[identityKey{k, ref.Source, ref.ID}]; ok {
-			ref.Target = s.items[to].object
+		if to, ok := s.all.known[identityKey{k, ref.Source, ref.ID}]; ok {
+			ref.Target = s.all.items[to].object
 		}
 		return
 	}
 	if p := s.identifiers[k.Name]; p != nil {
 		upper := strings.ToUpper(ref.Text)
-		if to, ok := s.known[identityKey{k, ref.Source, upper}]; ok && s.items[to].parent == scope {
-			ref.Target = s.items[to].object
+		if to, ok := s.all.known[identityKey{k, ref.Source, upper}]; ok && s.all.items[to].parent == scope {
+			ref.Target = s.all.items[to].object
 			return
 		}
 		if ref.Source != nil && k.Numbered() && p.MatchString(ref.Text) && upper == ref.Text {
@@ -194,21 +197,18 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 			return
 		}
 	}
-	if s.incomplete || slices.Contains(k.Predefined, ref.Text) {
+	if !s.complete || slices.Contains(k.Predefined, ref.Text) {
 		return
 	}
 	if k.AdoptOnRequestOnly { // such things are not looked up by name
-		s.found.add(finding{
-			Diagnostic: diag.Diagnostic{
-				Code: "unknown-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
-				Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
-			},
-			near: func() string {
-				if f.CrossProject {
-					return s.nearAnywhere(k, scope, ref.Text)
-				}
-				return cmp.Or(s.near(k, scope, "", ref.Text), nameIt(k, ""))
-			},
+		s.all.found.addNear(diag.Diagnostic{
+			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
+			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
+		}, func() string {
+			if f.CrossProject {
+				return s.nearAnywhere(k, scope, ref.Text)
+			}
+			return cmp.Or(s.near(k, scope, "", ref.Text), nameIt(k, ""))
 		})
 		return
 	}
@@ -222,9 +222,9 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 // key of that, or by a readable identifier.
 func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
-		if parent, ok := s.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
-			if to, ok := s.index[objectKey{k, parent, key}]; ok {
-				ref.Target = s.items[to].object
+		if parent, ok := s.all.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+			if to, ok := s.all.index[objectKey{k, parent, key}]; ok {
+				ref.Target = s.all.items[to].object
 				return true
 			}
 		}
@@ -234,15 +234,15 @@ func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 	if p == nil || !p.MatchString(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
-	if to, ok := s.known[identityKey{k, ref.Source, ref.Text}]; ok {
-		ref.Target = s.items[to].object
+	if to, ok := s.all.known[identityKey{k, ref.Source, ref.Text}]; ok {
+		ref.Target = s.all.items[to].object
 	}
 	return true
 }
 
 // valuePath is the place of a reference in the document.
-func (r *reader) valuePath(i int, f *resource.Field, member int) string {
-	path := r.path(i) + "." + f.Path()
+func (list items) valuePath(i int, f *resource.Field, member int) string {
+	path := list.path(i) + "." + f.Path()
 	if f.Type == resource.RefSet {
 		path += "[" + strconv.Itoa(member) + "]"
 	}
@@ -256,13 +256,13 @@ func (s *resolver) readable(i int, f *resource.Field, k *kindInfo, scope int, re
 	}
 	upper := strings.ToUpper(ref.Text)
 	problem := func(code, summary, hint string) {
-		s.found.add(finding{Diagnostic: diag.Diagnostic{
-			Code: code, Position: ref.Position, Path: s.path(i) + "." + f.Path(), Address: string(s.items[i].object.Address), Summary: summary, Hint: hint,
-		}})
+		s.all.found.add(diag.Diagnostic{
+			Code: code, Position: ref.Position, Path: s.all.items.path(i) + "." + f.Path(), Address: string(s.all.items[i].object.Address), Summary: summary, Hint: hint,
+		})
 	}
 	project := ""
 	if scope >= 0 {
-		project = s.items[scope].object.Identifier
+		project = s.all.items[scope].object.Identifier
 	}
 	prefix, _, _ := strings.Cut(upper, "-")
 	switch {
@@ -281,17 +281,17 @@ func (s *resolver) readable(i int, f *resource.Field, k *kindInfo, scope int, re
 
 // setTarget sets the target, or reports that two bear the name.
 func (s *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
-	first := s.items[to.first].object
+	first := s.all.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
 		return
 	}
-	second := s.items[to.second].object
-	s.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "ambiguous-reference", Position: ref.Position, Path: s.valuePath(i, f, member), Address: string(s.items[i].object.Address),
+	second := s.all.items[to.second].object
+	s.all.found.add(diag.Diagnostic{
+		Code: "ambiguous-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
 		Summary: "two " + diag.Plural(k.Noun()) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
 		Related: []diag.Related{{Position: first.Position, Note: "one is at"}, {Position: second.Position, Note: "the other at"}},
-	}})
+	})
 }
 
 // warn tells of names that are not in the manifest but nearly.
@@ -302,7 +302,7 @@ func (s *resolver) warn() {
 	const most = 200 // names that are compared with all others
 	for _, key := range keys[:min(most, len(keys))] {
 		i := s.warned[key]
-		o := s.items[i].object
+		o := s.all.items[i].object
 		all := s.candidates(key.kind, key.parent, "")
 		if len(diag.Typo(key.key, all)) == 0 {
 			continue
@@ -315,10 +315,10 @@ func (s *resolver) warn() {
 			}
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
-					s.found.add(finding{Diagnostic: diag.Diagnostic{
-						Severity: diag.Warning, Code: "not-in-manifest", Position: ref.Position, Path: s.valuePath(i, v.Field, m), Address: string(o.Address),
+					s.all.found.add(diag.Diagnostic{
+						Severity: diag.Warning, Code: "not-in-manifest", Position: ref.Position, Path: s.all.items.valuePath(i, v.Field, m), Address: string(o.Address),
 						Summary: "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service", Hint: hint,
-					}})
+					})
 				}
 			}
 		}
@@ -334,8 +334,8 @@ func (s *resolver) near(k *kindInfo, scope int, prefix, text string) string {
 func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
-	for i := range s.items {
-		it := &s.items[i]
+	for i := range s.all.items {
+		it := &s.all.items[i]
 		if it.kind != k || it.parent != scope || it.mergedInto >= 0 {
 			continue
 		}
@@ -357,7 +357,7 @@ func (s *resolver) nearAnywhere(k *kindInfo, scope int, text string) string {
 	prefix := ""
 	if outer, _, ok := strings.Cut(text, "/"); ok {
 		scope, prefix = -1, outer+"/"
-		if parent, ok := s.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+		if parent, ok := s.all.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
 			scope = parent
 		}
 	}

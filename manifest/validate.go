@@ -48,7 +48,7 @@ func (d *decoder) check(it *item) {
 			}
 		case resource.File:
 			if ok(f.Name) {
-				text, isHTML, bad := d.present.source.content(v.Text, d.limits.ScalarBytes)
+				text, isHTML, bad := d.source.content(v.Text, d.budget.limits.ScalarBytes)
 				if bad != nil {
 					bad.summary += ": " + quote(v.Text)
 					d.reportValue(v, bad)
@@ -57,10 +57,10 @@ func (d *decoder) check(it *item) {
 			}
 		}
 		if stripped := v.Stripped(); len(stripped) > 0 {
-			d.found.add(finding{Diagnostic: diag.Diagnostic{
-				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.path(d.present.item) + "." + f.Name,
+			d.found.add(diag.Diagnostic{
+				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.items.path(d.present.item) + "." + f.Name,
 				Summary: "the service removes " + strings.Join(stripped, ", ") + " from the " + f.Name, Hint: "write it another way, or leave it out",
-			}})
+			})
 		}
 	}
 }
@@ -68,9 +68,9 @@ func (d *decoder) check(it *item) {
 // reportValue reports a value for a reason of this package's own.
 func (d *decoder) reportValue(v *resource.Value, bad *fileError) {
 	d.broken = append(d.broken, v.Field.Name)
-	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: bad.code, Position: v.Position, Path: d.path(d.present.item) + "." + v.Field.Name, Summary: bad.summary, Hint: bad.hint,
-	}})
+	d.found.add(diag.Diagnostic{
+		Code: bad.code, Position: v.Position, Path: d.items.path(d.present.item) + "." + v.Field.Name, Summary: bad.summary, Hint: bad.hint,
+	})
 }
 
 // checkDateOrder reports a date that precedes the one that it must not precede.
@@ -80,11 +80,11 @@ func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 		return
 	}
 	d.broken = append(d.broken, v.Field.Name)
-	d.found.add(finding{Diagnostic: diag.Diagnostic{
-		Code: "date-order", Position: v.Position, Path: d.path(d.present.item) + "." + v.Field.Name,
+	d.found.add(diag.Diagnostic{
+		Code: "date-order", Position: v.Position, Path: d.items.path(d.present.item) + "." + v.Field.Name,
 		Summary: v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text,
 		Related: []diag.Related{{Position: first.Position, Note: v.Field.NotBefore + " is at"}},
-	}})
+	})
 }
 
 // urlFault says why the service would refuse a URL, or nil.

@@ -18,7 +18,7 @@ import (
 // says in words what the schema's checker found, and where.
 type properties struct {
 	kinds  *kindSet
-	reader *reader
+	items  items
 	source *source
 	found  *findings
 	item   int       // -1 for the document itself
@@ -49,9 +49,9 @@ func (p *properties) reset(count int) {
 func (p *properties) key(key, value *node) (name string, ok bool) {
 	k := resolved(key)
 	if k == nil || k.Kind != scalarNode || isNull(k) || tagFault(k) != "" {
-		p.found.add(finding{Diagnostic: diag.Diagnostic{
+		p.found.add(diag.Diagnostic{
 			Code: "bad-key", Position: position(p.source, key), Path: p.path(), Summary: "a key must be a text", Hint: "a text that begins with {, [, * or & wants quotes",
-		}})
+		})
 		return "", false
 	}
 	name = p.within + k.Value
@@ -66,11 +66,11 @@ func (p *properties) key(key, value *node) (name string, ok bool) {
 	return name, true
 }
 
-func duplicateKey(s *source, name string, first, second *node, path string) finding {
-	return finding{Diagnostic: diag.Diagnostic{
+func duplicateKey(s *source, name string, first, second *node, path string) diag.Diagnostic {
+	return diag.Diagnostic{
 		Code: "duplicate-key", Position: position(s, second), Path: path, Summary: quote(name) + " is given twice", Hint: "remove one of them",
 		Related: []diag.Related{{Position: position(s, first), Note: "first given at"}},
-	}}
+	}
 }
 
 // at returns the property of that name, or nil.
@@ -100,7 +100,7 @@ func (p *properties) path() string {
 	if p.item < 0 {
 		return ""
 	}
-	return p.reader.path(p.item)
+	return p.items.path(p.item)
 }
 
 func (p *properties) pathTo(steps []string) string {
@@ -128,11 +128,11 @@ func (p *properties) label() string {
 
 // nested reports a field that says what the place of the object says already.
 func (p *properties) nested(name string, n *node, outer *resource.Object) {
-	p.found.add(finding{Diagnostic: diag.Diagnostic{
+	p.found.add(diag.Diagnostic{
 		Code: "exclusive", Position: position(p.source, n), Path: p.pathTo([]string{name}),
 		Summary: diag.A(p.kind.Noun()) + " that is written inside another has that one as its " + name, Hint: "remove " + name + ", or move the " + p.kind.Noun() + " out",
 		Related: []diag.Related{{Position: outer.Position, Note: "the outer one is at"}},
-	}})
+	})
 }
 
 // explain reports one violation.
@@ -143,7 +143,7 @@ func (p *properties) explain(v schema.Violation) {
 	}
 	d := diag.Diagnostic{Path: p.pathTo(v.Path)}
 	if p.item >= 0 {
-		it := &p.reader.items[p.item]
+		it := &p.items[p.item]
 		d.Position = diag.Position{File: p.source.name, Line: it.line, Column: it.column}
 	} else {
 		d.Position = diag.Position{File: p.source.name}
@@ -160,7 +160,7 @@ func (p *properties) explain(v schema.Violation) {
 	case schema.Missing:
 		p.missing(&d, v)
 	case schema.Unknown:
-		p.found.add(p.unknown(d, v.Property, at))
+		p.unknown(d, v.Property, at)
 		return
 	case schema.Exclusive:
 		// The later of the two is the one to look at.
@@ -189,7 +189,7 @@ func (p *properties) explain(v schema.Violation) {
 		}
 		p.rule(&d, v, n, at)
 	}
-	p.found.add(finding{Diagnostic: d})
+	p.found.add(d)
 }
 
 // shorthand is the text that stands for the whole object, or nil.
@@ -197,7 +197,7 @@ func (p *properties) shorthand() *node {
 	if p.item < 0 {
 		return nil
 	}
-	if n := p.reader.items[p.item].node; n != nil && n.Kind == scalarNode {
+	if n := p.items[p.item].node; n != nil && n.Kind == scalarNode {
 		return n
 	}
 	return nil
@@ -228,7 +228,7 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
 }
 
-func (p *properties) unknown(d diag.Diagnostic, name string, at *property) finding {
+func (p *properties) unknown(d diag.Diagnostic, name string, at *property) {
 	d.Code, d.Summary = "unknown-field", diag.A(p.label())+" has no "+quote(name)
 	if at != nil {
 		d.Position = position(p.source, at.key)
@@ -239,7 +239,7 @@ func (p *properties) unknown(d diag.Diagnostic, name string, at *property) findi
 		}
 	}
 	of := *p // which is used for the next object meanwhile
-	return finding{d, func() string { return of.suggest(name) }}
+	p.found.addNear(d, func() string { return of.suggest(name) })
 }
 
 // suggest says what an unknown property may have been meant to be.

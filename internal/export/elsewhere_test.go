@@ -3,13 +3,14 @@ package export_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/provider"
@@ -89,10 +90,14 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	n := 0
 	for _, k := range resource.Kinds() {
 		create, ok := k.Op(resource.Create, resource.Full)
-		if !ok || k.Section == "" || edition == sandbox.Community && slices.Contains([]string{"customer", "customer_request", "initiative", "initiative_label", "teamspace", "page", "work_item_type"}, k.Name) {
+		if !ok || k.Section == "" {
 			continue
 		}
-		path, _ := create.Expand(params)
+		path, missing := create.Expand(params)
+		list, _ := k.Op(resource.List, resource.Full)
+		if _, err := s.client.Read(s.t.Context(), list, path, nil); missing != "" || errors.Is(err, apiclient.ErrUnsupported) {
+			continue // this edition has no such objects
+		}
 		path = strings.TrimPrefix(path, "/api/v1/workspaces/acme/")
 		for i := range k.Fields {
 			f := &k.Fields[i]

@@ -12,4 +12,12 @@
 // canonical form in which a wanted and a found value are compared.
 //
 // It must not know YAML, HTTP, files, or the clock.
+//
+// # How to add a kind
+//
+// A file kind_NAME.go with its descriptor, a row in package sandbox for the tests, and
+// "go generate ./internal/resource", which writes the schema, the reference pages and
+// the golden files that list the kinds. Everything else follows from the descriptor.
 package resource
+
+//go:generate go test github.com/planform/planform/schema github.com/planform/planform/manifest github.com/planform/planform/internal/doctor github.com/planform/planform/internal/cli -run Current|Archives|Doctor -update

@@ -128,6 +128,15 @@ func (k *kinds) plan() {
 			{name: "timezone", check: timezone, initial: "UTC"},
 		}, external()...),
 	})
+	k.add(&kind{
+		name: "milestone", path: "projects/{project}/milestones/",
+		columns: audit("title", "target_date", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		indexes: []index{uniqueExternalID("milestone", "project", "Milestone")},
+		fields: append([]field{
+			{name: "title", required: true, check: line()},
+			{name: "target_date", check: date, null: true},
+		}, external()...),
+	})
 	k.module = k.add(&kind{
 		name: "module",
 		columns: append(append([]string{"id"}, totals...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",

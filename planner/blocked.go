@@ -13,23 +13,22 @@ type blockers struct {
 	round
 
 	refs  *references
-	roots map[int]int // by object, see blocker
+	roots []int // by object, see blocker
+	known []bool
 }
 
 func findBlockers(refs *references) *blockers {
-	return &blockers{round: refs.round, refs: refs, roots: map[int]int{}}
+	return &blockers{round: refs.round, refs: refs, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
 }
 
 // blocker is the object because of which object i cannot be made: i itself, its parent,
 // or an object that it refers to, and so on. none = it can be made.
 func (b *blockers) blocker(i int) int {
-	root, known := b.roots[i]
-	if !known {
-		b.roots[i] = none // for a cycle, which is an error of its own
-		root = b.findBlocker(i)
-		b.roots[i] = root
+	if !b.known[i] {
+		b.known[i], b.roots[i] = true, none // of a cycle, which is an error of its own
+		b.roots[i] = b.findBlocker(i)
 	}
-	return root
+	return b.roots[i]
 }
 
 func (b *blockers) findBlocker(i int) int {

@@ -20,14 +20,7 @@ type bookkeeping struct {
 	plan        *Plan
 }
 
-func protection(set bool) string {
-	if set {
-		return "is now protected"
-	}
-	return "is no longer protected"
-}
-
-// stateChanges gathers the corrections.
+// stateChanges collects what apply changes in the state before the first step.
 func (b *bookkeeping) stateChanges() {
 	b.recordSources()
 	for _, r := range b.in.Prior {
@@ -53,8 +46,11 @@ func (b *bookkeeping) stateChanges() {
 	for i, o := range b.in.Desired {
 		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
 			c := at(o.Address)
-			c.Record.Protect = !f.prior.Protect
-			c.Why = join(c.Why, protection(c.Record.Protect))
+			why := "is no longer protected"
+			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
+				why = "is now protected"
+			}
+			c.Why = join(c.Why, why)
 		}
 	}
 	for _, l := range b.orphans.list {

@@ -69,7 +69,7 @@ func Build(in Input) Round {
 }
 
 func newPlan(in *Input, refs *references) *Plan {
-	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(in.Desired)), Names: refs.names}
+	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.names}
 }
 
 // count sums up the steps.

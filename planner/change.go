@@ -176,7 +176,7 @@ func (b *changes) planCreate(i int) {
 	b.blockers.addUnavailableRefs(i, &d)
 	var late, along []*resource.Value
 	fillsFirst := b.fillsFirst(i)
-	var values []*resource.Value
+	values := make([]*resource.Value, 0, len(o.Values))
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case b.blockers.unsupported(i, v) != "":
@@ -207,7 +207,8 @@ func (b *changes) planCreate(i int) {
 			}
 		}
 	}
-	b.checks.checkRefused(i, slices.Concat(values, late))
+	b.checks.checkRefused(i, values)
+	b.checks.checkRefused(i, late)
 	step.Values = values
 	if given {
 		b.adoptDefault(step)

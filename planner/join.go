@@ -48,19 +48,19 @@ func (b *joins) addMembers(r *memberSet) {
 	if r.object != none && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
 		return // see keepArchived and warnHidden
 	}
-	entries := slices.DeleteFunc(slices.Clone(r.entries), func(e memberRef) bool {
-		return e.member != none && (b.blockers.blocker(e.member) != none || b.objects.states[e.member].presence == hidden) || b.memberships.isIn(r, e)
-	})
-	var out []memberRef
-	entries = slices.DeleteFunc(entries, func(e memberRef) bool {
-		if e.other != "" {
-			out = append(out, e)
+	var entries, excluded []memberRef
+	for _, e := range r.entries {
+		switch {
+		case e.member != none && (b.blockers.blocker(e.member) != none || b.objects.states[e.member].presence == hidden), b.memberships.isIn(r, e):
+		case e.other != "":
+			excluded = append(excluded, e)
+		default:
+			entries = append(entries, e)
 		}
-		return e.other != ""
-	})
+	}
 	if len(entries) == 0 {
 		b.updateAttributes(r)
-		b.blockRelated(r, out)
+		b.blockRelated(r, excluded)
 		return
 	}
 	size := r.kind.Membership.Batch
@@ -93,23 +93,22 @@ func (b *joins) addMembers(r *memberSet) {
 	files := b.sourcesOf(r)
 	for batch := range slices.Chunk(entries, size) {
 		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
-		for _, e := range batch {
+		step.Members.Items = make([]Member, len(batch))
+		members := make([]int, len(batch))
+		for i, e := range batch {
 			m := b.member(r, e)
 			m.Value = b.memberships.newAttribute(r, e, m.ID)
-			step.Members.Items = append(step.Members.Items, m)
+			step.Members.Items[i], members[i] = m, e.member
 		}
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, lacks
 			return
 		}
-		step.Operation, step.needsObjects = op, b.steps.missing(r.object)
-		for _, e := range batch {
-			step.afterObjects = append(step.afterObjects, b.steps.missing(e.member)...)
-		}
+		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.missing(r.object), b.steps.missing(members...)
 		b.notePrerequisites(r, step)
 	}
 	b.updateAttributes(r)
-	b.blockRelated(r, out)
+	b.blockRelated(r, excluded)
 }
 
 // blockRelated says of which members the service would not take a relation.

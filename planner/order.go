@@ -85,14 +85,22 @@ func (b *ordering) link(list []*Step) bool {
 // first are the steps that a step waits for, in the order of the plan.
 func (s *Step) first() []*Step {
 	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
-	return slices.Concat(slices.SortedFunc(slices.Values(s.needs), byIndex), slices.SortedFunc(slices.Values(s.after), byIndex))
+	slices.SortFunc(s.needs, byIndex)
+	slices.SortFunc(s.after, byIndex)
+	if len(s.after) == 0 {
+		return s.needs
+	}
+	return slices.Concat(s.needs, s.after)
 }
 
 // places are the indexes of steps, sorted.
 func places(steps []*Step) []int {
-	var list []int
-	for _, s := range steps {
-		list = append(list, s.Index)
+	if len(steps) == 0 {
+		return nil
+	}
+	list := make([]int, len(steps))
+	for i, s := range steps {
+		list[i] = s.Index
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

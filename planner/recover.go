@@ -156,10 +156,7 @@ func (s *recovery) assign(lost []*lostCreate, hits []numbered, stray bool) {
 		lost[0].presence, lost[0].hits = exists, rows // several are an error that names them
 		return
 	}
-	p := &assignment{recovery: s, lost: slices.Clone(lost), hits: hits, fingerprints: map[*lostCreate]string{}}
-	for _, l := range lost {
-		p.fingerprints[l] = s.fingerprint(l)
-	}
+	p := &assignment{recovery: s, lost: slices.Clone(lost), hits: hits}
 	if made, decided := p.pair(); decided {
 		for _, l := range lost {
 			l.presence = absent
@@ -476,9 +473,8 @@ func (x *search) bearing(rows []numbered, name string, lost []*lostCreate) (hits
 type assignment struct {
 	recovery *recovery
 
-	lost         []*lostCreate // in the order of the manifest
-	hits         []numbered
-	fingerprints map[*lostCreate]string // all that it sent
+	lost []*lostCreate // in the order of the manifest
+	hits []numbered
 }
 
 // pair takes one sure pair after the other. It is not decided where something
@@ -529,5 +525,6 @@ func (p *assignment) matches(l *lostCreate, h numbered) bool {
 
 // alike reports whether creates sent the same.
 func (p *assignment) alike(lost []*lostCreate) bool {
-	return !slices.ContainsFunc(lost, func(l *lostCreate) bool { return p.fingerprints[l] != p.fingerprints[lost[0]] })
+	first := p.recovery.fingerprint(lost[0])
+	return !slices.ContainsFunc(lost[1:], func(l *lostCreate) bool { return p.recovery.fingerprint(l) != first })
 }

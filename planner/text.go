@@ -74,6 +74,9 @@ func truncate(text string) string {
 
 // union is what is in one of two lists, sorted.
 func union(one, other []string) []string {
+	if slices.Equal(one, other) {
+		return one
+	}
 	all := slices.Concat(one, other)
 	slices.Sort(all)
 	return slices.Compact(all)

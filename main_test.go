@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +87,23 @@ func TestImportsRunOneWay(t *testing.T) {
 			if owner, ok := owners[imported]; ok && !slices.Contains(strings.Split(owner, ", "), name) {
 				t.Errorf("%q must not import %s, which belongs to %s", name, imported, owner)
 			}
+		}
+	}
+}
+
+func TestTheArchitecturePageNamesFilesThatExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile("`([a-z]+(?:/[a-z_]+)*/[a-z_]+\\.go)`").FindAllStringSubmatch(string(page), -1)
+	if len(names) < 10 {
+		t.Fatalf("only %d files", len(names))
+	}
+	for _, name := range names {
+		if _, err := os.Stat(name[1]); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (b *blockers) findBlocker(i int) int {
 			return root
 		}
 	}
-	if f.presence != absent || f.info.create == nil || b.forbidden(i) {
+	if f.presence != absent || f.info.create == nil || b.forbids(i) != "" {
 		return i
 	}
 	for k := range o.Values {
@@ -92,9 +92,6 @@ func (b *blockers) blockReason(i int, root int) string {
 	}
 	return "it needs " + string(o.Address) + ": " + why
 }
-
-// forbidden reports whether an object is not to be created though it could be.
-func (b *blockers) forbidden(i int) bool { return b.forbids(i) != "" }
 
 // forbids says who does not want an object created, or "".
 func (b *blockers) forbids(i int) string {

@@ -112,8 +112,8 @@ func dialects(observed Observed) map[string]resource.FieldNames {
 			continue
 		}
 		// Answers come in any order: should they differ, the contract's names are the ones.
-		d, told := k.FieldNamesOf(a.Rows[0])
-		if have, before := found[k.Name]; told && (!before || d < have) {
+		d, shown := k.FieldNamesOf(a.Rows[0])
+		if have, before := found[k.Name]; shown && (!before || d < have) {
 			found[k.Name] = d
 		}
 	}

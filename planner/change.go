@@ -25,7 +25,6 @@ type changes struct {
 	stale        map[*kindInfo]int // objects that are compared with what was applied last
 	newest       map[scope]int     // highest readable number that is known
 	archiveSteps []*Step           // that archive objects or bring them back
-	filled       map[int]bool      // what members are to be brought into
 }
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
@@ -34,7 +33,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, stale: map[*kindInfo]int{},
 	}
 	b.findNewest()
-	b.findFilled()
 	for i := range b.objects.states {
 		switch b.objects.states[i].presence {
 		case absent, unsupported, indeterminate, notFound:
@@ -176,6 +174,10 @@ func (b *changes) planCreate(i int) {
 	b.blockers.addUnavailableRefs(i, &d)
 	var late, along []*resource.Value
 	fillsFirst := b.fillsFirst(i)
+	resolved := func(v *resource.Value) bool {
+		_, ok := v.Desired(b.refs.resolve(i))
+		return ok
+	}
 	values := make([]*resource.Value, 0, len(o.Values))
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
@@ -184,7 +186,7 @@ func (b *changes) planCreate(i int) {
 		case f.info.carried(v.Field):
 		case b.blockers.unavailable(i, v) != "":
 			d.block(change(v, FromManifest), b.blockers.unavailable(i, v), v.Position)
-		case v.Field.CreateOnly() && !b.resolvable(i, v): // left out, which is told where the name is looked up
+		case v.Field.CreateOnly() && !resolved(v): // left out, which is explicit where the name is looked up
 		case isOff(v) && b.needsOn(o, v.Field): // off when all is in, see orderSwitches
 			values, late = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(late, v)
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
@@ -257,12 +259,6 @@ func (b *changes) adoptDefault(step *Step) {
 	}
 	step.Operation, _ = k.Op(resource.Update, b.in.API)
 	step.show()
-}
-
-// resolvable reports whether everything that a value names is known by now.
-func (b *changes) resolvable(i int, v *resource.Value) bool {
-	_, ok := v.Desired(b.refs.resolve(i))
-	return ok
 }
 
 // checkComplete reports what an object lacks that is to be created.
@@ -474,17 +470,9 @@ func (b *changes) planArchive(i int) {
 	b.archiveSteps = append(b.archiveSteps, step)
 }
 
-// findFilled finds what members are to be brought into.
-func (b *changes) findFilled() {
-	b.filled = map[int]bool{}
-	for _, r := range b.memberships.sets {
-		if r.object != none && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) }) {
-			b.filled[r.object] = true
-		}
-	}
-}
-
 // fillsFirst reports whether a new object gets its dates only after its members are in.
 func (b *changes) fillsFirst(i int) bool {
-	return b.filled[i] && b.objects.states[i].info.update != nil && b.objects.willBeOver(i)
+	return b.objects.states[i].info.update != nil && b.objects.willBeOver(i) && slices.ContainsFunc(b.memberships.sets, func(r *memberSet) bool {
+		return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) })
+	})
 }

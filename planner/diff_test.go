@@ -258,8 +258,9 @@ func TestSummaryCountsEachThingOnce(t *testing.T) {
 func TestWhatIsClearedShowsNothing(t *testing.T) {
 	t.Parallel()
 	point, _ := resource.MustLookup("work_item").Field("point")
-	if text := planner.Show(&resource.Value{Field: point, Text: "null", Null: true}); text != "" {
-		t.Errorf("it shows %q", text)
+	step := planner.Step{Kind: resource.MustLookup("work_item"), Values: []*resource.Value{{Field: point, Text: "null", Null: true}}}
+	if after := step.Changes()[0].After; after != nil {
+		t.Errorf("it shows %q", *after)
 	}
 }
 

@@ -162,11 +162,6 @@ const (
 // for one character, such as cycle/web/* or work_item/**. No targets are all objects.
 type Targets []Target
 
-// Match reports whether an address is one of those that are meant.
-func (t Targets) Match(a resource.Address) bool {
-	return len(t) == 0 || slices.ContainsFunc(t, func(target Target) bool { return target.expr.MatchString(string(a)) })
-}
-
 // Target is one pattern.
 type Target struct {
 	Pattern string
@@ -258,7 +253,9 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 const standardInput = "-"
 
 // targeted reports whether an object is one of those that the plan is about.
-func (in *Input) targeted(a resource.Address) bool { return in.Targets.Match(a) }
+func (in *Input) targeted(a resource.Address) bool {
+	return len(in.Targets) == 0 || slices.ContainsFunc(in.Targets, func(t Target) bool { return t.expr.MatchString(string(a)) })
+}
 
 // namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.
 func (in *Input) namesNeed(hint string) string {

@@ -600,10 +600,13 @@ func (s *matches) recordOwners() {
 			s.objects.owners[id] = i
 			continue
 		}
-		other := s.in.Desired[first]
+		other, how := s.in.Desired[first], ""
+		if f.matchedBy != "" {
+			how = ", found by " + f.matchedBy
+		}
 		s.diags.Add(diag.Diagnostic{
 			Code: "same-thing", Position: o.Position, Address: string(o.Address),
-			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + f.matchedByText(),
+			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + how,
 			Hint:    "remove one of them from the manifest, or give each its own id",
 			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},
 		})

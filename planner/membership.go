@@ -19,13 +19,6 @@ type memberships struct {
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 }
 
-// gatherMembers finds the desired and the current members of every container.
-func gatherMembers(refs *references) *memberships {
-	s := &memberships{round: refs.round, refs: refs, expensive: map[*resource.Kind]int{}}
-	s.gatherMemberSets()
-	return s
-}
-
 // outsiders are people whom fields refer to although they are not members of the project.
 // The service drops them from a set without an error, each time: they are reported, and
 // not sent.
@@ -84,11 +77,12 @@ type prerequisite struct {
 	id        string         // of whom
 }
 
-// gatherMemberSets gathers the desired members of every container in the order of the
+// gatherMembers gathers the desired members of every container in the order of the
 // manifest, and reads the current ones.
-func (s *memberships) gatherMemberSets() {
+func gatherMembers(refs *references) *memberships {
+	s := &memberships{round: refs.round, refs: refs, expensive: map[*resource.Kind]int{}}
 	joined := map[memberSetKey]*memberSet{}
-	said := map[inverseKey]bool{}
+	declared := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
 		if n.field.via == nil || st == invalid {
@@ -97,7 +91,7 @@ func (s *memberships) gatherMemberSets() {
 		if m := n.field.via.Membership; m.On == m.Member && m.On != m.Container {
 			s.fromMember(joined, n) // also of one whose list is still being read
 		} else if st != pending {
-			s.fromContainer(said, n)
+			s.fromContainer(declared, n)
 		}
 	}
 	s.findExpensiveMemberSets()
@@ -106,6 +100,7 @@ func (s *memberships) gatherMemberSets() {
 		s.readOwnAttributes(r)
 		s.related(r)
 	}
+	return s
 }
 
 // findExpensiveMemberSets is [objects.findExpensive] for relations, which are read item by item.
@@ -125,9 +120,9 @@ func (s *memberships) findExpensiveMemberSets() {
 	}
 }
 
-// fromContainer takes the members that a container's field lists, each once. said
+// fromContainer takes the members that a container's field lists, each once. declared
 // holds what was listed before, where the other side can list it too.
-func (s *memberships) fromContainer(said map[inverseKey]bool, n refUse) {
+func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 	r := s.newMemberSet(n.field, n.by)
 	inverse := n.field.via.Membership.Inverse
 	seen := map[string]bool{}
@@ -147,15 +142,15 @@ func (s *memberships) fromContainer(said map[inverseKey]bool, n refUse) {
 		e := memberRef{ref: ref, member: at}
 		if inverse != "" && at != none {
 			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
-			e.declaredByInverse = said[inverseKey{inverse, to, from}]
-			said[inverseKey{n.field.via.Name, from, to}] = true
+			e.declaredByInverse = declared[inverseKey{inverse, to, from}]
+			declared[inverseKey{n.field.via.Name, from, to}] = true
 		}
 		r.entries = append(r.entries, e)
 	}
 }
 
 // fromMember puts an object into the containers that its field names.
-func (s *memberships) fromMember(rosters map[memberSetKey]*memberSet, n refUse) {
+func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := s.refs.target(n.by, n.field, ref)
@@ -166,10 +161,10 @@ func (s *memberships) fromMember(rosters map[memberSetKey]*memberSet, n refUse) 
 		if at == none {
 			key.id = id
 		}
-		r, found := rosters[key]
+		r, found := sets[key]
 		if !found {
 			r = s.newMemberSet(n.field, at)
-			rosters[key] = r
+			sets[key] = r
 		}
 		if at == none {
 			s.unmanagedContainer(r, n.by, ref, id)

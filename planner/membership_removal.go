@@ -21,9 +21,9 @@ type removals struct {
 
 	wanted  map[belonging]bool
 	placed  map[belonging]diag.Position // without the container: it is wanted in some
-	moves   bool                        // some may be wanted in another one than before, and leave only if told
-	cleared map[belonging]diag.Position // without the member: the container's list is said to be empty
-	out     map[belonging]diag.Position // without the container: the member is said to be in none
+	moves   bool                        // some may be wanted in another one than before, and leave only if explicit
+	cleared map[belonging]diag.Position // without the member: the container's list is declared to be empty
+	out     map[belonging]diag.Position // without the container: the member is declared to be in none
 	names   map[serviceID]resource.Address
 	deleted map[serviceID]bool
 	found   map[belonging]*removal
@@ -83,8 +83,8 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
 func (l *removals) countRemovals() int {
-	rosters := slices.DeleteFunc(slices.Collect(maps.Keys(l.in.Prior)), resource.Address.IsObject)
-	if len(rosters) == 0 {
+	sets := slices.DeleteFunc(slices.Collect(maps.Keys(l.in.Prior)), resource.Address.IsObject)
+	if len(sets) == 0 {
 		return 0
 	}
 	l.collectDesired()
@@ -96,9 +96,9 @@ func (l *removals) countRemovals() int {
 		}
 	}
 	n := 0
-	for _, address := range rosters {
-		base, kind, _, isRoster := address.ParseMembership()
-		if !isRoster {
+	for _, address := range sets {
+		base, kind, _, isMembership := address.ParseMembership()
+		if !isMembership {
 			continue
 		}
 		r := l.in.Prior[address]
@@ -110,7 +110,7 @@ func (l *removals) countRemovals() int {
 			if l.objects.deletedOrHidden(l.names[serviceID{kind.Membership.Member, id}]) {
 				continue
 			}
-			if _, told, dropped := l.shouldLeave(d, id); dropped && !told && r.addedByUs(id) {
+			if _, explicit, dropped := l.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
 				n++
 			}
 		}
@@ -174,8 +174,8 @@ func (l *removals) collectDesired() {
 
 // fromState checks the members that planform added to a container.
 func (l *removals) fromState(address resource.Address) {
-	base, kind, _, isRoster := address.ParseMembership()
-	if !isRoster {
+	base, kind, _, isMembership := address.ParseMembership()
+	if !isMembership {
 		return
 	}
 	if l.orphans.hasVanished(base) { // a read of its members may be refused
@@ -189,7 +189,7 @@ func (l *removals) fromState(address resource.Address) {
 	d := &removal{kind: kind, container: container, record: address, params: params}
 	record := l.in.Prior[address]
 	for _, id := range record.Members {
-		if at, told, dropped := l.shouldLeave(d, id); told || dropped && l.in.Prune && record.addedByUs(id) {
+		if at, explicit, dropped := l.shouldLeave(d, id); explicit || dropped && l.in.Prune && record.addedByUs(id) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}
@@ -219,7 +219,7 @@ func (l *removals) keepSelf(d *removal) {
 
 // shouldLeave reports whether the manifest tells a member that planform added to leave,
 // and where, or has only dropped it, so that pruning takes it out.
-func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, told, dropped bool) {
+func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
 	m := d.kind.Membership
 	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
 		return at, true, false

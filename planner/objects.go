@@ -236,14 +236,6 @@ func (f *objectState) maybeCreated() bool { return f.prior != nil && f.prior.Pen
 // forgetPrior drops what the state says: it is about another object.
 func (f *objectState) forgetPrior() { f.prior, f.replaced = nil, true }
 
-// matchedByText says by what an object was recognised.
-func (f *objectState) matchedByText() string {
-	if f.matchedBy == "" {
-		return ""
-	}
-	return ", found by " + f.matchedBy
-}
-
 // willHave is what an object will have in a field: what the manifest says, else what the
 // service shows, or gives a new one.
 func (f *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
@@ -405,14 +397,14 @@ func (s *objects) findExpensive() {
 		kind   *resource.Kind
 		parent *resource.Object
 	}
-	reads, things := map[*resource.Kind]int{}, map[*resource.Kind]int{}
+	reads, known := map[*resource.Kind]int{}, map[*resource.Kind]int{}
 	seen := map[reader]bool{}
 	for _, o := range s.in.Desired {
 		t := s.kinds[o.Kind]
 		if !t.readSingly() || s.in.Prior[o.Address].ID == "" {
 			continue
 		}
-		things[o.Kind]++
+		known[o.Kind]++
 		if at := (reader{o.Kind, o.Parent}); t.list == nil || !seen[at] {
 			seen[at] = true
 			reads[o.Kind]++
@@ -420,7 +412,7 @@ func (s *objects) findExpensive() {
 	}
 	for k, n := range reads {
 		if n > maxSingleReads {
-			s.expensive[k] = things[k]
+			s.expensive[k] = known[k]
 		}
 	}
 }

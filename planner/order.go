@@ -230,14 +230,14 @@ func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
 // orderArchives lets objects be archived when whatever else is done to them has succeeded,
 // since they are left alone then, and be brought back before.
 func (b *ordering) orderArchives(about map[*resource.Object][]*Step) {
-	for _, shelving := range b.changes.archiveSteps {
-		for _, s := range about[shelving.Object] {
+	for _, archiving := range b.changes.archiveSteps {
+		for _, s := range about[archiving.Object] {
 			switch {
-			case s == shelving:
-			case shelving.Operation.Verb == resource.Archive:
-				shelving.require(s)
+			case s == archiving:
+			case archiving.Operation.Verb == resource.Archive:
+				archiving.require(s)
 			default:
-				s.after = append(s.after, shelving)
+				s.after = append(s.after, archiving)
 			}
 		}
 	}

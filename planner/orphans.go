@@ -177,14 +177,14 @@ func (p *orphans) decideAll(kept []resource.Address) {
 // on work items), and who uses them (such as labels), would take more requests than a person
 // waits for.
 func (p *orphans) checkReadBudget() {
-	reads, things, usage, used := 0, 0, 0, 0
+	reads, parents, usage, used := 0, 0, 0, 0
 	lists := map[string]bool{}
 	for _, l := range p.list {
 		if l.decision != undecided {
 			continue
 		}
 		if n := len(resource.Children(l.info.kind.Name)); l.info.parent != nil && n > 0 {
-			reads, things = reads+n, things+1
+			reads, parents = reads+n, parents+1
 		}
 		if l.parent == nil || l.parent.decision != undecided {
 			if n := p.usageReads(l, lists); n > 0 {
@@ -196,7 +196,7 @@ func (p *orphans) checkReadBudget() {
 		return
 	}
 	if reads > maxSingleReads {
-		p.unchecked = things
+		p.unchecked = parents
 	}
 	if usage > maxSingleReads {
 		p.uncheckedUse = used
@@ -210,17 +210,6 @@ func (p *orphans) blockParents(a resource.Address, why string) {
 	}
 }
 
-// paramsOf are the path parameters of an orphan's requests, nil where they are not known.
-func (p *orphans) paramsOf(l *orphan) map[string]string {
-	parent := l.record.Address.Parent()
-	l.parent = p.at[parent]
-	params := p.refs.paramsIn(parent)
-	if params != nil {
-		params[l.info.kind.Param] = l.record.ID
-	}
-	return params
-}
-
 // decide decides about an orphan, after its parent.
 func (p *orphans) decide(l *orphan) {
 	container := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
@@ -229,7 +218,12 @@ func (p *orphans) decide(l *orphan) {
 		l.decision = vanished
 		return
 	case container && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
-		p.checkExists(l)
+		// What is gone itself has no children to ask for.
+		decision, reason := l.decision, l.reason
+		if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
+			decision = seen
+		}
+		l.decision, l.reason = decision, reason
 		return
 	case l.decision != undecided:
 		return
@@ -320,7 +314,10 @@ func (p *orphans) keepAncestors() {
 // locate works out where an object is, and whether it can be deleted at all.
 func (p *orphans) locate(l *orphan) {
 	r, k := &l.record, l.info.kind
-	l.params = p.paramsOf(l)
+	l.parent, l.params = p.at[r.Address.Parent()], p.refs.paramsIn(r.Address.Parent())
+	if l.params != nil {
+		l.params[k.Param] = r.ID
+	}
 	if r, ok := l.listRead(); ok {
 		p.lists[r.Path]++
 	}

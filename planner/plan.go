@@ -120,7 +120,7 @@ func (s *Step) Changes() []Change {
 	}
 	for _, v := range s.Values {
 		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
-		if text := Show(v); text != "" {
+		if text := showValue(v); text != "" {
 			c.After = &text
 		}
 		changes = append(changes, c)
@@ -276,9 +276,9 @@ func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Na
 	return n
 }
 
-// Show gives a value as a person would write it: references by address where
+// showValue gives a value as a person would write it: references by address where
 // the manifest has the object, a line each; rich texts as they were written.
-func Show(v *resource.Value) string {
+func showValue(v *resource.Value) string {
 	switch {
 	case v.Null:
 		return ""
@@ -404,7 +404,7 @@ func (s *Step) show() {
 // change is a change of a field to a value of the manifest.
 func change(v *resource.Value, from Origin) Change {
 	c := Change{Path: v.Field.Name, Origin: from}
-	if text := Show(v); text != "" {
+	if text := showValue(v); text != "" {
 		c.After = &text
 	}
 	return c

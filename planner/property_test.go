@@ -173,11 +173,20 @@ func doings(plan *planner.Plan) map[string][]string {
 			all[what] = append(all[what], "after "+string(plan.Steps[j].Address))
 		}
 		for _, v := range step.Values {
-			all[what] = append(all[what], v.Field.Name+"="+planner.Show(v))
+			all[what] = append(all[what], v.Field.Name+"="+written(v))
 		}
 	}
 	for what := range maps.Keys(all) {
 		slices.Sort(all[what])
 	}
 	return all
+}
+
+// written is a value as the manifest has it.
+func written(v *resource.Value) string {
+	text := v.Text
+	for i := range v.Refs {
+		text += "," + v.Refs[i].Text
+	}
+	return text
 }

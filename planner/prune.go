@@ -149,14 +149,14 @@ func (b *pruning) warnRekeyed() {
 		if l.decision != toDelete {
 			continue
 		}
-		told := false
+		warned := false
 		for field, name := range l.record.Values {
 			if o := created[named{l.info.kind, l.record.Address.Parent(), field, name}]; o != nil && name != "" {
 				b.warnOneRekeyed(o, l.record.Address, " with the same "+field)
-				told = true
+				warned = true
 			}
 		}
-		if !told {
+		if !warned {
 			others = append(others, Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier})
 		}
 	}

@@ -173,16 +173,6 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	return vanished
 }
 
-// checkExists finds out whether an orphan that stays is on the service at all: if not, its
-// children cannot be read.
-func (p *orphans) checkExists(l *orphan) {
-	fate, reason := l.decision, l.reason
-	if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
-		fate = seen
-	}
-	l.decision, l.reason = fate, reason
-}
-
 // findLostCreate finds what a create made that has no outcome, by its external ID.
 func (p *orphans) findLostCreate(l *orphan) bool {
 	read, _ := l.listRead()
@@ -381,9 +371,9 @@ func (p *orphans) heldBy(l *orphan) string {
 
 // putByUs are the members that planform added to a container, as far as is known, and those
 // that are deleted.
-func (p *orphans) putByUs(roster resource.Address, m *resource.Membership) map[string]bool {
+func (p *orphans) putByUs(members resource.Address, m *resource.Membership) map[string]bool {
 	mine := map[string]bool{}
-	r := p.in.Prior[roster]
+	r := p.in.Prior[members]
 	for _, id := range r.Members {
 		mine[id] = true
 	}

@@ -133,14 +133,14 @@ func (s *recovery) recoverAll(at scope) *lostCreates {
 
 // assign tells which of the records that bear a name was made by which of the
 // creates that sent it, if by any. What cannot be decided stays unknown.
-func (s *recovery) assign(lost []*lostCreate, hits []numbered, stray bool) {
+func (s *recovery) assign(lost []*lostCreate, hits []numbered, strayName bool) {
 	switch {
 	case len(hits) == 0:
 		for _, l := range lost {
 			l.presence = absent
 		}
 		return
-	case stray: // what is there may be what that made
+	case strayName: // what is there may be what that made
 		return
 	case len(lost) == 1:
 		rows := make([]resource.Row, len(hits))
@@ -192,7 +192,7 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 	for _, v := range s.in.Desired[l.at].Sendable(s.in.API) {
 		want, complete := v.Desired(s.idsWhenSent(l.at))
 		if !complete {
-			want = Show(v)
+			want = showValue(v)
 		}
 		b.WriteString(strconv.Quote(v.Field.Name) + strconv.Quote(want))
 	}
@@ -255,26 +255,26 @@ func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
 		return nil
 	}
 	first := lost[0]
-	floor, begin := 0, first.begin()
+	above, begin := 0, first.begin()
 	for i, l := range lost {
 		l.lowerBound = x.lowerBound(l.open)
-		if i == 0 || l.lowerBound < floor {
-			floor = l.lowerBound
+		if i == 0 || l.lowerBound < above {
+			above = l.lowerBound
 		}
 		if l.begin().Before(begin) {
 			begin = l.begin()
 		}
 	}
-	if x.failed = x.failed || floor == 0 && begin.IsZero(); x.waiting || x.failed {
+	if x.failed = x.failed || above == 0 && begin.IsZero(); x.waiting || x.failed {
 		return nil
 	}
-	top := x.highest(floor)
+	top := x.highest(above)
 	if x.waiting || x.failed {
 		return nil
 	}
 	var rows []numbered
 	looked, asked, old := 0, 0, 0
-	for n := top; n > floor && asked < ahead && (floor > 0 || old < steady); n-- {
+	for n := top; n > above && asked < ahead && (above > 0 || old < steady); n-- {
 		if x.known[n] != "" {
 			continue
 		}
@@ -350,17 +350,17 @@ func (x *search) lowerBound(open *Intent) int {
 
 // highest is the highest number that something bears, as far as can be told without
 // reading all: the numbers of deleted objects are gaps.
-func (x *search) highest(floor int) int {
+func (x *search) highest(above int) int {
 	reach := 16 // look as far as 2^reach at once, for the first objects may be gone
-	if floor > 0 {
+	if above > 0 {
 		reach = 10
 	}
-	low, high := floor, 0
+	low, high := above, 0
 	for from := 0; high == 0 && !x.failed; from, reach = reach+1, reach+1 {
 		if x.failed = reach > 30; !x.failed {
 			var probes []int
 			for i := from; i <= reach; i++ {
-				probes = append(probes, floor+1<<i)
+				probes = append(probes, above+1<<i)
 			}
 			low, high = x.bisect(low, 0, probes)
 		}

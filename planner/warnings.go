@@ -118,13 +118,13 @@ func (b *warnings) inTwoContainers() {
 			continue
 		}
 		for _, id := range slices.Compact(r.have) {
-			thing := serviceID{r.kind.Membership.Member, id}
-			other, twice := first[thing]
+			member := serviceID{r.kind.Membership.Member, id}
+			other, twice := first[member]
 			if !twice {
-				first[thing] = r
+				first[member] = r
 				continue
 			}
-			if at, ok := b.objects.owners[thing]; ok {
+			if at, ok := b.objects.owners[member]; ok {
 				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
 				b.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
 					"the service refuses to move it: remove it from one of them there")
@@ -162,14 +162,14 @@ func (b *warnings) warnSharedExternalIDs() {
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.
 func (b *warnings) warnHidden() {
-	things := map[*resource.Kind][]int{}
+	byKind := map[*resource.Kind][]int{}
 	for i := range b.objects.states {
 		if f := &b.objects.states[i]; f.presence == hidden && f.id != "" {
-			things[f.info.kind] = append(things[f.info.kind], i)
+			byKind[f.info.kind] = append(byKind[f.info.kind], i)
 		}
 	}
 	for _, k := range resource.Kinds() {
-		list := things[k]
+		list := byKind[k]
 		if len(list) == 0 {
 			continue
 		}

@@ -151,7 +151,7 @@ func TestATargetTakesAnyText(t *testing.T) {
 		"page/\xff":       "page/\xff",
 		"page/[a]+(b)\\Q": "page/[a]+(b)\\Q",
 	} {
-		if !(planner.Targets{planner.NewTarget(pattern)}).Match(address) {
+		if _, missed := planner.Select(nil, planner.Targets{planner.NewTarget(pattern)}, []resource.Address{address}); len(missed) > 0 {
 			t.Errorf("%q does not match %q", pattern, address)
 		}
 	}

@@ -124,10 +124,10 @@ func (l List) Sort() {
 	})
 }
 
-// Most is how many findings of a severity are told one by one.
+// Most is the number of findings of one severity that are shown.
 const Most = 100
 
-// Clip leaves the first [Most] of the errors and of the warnings in a sorted list, and a note that says how many more there are.
+// Clip keeps the first [Most] errors and the first [Most] warnings of a sorted list, and adds a note with the number of the others.
 func (l List) Clip() List {
 	count := map[Severity]int{}
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {

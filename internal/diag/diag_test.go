@@ -50,7 +50,7 @@ func TestANoteOnTheFindingsComesLast(t *testing.T) {
 	}
 }
 
-func TestNoMoreIsToldThanSomebodyReads(t *testing.T) {
+func TestAListOfFindingsIsClippedToWhatAPersonReads(t *testing.T) {
 	t.Parallel()
 	var l diag.List
 	for range diag.Most + 7 {
@@ -67,7 +67,7 @@ func TestNoMoreIsToldThanSomebodyReads(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
+func TestNearFindsMisspeltWordsAndIgnoresCase(t *testing.T) {
 	t.Parallel()
 	states := []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}
 	for name, tt := range map[string]struct {
@@ -91,7 +91,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-func TestNumbersStandWithTheirNoun(t *testing.T) {
+func TestCountsAgreeWithTheirNoun(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
 		"1 error":       diag.Count(1, "error"),

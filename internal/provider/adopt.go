@@ -12,23 +12,23 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// adoptPredefined takes the thing that the service made by itself when it made what
-// it lives in, and brings it to what the manifest wants.
+// adoptPredefined adopts an object that the service created together with its parent, and
+// makes it match the manifest.
 func (s *Service) adoptPredefined(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
 	rows, err := s.listIn(ctx, step.Kind, step.Object.Parent, ids)
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
 	for _, row := range rows {
-		if sameNatural(step.Object, row) {
+		if sameNaturalKey(step.Object, row) {
 			return s.adoptExisting(ctx, step, row, params, ids)
 		}
 	}
 	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
 }
 
-// adoptConflicting takes the thing that the service says is in the way of the one that was to
-// be created, if it is that one. An archived thing or a draft stands in the way too, and is shown nowhere.
+// adoptConflicting adopts the object that the service names as the conflict of a create, if
+// it is the wanted one. Archived objects and drafts conflict too, and no list shows them.
 func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause *apiclient.Error) (executor.Outcome, error) {
 	op, ok := step.Kind.Op(resource.Get, s.plan.API)
 	if !ok {
@@ -39,10 +39,10 @@ func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, para
 	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
-		return executor.Outcome{}, standsInTheWay(step, cause.ExistingID, "archived or a draft")
+		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
-	case res.Row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNatural(step.Object, res.Row):
+	case res.Row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNaturalKey(step.Object, res.Row):
 		out, err := s.adoptExisting(ctx, step, res.Row, params, ids)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
@@ -51,22 +51,21 @@ func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, para
 	}
 }
 
-// standsInTheWay is that the service has the thing already and shows it in no list.
-func standsInTheWay(step *planner.Step, id, why string) error {
+// hiddenConflict is the error of a create whose object exists already, where no list shows it.
+func hiddenConflict(step *planner.Step, id, why string) error {
 	return withHint{
 		fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why),
 		"archived objects and drafts are in no list: restore or delete it on the service, or use another key",
 	}
 }
 
-// adoptExisting makes of a record that is there what the step wants of it: it is
-// compared, and what differs is sent.
+// adoptExisting makes an existing object match the step: fields that differ are sent.
 func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	wanted := s.desired(step, ids)
+	desired := s.desired(step, ids)
 	row = step.Kind.InZone(row, step.Zone)
 	var differing []*resource.Value
 	for _, v := range step.Values {
-		want, ok := wanted[v.Field]
+		want, ok := desired[v.Field]
 		if have, known := v.Field.ObservedIn(row); ok && known && have != want && !v.Field.Immutable {
 			differing = append(differing, v)
 		}
@@ -95,14 +94,14 @@ func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row res
 	return out, nil
 }
 
-// sameNatural reports whether a record has the natural key of an object.
-func sameNatural(o *resource.Object, row resource.Row) bool {
+// sameNaturalKey reports whether a row of the service has the natural key of an object.
+func sameNaturalKey(o *resource.Object, row resource.Row) bool {
 	for _, name := range o.Kind.NaturalKey {
-		v, given := o.Value(name)
-		if !given {
+		v, ok := o.Value(name)
+		if !ok {
 			continue
 		}
-		want, _ := v.Desired(nil) // a natural key names nothing else
+		want, _ := v.Desired(nil) // a natural key holds no reference
 		if shown, known := v.Field.ObservedIn(row); known && shown == want {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// setArchived archives a thing or brings it back. The state keeps nothing of it: the service shows it.
+// setArchived archives an object or restores it. The state does not record that: the service shows it.
 func (s *Service) setArchived(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
 	id := params[step.Kind.Param]
 	if id == "" {

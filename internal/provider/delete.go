@@ -12,11 +12,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// delete carries out a delete. That the thing is not there any more is what was
-// wanted, so sending the request again is harmless.
+// delete carries out a delete. An object that does not exist any more is a success, so
+// repeating the request is harmless.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	for _, g := range step.Guards {
-		if err := s.unused(ctx, step, g); err != nil {
+		if err := s.checkUnused(ctx, step, g); err != nil {
 			return executor.Outcome{}, err
 		}
 	}
@@ -27,8 +27,8 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }
 
-// unused makes sure that nobody put anything into what is to be deleted since the plan was made.
-func (s *Service) unused(ctx context.Context, step *planner.Step, g planner.Guard) error {
+// checkUnused makes sure that nobody has added members to the object since the plan was made.
+func (s *Service) checkUnused(ctx context.Context, step *planner.Step, g planner.Guard) error {
 	answer, err := ask(ctx, s.client, g.Read)
 	if err != nil {
 		return failure(step, err)
@@ -36,7 +36,7 @@ func (s *Service) unused(ctx context.Context, step *planner.Step, g planner.Guar
 	m := resource.MustLookup(g.Read.Operation.Kind).Membership
 	n := 0
 	for _, row := range answer.Rows {
-		if _, put := slices.BinarySearch(g.Members, m.MemberID(row)); !put {
+		if _, planned := slices.BinarySearch(g.Members, m.MemberID(row)); !planned {
 			n++
 		}
 	}

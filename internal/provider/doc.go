@@ -1,33 +1,34 @@
-// Package provider is the service as planning and execution need it.
+// Package provider reads and writes the service for planning and execution.
 //
 // It answers the planner's reads ([Plan]), carries out the executor's steps
-// ([Service]) and settles by looking what became of a request whose answer was
-// lost. Every request is built from the descriptors of package resource; the
-// package names no path itself, and no kind but the one whose list tells whether
-// the wider API is there.
+// ([Service]), and looks up the outcome of requests whose answers were lost. Every
+// request is built from the descriptors of package resource; the package names no
+// path, and no kind but project, whose list shows whether the wider API is available.
 //
-// It guarantees that an answer which contradicts its request is reported; that
-// members get in although the service refuses their batch, without a reason,
-// for one or two of them, who are named then; and that a create whose fate is
-// unknown is never sent again before looks have shown that the thing is not there:
-// one of them after the time within which the service may still carry out what
-// its client has given up ([DefaultGrace]), or after a moment where the service
-// refuses a second object with the same external ID ([resource.Kind] RefusesTwin).
+// It guarantees:
+//   - An answer that contradicts its request is reported.
+//   - If the service refuses a batch of members because of one or two of them, without
+//     naming them, the others are added and the refused ones are named.
+//   - A create without an answer is never sent again before look-ups have shown that the
+//     object does not exist. The last look-up comes after the grace period
+//     ([DefaultGrace]), during which the service may still carry out a request that its
+//     client has given up; the period is short where the service refuses a second object
+//     with the same external ID ([resource.Kind] UniqueExternalID).
 //
-// Nothing else waits for that: such a step is [executor.Pending], and settled
-// before the run ends. One that a former run may have sent, and that the plan's
-// reads do not show, is looked for likewise ([planner.Step] Pending). Its time
-// begins when the former run must have given up; that it died is known only by the
-// lock, so at the latest when the later one begins. Only creates that nothing but
-// readable numbers can tell (work items with the documented operations) are waited
-// for while planning.
+// No other step waits for that: such a step is [executor.Pending], and ends before the
+// run does. A create that an earlier run may have sent, and that the plan's reads do not
+// show, is looked for in the same way ([planner.Step] Pending). Its grace period begins
+// when the earlier run must have given up: at the latest when this one begins, since it
+// got the lock. Planning itself waits only for creates that nothing but readable numbers
+// can identify (work items with the documented operations).
 //
-// After a run, [Service.Doubles] looks for what another run created at the same
-// moment. What a run was refused since another had made it, it does not count as its own.
+// After a run, [Service.Doubles] looks for objects that another run created at the same
+// time. An object that the service refused because another run had created it does not
+// count as created by this one.
 //
-// What remains: a service that carries out a request later than that, which is
-// then there twice unless the service refuses it; and an update that arrives late
-// and so undoes a newer one, which the next plan shows where it can be read.
+// Two risks remain. The service may carry out a create after the grace period: the object
+// then exists twice, unless the service refuses the second. And an update may arrive late
+// and undo a newer one: the next plan shows that, where the field can be read.
 //
-// It must not know manifests, files, or how things are shown.
+// It must not know manifests, files, or output.
 package provider

@@ -17,10 +17,12 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Doubles looks whether something that a run created is on the service twice: of runs that go on at the
-// same time the service may let both in, since it does not check and store a mark in one go. It takes one
-// list for each project in which the run created work items; and one for each other kind only where
-// another run was met, since the service refuses most of those by their names too.
+// Doubles warns of objects created by a run that exist twice on the service: the service
+// does not check and store an external ID atomically, so two concurrent runs may both
+// create an object. It reads one list for each project in which the run created work
+// items. It reads the lists of other kinds only if the run found an object of another
+// run, since the service refuses most of their duplicates by name. An error is a list
+// that cannot be read; the warnings so far are returned with it.
 func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, error) {
 	type scope struct {
 		kind   *resource.Kind
@@ -37,14 +39,14 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 			met = met || step.Found()
 		}
 	}
-	created := map[scope]map[string]*planner.Step{} // by mark
+	created := map[scope]map[string]*planner.Step{} // by external ID
 	for i := range r.Steps {
 		step := r.Steps[i].Step
 		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !met && !step.Kind.Numbered() {
 			continue
 		}
 		if p := step.Object.Parent; p != nil && p.Parent != nil {
-			continue // a list each would be too many
+			continue // one list for each parent would be too many
 		}
 		at := scope{step.Kind, step.Object.Parent}
 		if created[at] == nil {
@@ -70,7 +72,7 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 		if err != nil {
 			return found, fmt.Errorf("checking whether another run created the same object: %w", err)
 		}
-		found.Add(s.doubled(rows, created[at])...)
+		found.Add(s.duplicates(rows, created[at])...)
 	}
 	found.Sort()
 	return found, nil
@@ -83,23 +85,23 @@ func addressOf(o *resource.Object) string {
 	return string(o.Address)
 }
 
-// doubled names the records that share a mark with one that the run created, and the one to keep.
-func (s *Service) doubled(rows []resource.Row, created map[string]*planner.Step) diag.List {
-	byMark := map[string][]resource.Row{}
+// duplicates warns of objects that share the external ID of one created by the run, and names the one to keep.
+func (s *Service) duplicates(rows []resource.Row, created map[string]*planner.Step) diag.List {
+	byExternalID := map[string][]resource.Row{}
 	for _, row := range rows {
-		mark, _ := row["external_id"].(string)
+		id, _ := row["external_id"].(string)
 		same := func(other resource.Row) bool { return other.ID() == row.ID() }
-		if created[mark] != nil && row.HasExternalID(mark) && !slices.ContainsFunc(byMark[mark], same) {
-			byMark[mark] = append(byMark[mark], row)
+		if created[id] != nil && row.HasExternalID(id) && !slices.ContainsFunc(byExternalID[id], same) {
+			byExternalID[id] = append(byExternalID[id], row)
 		}
 	}
 	var found diag.List
-	for mark, rows := range byMark {
+	for id, rows := range byExternalID {
 		if len(rows) < 2 {
 			continue
 		}
 		slices.SortFunc(rows, older)
-		step := created[mark]
+		step := created[id]
 		names := make([]string, len(rows))
 		for i, row := range rows {
 			names[i] = row.ID()
@@ -116,7 +118,7 @@ func (s *Service) doubled(rows []resource.Row, created map[string]*planner.Step)
 	return found
 }
 
-// older orders records by their numbers, else by when they were created.
+// older orders rows by number, then by time of creation, then by ID.
 func older(a, b resource.Row) int {
 	number := func(row resource.Row) int64 {
 		n, _ := row["sequence_id"].(json.Number)

@@ -18,10 +18,10 @@ type withHint struct {
 
 func (e withHint) Unwrap() error { return e.error }
 
-// Hint is what to do about it.
+// Hint is the next step for the user.
 func (e withHint) Hint() string { return e.hint }
 
-// failure gives an error of the client the marks that the executor acts on.
+// failure wraps an error of the client in the error that the executor acts on.
 func failure(step *planner.Step, err error) error {
 	var e *apiclient.Error
 	switch {
@@ -40,12 +40,12 @@ func failure(step *planner.Step, err error) error {
 	}
 }
 
-// unknownOutcome marks an error that says itself that it is not known what the service did.
+// unknownOutcome adds [executor.ErrOutcomeUnknown] to an error whose text says so already.
 type unknownOutcome struct{ error }
 
 func (e unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, e.error} }
 
-// abortOnStop adds the mark of an error after which nothing more should be sent.
+// abortOnStop adds [executor.ErrAbortRun] to the error of a refused credential.
 func abortOnStop(err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Credential() {
@@ -54,8 +54,8 @@ func abortOnStop(err error) error {
 	return err
 }
 
-// notFound reports whether the service says that what a request is about is not
-// there. That the edition has no such route says nothing of that.
+// notFound reports whether the service says that an object does not exist. A route that
+// the service does not support says nothing about the object.
 func notFound(err error) bool {
 	return errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// everything is a manifest with a thing of each kind, and with all that can be
+// everything is a manifest with an object of each kind, and with all that can be
 // said of it, in a project that is new too. It is made from the descriptors, in
 // variants that change, drop, rename or archive what the first one has.
 type everything struct {
@@ -22,7 +22,7 @@ type everything struct {
 
 	changed bool // every field that can be changed has another value
 	alone   bool // nothing belongs to anything
-	renamed bool // every thing has another key, and says which it had
+	renamed bool // every object has another key, and says which it had
 	guarded bool // nothing is to be deleted
 	shelf   any  // whether what can be archived is; nil = not a word of it
 }
@@ -30,7 +30,7 @@ type everything struct {
 // text is the manifest.
 func (e everything) text() string {
 	e.Helper()
-	places := map[string]thing{"": {"version": json.RawMessage("1")}}
+	places := map[string]mapping{"": {"version": json.RawMessage("1")}}
 	kinds := slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool { return k.Section == "" })
 	slices.SortFunc(kinds, func(a, b *resource.Kind) int { return resource.Order(a.Name) - resource.Order(b.Name) })
 	for _, k := range kinds {
@@ -40,7 +40,7 @@ func (e everything) text() string {
 				l.around(places, to)
 			}
 		}
-		o := e.thing(l)
+		o := e.object(l)
 		delete(o, "default") // which default later objects get would depend on whether this one failed in an interrupted run
 		l.put(places, k, o)
 		if len(k.Predefined) > 0 {
@@ -63,7 +63,7 @@ func (e everything) text() string {
 }
 
 // around puts in what a field names.
-func (l *life) around(places map[string]thing, to *resource.Kind) {
+func (l *life) around(places map[string]mapping, to *resource.Kind) {
 	for _, key := range []string{"first", "second"} {
 		l.put(places, to, l.plain(to, key))
 	}
@@ -76,10 +76,10 @@ func (l *life) around(places map[string]thing, to *resource.Kind) {
 	}
 }
 
-// thing is the one thing of a kind.
-func (e everything) thing(l *life) thing {
+// object is the one object of a kind.
+func (e everything) object(l *life) mapping {
 	o := l.base()
-	if l.k.Name == "project" { // as fields name it that can name things elsewhere
+	if l.k.Name == "project" { // as fields name it that can name objects elsewhere
 		o["key"] = "around"
 	}
 	for i := range l.k.Fields {
@@ -110,17 +110,17 @@ func (e everything) thing(l *life) thing {
 	return o
 }
 
-func (l *life) drop(o thing, f *resource.Field) {
+func (l *life) drop(o mapping, f *resource.Field) {
 	delete(o, f.Name)
 	if f.Group != "" {
 		delete(o, f.Group)
 	}
 }
 
-// rename gives all things of a document other keys.
+// rename gives all objects of a document other keys.
 func rename(v any) {
 	switch v := v.(type) {
-	case thing:
+	case mapping:
 		for _, inner := range v {
 			rename(inner)
 		}
@@ -147,7 +147,7 @@ func rename(v any) {
 		if v["previously"] != nil {
 			v["previously"] = strings.TrimSuffix(fmt.Sprint(v["previously"]), "-now")
 		}
-	case []thing:
+	case []mapping:
 		for _, inner := range v {
 			rename(inner)
 		}
@@ -163,7 +163,7 @@ func tables() []string {
 	}
 }
 
-// called is what things are called, by ID.
+// called is what objects are called, by ID.
 func (s *service) called() map[string]string {
 	names := map[string]string{}
 	for _, kind := range append(tables(), "member") {
@@ -179,8 +179,8 @@ func (s *service) called() map[string]string {
 	return names
 }
 
-// all is what the service has, a line a thing, with names in place of IDs and
-// without what depends on when and in how many requests a thing was made.
+// all is what the service has, a line an object, with names in place of IDs and
+// without what depends on when and in how many requests an object was made.
 func (s *service) all() []string {
 	names := s.called()
 	var show func(v any) string

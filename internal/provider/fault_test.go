@@ -55,7 +55,7 @@ func wholeOf(api resource.API) string {
 	return strings.Replace(whole, "RENAMED", renamed, 1)
 }
 
-// picture is what the service has of the manifest's things, a line each, sorted.
+// picture is what the service has of the manifest's objects, a line each, sorted.
 func (s *service) picture() []string {
 	names := map[any]string{}
 	lines := []string{}
@@ -199,7 +199,7 @@ func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 	}
 }
 
-func TestWhateverHappensToAWriteEveryThingIsThereOnceInTheEnd(t *testing.T) {
+func TestAfterAnyFaultOfAWriteEveryObjectExistsOnceInTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.Full, resource.Documented} {
 		for what, w := range writes() {

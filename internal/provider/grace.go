@@ -9,23 +9,24 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// DefaultGrace is for how long the service is expected to go on, at most, with a
-// request that its client has given up. Until then nothing counts as absent.
+// DefaultGrace is the time for which the service is expected, at most, to go on with a
+// request that its client has given up. Until then no object counts as absent.
 const DefaultGrace = time.Minute
 
-// shortGrace is enough where the service refuses a second object with the same
-// external ID: a request that is carried out later does nothing then. It only
-// keeps two from being carried out at the same moment.
+// shortGrace is the grace period where the service refuses a second object with the same
+// external ID: a late request has no effect then. It only keeps two requests from being
+// carried out at the same time.
 const shortGrace = 2 * time.Second
 
-// Grace says how long what was sent may still be carried out. The zero value is not at all.
+// Grace is the time for which the service may still carry out an abandoned request. The
+// zero value is no time.
 type Grace struct {
-	Period  time.Duration       // the service goes on, at most, with a request that its client has given up
-	GivenUp time.Time           // by then a former run had done so; zero, or later than now, is now
-	Tell    func(time.Duration) // told of a wait while planning before it begins; nil = nobody
+	Period  time.Duration       // at most, from the moment the client gave up
+	GivenUp time.Time           // when an earlier run had given up at the latest; zero or in the future = now
+	Tell    func(time.Duration) // called with the wait before planning waits; nil = nobody
 }
 
-// begin turns the zero time, and one to come, into now.
+// begin replaces a zero or future GivenUp by now.
 func (g Grace) begin() Grace {
 	if now := time.Now(); g.GivenUp.IsZero() || g.GivenUp.After(now) {
 		g.GivenUp = now
@@ -41,10 +42,10 @@ func (g Grace) of(k *resource.Kind, api resource.API) time.Duration {
 	return g.Period
 }
 
-// left is how long it still is.
+// left is the rest of the period.
 func (g Grace) left() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
 
-// wait returns when it is at an end.
+// wait returns when the period is over.
 func (g Grace) wait(ctx context.Context) error {
 	left := g.left()
 	if left <= 0 {
@@ -61,58 +62,58 @@ func (g Grace) wait(ctx context.Context) error {
 	}
 }
 
-// unresolved is a create of which it is not known whether it was carried out.
-type unresolved struct {
-	givenUp  time.Time // when its client did so
-	period   time.Duration
-	wait     time.Duration // before the next look
-	cause    error         // why; nil = a former run may have sent it
-	attempts int           // of this run, to send it
-	blind    int           // looks in a row that could not tell
+// lostCreate is a create that may or may not have been carried out.
+type lostCreate struct {
+	givenUp       time.Time // when its client gave up
+	period        time.Duration
+	wait          time.Duration // before the next look-up
+	cause         error         // why there was no answer; nil = an earlier run may have sent it
+	attempts      int           // requests sent by this run
+	failedLookups int           // in a row
 }
 
-// unresolvedCreate is what is known of a step's request without an outcome, or nil.
-func (s *Service) unresolvedCreate(step *planner.Step) *unresolved {
+// lostCreate returns the step's create without an answer, or nil.
+func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.open[step]
+	u := s.lostCreates[step]
 	if u == nil && step.Pending {
-		u = &unresolved{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API)}
-		s.open[step] = u
+		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API)}
+		s.lostCreates[step] = u
 	}
 	return u
 }
 
-// giveUp notes that a create was sent and got no answer.
-func (s *Service) giveUp(step *planner.Step, cause error) *unresolved {
-	u := s.unresolvedCreate(step)
+// giveUp notes a create that was sent and got no answer.
+func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
+	u := s.lostCreate(step)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if u == nil {
-		u = &unresolved{}
-		s.open[step] = u
+		u = &lostCreate{}
+		s.lostCreates[step] = u
 	}
-	u.givenUp, u.period, u.wait, u.cause, u.blind = time.Now(), s.grace.of(step.Kind, s.plan.API), 0, cause, 0
+	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.of(step.Kind, s.plan.API), 0, cause, 0
 	u.attempts++
 	return u
 }
 
-// reason says why it is not settled.
-func (u *unresolved) reason() error {
+// reason says why the outcome is not known.
+func (u *lostCreate) reason() error {
 	if u.cause == nil {
 		return errEarlier
 	}
 	return unknownOutcome{u.cause}
 }
 
-// errEarlier is why a create waits that this run has not sent.
+// errEarlier is the reason of a pending create that this run has not sent.
 var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
-// left is how long its request may still be carried out.
-func (u *unresolved) left() time.Duration { return time.Until(u.givenUp.Add(u.period)) }
+// left is the time for which the service may still carry out the request.
+func (u *lostCreate) left() time.Duration { return time.Until(u.givenUp.Add(u.period)) }
 
-// next is the time until the next look: a few during a long grace period, the last at its end.
-func (u *unresolved) next() time.Duration {
+// next is the wait before the next look-up: a few during a long grace period, the last at its end.
+func (u *lostCreate) next() time.Duration {
 	const first, factor = 20, 4
 	u.wait = max(u.wait*factor, u.period/first)
 	if u.period <= shortGrace {

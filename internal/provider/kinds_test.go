@@ -14,9 +14,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestEveryKind leads a thing of each kind that a manifest lists through its
+// TestEveryKindIsCreatedChangedClearedAdoptedAndKept leads an object of each kind that a manifest lists through its
 // life. What it holds is made from the descriptor: a new kind needs nothing here.
-func TestEveryKind(t *testing.T) {
+func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
@@ -62,18 +62,18 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// life makes the manifests of one thing.
+// life makes the manifests of one object.
 type life struct {
 	*testing.T
 	s *service
 	k *resource.Kind
 }
 
-// thing is a mapping of the manifest.
-type thing map[string]any
+// mapping is a mapping of the manifest.
+type mapping map[string]any
 
-// base is the thing with each field that has a second value.
-func (l *life) base() thing {
+// base is the object with each field that has a second value.
+func (l *life) base() mapping {
 	o := l.plain(l.k, "one")
 	sent := map[string]bool{}
 	for i := range l.k.Fields {
@@ -90,9 +90,9 @@ func (l *life) base() thing {
 	return o
 }
 
-// plain is a thing of a kind with what it cannot be created without.
-func (l *life) plain(k *resource.Kind, key string) thing {
-	o := thing{"key": key}
+// plain is an object of a kind with what it cannot be created without.
+func (l *life) plain(k *resource.Kind, key string) mapping {
+	o := mapping{"key": key}
 	if k.Identifier != nil && k.Identifier.APIName != "" {
 		o["identifier"] = strings.ToUpper(key)
 	}
@@ -111,7 +111,7 @@ func (l *life) plain(k *resource.Kind, key string) thing {
 	return o
 }
 
-func (l *life) set(o thing, f *resource.Field, value any) {
+func (l *life) set(o mapping, f *resource.Field, value any) {
 	for i := range l.k.Fields { // what says the same in another way goes
 		if other := &l.k.Fields[i]; other != f && other.APIName == f.APIName && f.APIName != "" {
 			delete(o, other.Name)
@@ -121,15 +121,15 @@ func (l *life) set(o thing, f *resource.Field, value any) {
 		o[f.Name] = value
 		return
 	}
-	group := thing{}
-	if had, ok := o[f.Group].(thing); ok {
+	group := mapping{}
+	if had, ok := o[f.Group].(mapping); ok {
 		group = maps.Clone(had)
 	}
 	group[f.Name] = value
 	o[f.Group] = group
 }
 
-// first is the value that a thing has at first.
+// first is the value that an object has at first.
 func (l *life) first(f *resource.Field) any {
 	switch f.Type { //nolint:exhaustive // the others are texts
 	case resource.Number, resource.Boolean, resource.JSON:
@@ -150,7 +150,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	case resource.Boolean:
 		return f.Example == "false", true
 	case resource.JSON:
-		return thing{"in_use": "icon"}, true
+		return mapping{"in_use": "icon"}, true
 	case resource.Enum:
 		return f.Enum[(slices.Index(f.Enum, f.Example)+1)%len(f.Enum)], true
 	case resource.Ref:
@@ -176,7 +176,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	return f.Example + " 2", f.Pattern == ""
 }
 
-// named are the keys of the things that a field names. Of two things that are
+// named are the keys of the objects that a field names. Of two objects that are
 // related there is one relation, so each of those fields has its own.
 func named(f *resource.Field) []string {
 	if f.Group != "" {
@@ -185,7 +185,7 @@ func named(f *resource.Field) []string {
 	return []string{"first", "second"}
 }
 
-// names are what a field can name: things of the manifest, else those that the sandbox has.
+// names are what a field can name: objects of the manifest, else those that the sandbox has.
 func (l *life) names(f *resource.Field) []string {
 	k := resource.MustLookup(f.Ref)
 	if k.Section != "" {
@@ -214,7 +214,7 @@ func (l *life) offers(v resource.Verb) bool {
 	return ok
 }
 
-// changeable are the fields that can be changed once the thing exists.
+// changeable are the fields that can be changed once the object exists.
 func (l *life) changeable() []*resource.Field {
 	var fields []*resource.Field
 	for i := range l.k.Fields {
@@ -228,8 +228,8 @@ func (l *life) changeable() []*resource.Field {
 }
 
 // change changes one field here, back again, and behind planform's back. It
-// returns what the thing is then.
-func (l *life) change(f *resource.Field, base thing) thing {
+// returns what the object is then.
+func (l *life) change(f *resource.Field, base mapping) mapping {
 	l.Helper()
 	changed := maps.Clone(base)
 	value, ok := l.second(f)
@@ -243,7 +243,7 @@ func (l *life) change(f *resource.Field, base thing) thing {
 	}
 	l.once(f, base)
 	if slices.Contains(l.k.NaturalKey, f.Name) {
-		return base // elsewhere it would be another thing
+		return base // elsewhere it would be another object
 	}
 	elsewhere := *l.s
 	elsewhere.dir = l.TempDir()
@@ -258,8 +258,8 @@ func (l *life) change(f *resource.Field, base thing) thing {
 	return base
 }
 
-// place is a thing of a kind that others are put into.
-func (l *life) place(places map[string]thing, kind string) thing {
+// place is an object of a kind that others are put into.
+func (l *life) place(places map[string]mapping, kind string) mapping {
 	if in, ok := places[kind]; ok {
 		return in
 	}
@@ -274,7 +274,7 @@ func (l *life) place(places map[string]thing, kind string) thing {
 	return in
 }
 
-// prune takes the thing out of the manifest, and with that away.
+// prune takes the object out of the manifest, and with that away.
 func (l *life) prune() {
 	l.Helper()
 	before := len(l.s.Rows(l.k.Name))
@@ -292,8 +292,8 @@ func (l *life) prune() {
 	}
 }
 
-// shelve archives the thing, loses the state, and brings it back.
-func (l *life) shelve(base thing) {
+// shelve archives the object, loses the state, and brings it back.
+func (l *life) shelve(base mapping) {
 	l.Helper()
 	i := slices.IndexFunc(l.k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
 	if i < 0 {
@@ -319,7 +319,7 @@ func (l *life) shelve(base thing) {
 
 // once applies a change, which takes one write and no second one, but for the one
 // by which a member leaves what it was in.
-func (l *life) once(f *resource.Field, to thing) applied {
+func (l *life) once(f *resource.Field, to mapping) applied {
 	l.Helper()
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
 	l.done("changing "+f.Path(), a)
@@ -334,7 +334,7 @@ func (l *life) once(f *resource.Field, to thing) applied {
 	return a
 }
 
-func (l *life) unchanged(when string, to thing) {
+func (l *life) unchanged(when string, to mapping) {
 	l.Helper()
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
 	if a.writes != 0 || !a.plan.Empty() {
@@ -355,9 +355,9 @@ func (l *life) done(what string, a applied) {
 	}
 }
 
-// text is the manifest that holds the thing, what it lives in and what its fields name.
-func (l *life) text(o thing) string {
-	places := map[string]thing{"": {"version": json.RawMessage("1")}}
+// text is the manifest that holds the object, what it lives in and what its fields name.
+func (l *life) text(o mapping) string {
+	places := map[string]mapping{"": {"version": json.RawMessage("1")}}
 	l.place(places, l.k.Parent)
 	if o != nil {
 		l.put(places, l.k, o)
@@ -378,11 +378,11 @@ func (l *life) text(o thing) string {
 	return string(text)
 }
 
-// put puts a thing into what it lives in, which is made if it is not there.
-func (l *life) put(places map[string]thing, k *resource.Kind, o thing) {
+// put puts an object into what it lives in, which is made if it is not there.
+func (l *life) put(places map[string]mapping, k *resource.Kind, o mapping) {
 	in := l.place(places, k.Parent)
-	list, _ := in[k.Section].([]thing)
-	if !slices.ContainsFunc(list, func(other thing) bool { return other["key"] == o["key"] }) {
+	list, _ := in[k.Section].([]mapping)
+	if !slices.ContainsFunc(list, func(other mapping) bool { return other["key"] == o["key"] }) {
 		in[k.Section] = append(list, o)
 	}
 }

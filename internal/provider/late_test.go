@@ -29,11 +29,11 @@ func lateness() map[string]trouble {
 	}
 }
 
-// TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce lets a service carry a request
+// TestACreateCarriedOutAfterItWasGivenUpExistsOnce lets a service carry a request
 // out when nobody waits for it any more: one that refuses nothing, but for work
-// items with planform's mark, of which every service refuses a second. No real
+// items with planform's external ID, of which every service refuses a second. No real
 // time passes.
-func TestWhatIsCarriedOutAfterItWasGivenUpIsThereOnce(t *testing.T) {
+func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 	t.Parallel()
 	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, provider.DefaultGrace - time.Second}
 	for _, api := range []resource.API{resource.Full, resource.Documented} {
@@ -90,9 +90,9 @@ func newVirtual(t *testing.T, api resource.API, unique sandboxtest.Uniqueness) *
 	return s
 }
 
-// TestALostCreateIsSettledWithinTheRunWhileOthersGoOn: what became of lost creates is settled within
+// TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn: what became of lost creates is settled within
 // the run, and takes no longer than the service may take.
-func TestALostCreateIsSettledWithinTheRunWhileOthersGoOn(t *testing.T) {
+func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 	t.Parallel()
 	cut := sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}
 	for name, tt := range map[string]struct {
@@ -142,7 +142,7 @@ func TestALostCreateIsSettledWithinTheRunWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
+func TestARunWaitsForTheRequestsOfAnEarlierRunUntilTheGracePeriodIsOver(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	for name, tt := range map[string]struct {
@@ -186,7 +186,7 @@ func TestHowLongARunWaitsForWhatAnEarlierOneSent(t *testing.T) {
 	}
 }
 
-func TestAReadThatCameTooEarlyIsRepeatedHoweverLongTheOthersTake(t *testing.T) {
+func TestAReadBeforeTheEndOfTheGracePeriodIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newVirtual(t, resource.Documented, sandboxtest.UniqueNever)

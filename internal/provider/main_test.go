@@ -232,7 +232,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
 	}
-	if file.Correct(plan.StateChanges); len(plan.StateChanges) > 0 {
+	if file.ApplyChanges(plan.StateChanges); len(plan.StateChanges) > 0 {
 		if err := file.Save(); err != nil {
 			t.Fatal(err)
 		}

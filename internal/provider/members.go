@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// member is one of a batch with the ID that is sent for it.
+// member is a member of a batch with its ID on the service.
 type member struct {
 	*planner.Member
 
@@ -37,9 +37,9 @@ type memberBatch struct {
 	step   *planner.Step
 	params map[string]string
 
-	in       []string // IDs of those that are in
+	in       []string // IDs of the members that were added, or were members already
 	warnings diag.List
-	refused  []member // each for itself
+	refused  []member // refused when sent alone
 	refusal  error    // of the last of them
 }
 
@@ -67,7 +67,7 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}, Warnings: j.warnings}, nil
 }
 
-// attributes is what the state keeps of the attributes of members.
+// attributes are the values of the members' attribute as the state keeps them.
 func attributes(step *planner.Step, in []string) map[string]string {
 	a := step.Kind.Membership.Attribute
 	if a == nil {
@@ -82,7 +82,7 @@ func attributes(step *planner.Step, in []string) map[string]string {
 	return values
 }
 
-// updateMember changes the attribute of one who is in a container.
+// updateMember changes the attribute of one member of a container.
 func (s *Service) updateMember(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
 	m := &step.Members.Items[0]
 	params[resource.MustLookup(step.Kind.Membership.Member).Param] = m.ID
@@ -102,7 +102,7 @@ func (s *Service) updateMember(ctx context.Context, step *planner.Step, params m
 	return out, nil
 }
 
-// explainCompletedCycle explains what the service says of a cycle that is over.
+// explainCompletedCycle explains the service's refusal to add to a cycle that has ended.
 func explainCompletedCycle(step *planner.Step, err error) error {
 	if e, refused := errors.AsType[*apiclient.Error](err); !refused || e.Code != "CYCLE_COMPLETED" {
 		return err
@@ -113,10 +113,10 @@ func explainCompletedCycle(step *planner.Step, err error) error {
 	}
 }
 
-// add sends members. The service refuses all of them because of one, without
-// saying which: then the halves are sent, so that the others get in.
+// add sends members. The service refuses a whole batch because of one member, without
+// naming it: then each half is sent by itself, so that the others are added.
 func (j *memberBatch) add(ctx context.Context, members []member) error {
-	const enough = 3 // refused for themselves: then it is hardly because of a few
+	const enough = 3 // after so many refused members the reason is hardly a single one
 	list := make([]string, len(members))
 	for i, m := range members {
 		list[i] = m.id
@@ -145,24 +145,24 @@ func (j *memberBatch) add(ctx context.Context, members []member) error {
 	return j.add(ctx, members[half:])
 }
 
-// check finds out which members got in: all that the answer names and, where it
-// leaves some out, all that the container then shows. Where neither tells, the answer is believed.
+// check finds out which members were added: those that the answer names and, where it
+// leaves some out, those that the container shows. If neither names any, all were added.
 func (j *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
 	membership := j.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
-	shown, told := namedIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
+	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
 	for _, m := range members {
 		if shown[m.id] {
 			continue
 		}
 		if in, read := j.membersIn(ctx, j.step, j.params); read {
 			maps.Copy(shown, in)
-			told = true
+			known = true
 		}
 		break
 	}
 	for _, m := range members {
-		if !told || shown[m.id] {
+		if !known || shown[m.id] {
 			j.in = append(j.in, m.id)
 			continue
 		}
@@ -173,8 +173,8 @@ func (j *memberBatch) check(ctx context.Context, members []member, res *apiclien
 	}
 }
 
-// namedIn is the IDs that rows hold under any of the names.
-func namedIn(rows []resource.Row, names ...string) map[string]bool {
+// idsIn are the IDs that rows hold under any of the names.
+func idsIn(rows []resource.Row, names ...string) map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range rows {
 		for _, name := range names {
@@ -189,7 +189,7 @@ func namedIn(rows []resource.Row, names ...string) map[string]bool {
 	return ids
 }
 
-// explain says because of whom members were refused, and what may be the matter.
+// explain names the refused members and the likely reason.
 func (j *memberBatch) explain() error {
 	names := make([]string, len(j.refused))
 	for i, m := range j.refused {
@@ -202,19 +202,19 @@ func (j *memberBatch) explain() error {
 	return withHint{fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint}
 }
 
-// isIn reports whether a single member is in though it was refused: because it was
-// already, as who creates a project is in it from the start, or for no reason.
+// isIn reports whether a refused member is in the container nevertheless: because it was
+// before, as the creator of a project is, or because the service refused it wrongly.
 func (s *Service) isIn(ctx context.Context, step *planner.Step, params map[string]string, members []string, cause error) bool {
 	var e *apiclient.Error
 	if !errors.As(cause, &e) || e.Effect == apiclient.NoEffect || !step.Operation.OneAtATime && !e.Generic() {
 		return false
 	}
-	in, told := s.membersIn(ctx, step, params)
-	return told && in[members[0]]
+	in, known := s.membersIn(ctx, step, params)
+	return known && in[members[0]]
 }
 
-// membersIn reads who is in the container of a step.
-func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[string]string) (in map[string]bool, told bool) {
+// membersIn reads the IDs of the members of a step's container; known is false where that fails.
+func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[string]string) (in map[string]bool, known bool) {
 	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
 	if !ok {
 		return nil, false
@@ -231,8 +231,7 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 	return in, true
 }
 
-// removeMembers takes members out of a container: one that stands in the path or
-// in the body, or a list of them.
+// removeMembers removes members from a container: one in the path or in the body, or a list.
 func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	ids := make([]string, len(step.Members.Items))
 	for i := range step.Members.Items {
@@ -255,13 +254,13 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }
 
-// confirmRemoved reports whether none of the members is in the container, once the service
-// said that something of the request is not there. One that is asked for alone is
-// what it speaks of, unless the container shows it still.
+// confirmRemoved reports whether none of the members is in the container after the service
+// answered 404. For a single member the 404 is about that member, unless the container
+// still shows it.
 func (s *Service) confirmRemoved(ctx context.Context, step *planner.Step, ids []string) bool {
-	in, told := s.membersIn(ctx, step, step.Params)
-	if len(ids) == 1 && !told {
+	in, known := s.membersIn(ctx, step, step.Params)
+	if len(ids) == 1 && !known {
 		return true
 	}
-	return told && !slices.ContainsFunc(ids, func(id string) bool { return in[id] })
+	return known && !slices.ContainsFunc(ids, func(id string) bool { return in[id] })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestWhoIsInAProjectAlready: who creates a project, and who leads it, is in it from the start.
-func TestWhoIsInAProjectAlready(t *testing.T) {
+// TestAMemberWhoIsInTheProjectAlreadyIsNoFailure: who creates a project, and who leads it, is in it from the start.
+func TestAMemberWhoIsInTheProjectAlreadyIsNoFailure(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	const manifest = `
@@ -39,8 +39,8 @@ projects:
 	}
 }
 
-// TestRelationsOfAnItemAreReadAtOnce: one answer holds the lists of all relations.
-func TestRelationsOfAnItemAreReadAtOnce(t *testing.T) {
+// TestAllRelationsOfAnItemAreReadWithOneRequest: one answer holds the lists of all relations.
+func TestAllRelationsOfAnItemAreReadWithOneRequest(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	const manifest = `
@@ -68,8 +68,8 @@ projects:
 	}
 }
 
-// TestWhatPeopleArchivedIsNotMadeAgain: the service shows it in another list only.
-func TestWhatPeopleArchivedIsNotMadeAgain(t *testing.T) {
+// TestAnArchivedObjectIsNotCreatedAgain: the service shows it in another list only.
+func TestAnArchivedObjectIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	const manifest = `
@@ -92,8 +92,8 @@ projects:
 	}
 }
 
-// TestWhoGotInIsKnownThoughOthersWereRefused: else nothing would ever take them out again.
-func TestWhoGotInIsKnownThoughOthersWereRefused(t *testing.T) {
+// TestTheStateKeepsAddedMembersThoughOthersWereRefused: else nothing would ever take them out again.
+func TestTheStateKeepsAddedMembersThoughOthersWereRefused(t *testing.T) {
 	t.Parallel()
 	const manifest = `
 projects:
@@ -114,8 +114,8 @@ projects:
 	}
 }
 
-// TestWhatTheServiceMadeByItselfIsKnownAsItWasSent: else what somebody changes back would not be seen as that.
-func TestWhatTheServiceMadeByItselfIsKnownAsItWasSent(t *testing.T) {
+// TestTheStateKeepsThePredefinedObjectsOfANewProject: else what somebody changes back would not be seen as that.
+func TestTheStateKeepsThePredefinedObjectsOfANewProject(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	s.apply(t, applying{manifest: `{projects: [{key: new, identifier: NEW, name: New, states: [{name: Todo, color: "#123456"}]}]}`})
@@ -126,8 +126,8 @@ func TestWhatTheServiceMadeByItselfIsKnownAsItWasSent(t *testing.T) {
 	}
 }
 
-// TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs lets somebody be faster by one request.
-func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
+// TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs lets somebody be faster by one request.
+func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	faster := true
@@ -148,8 +148,8 @@ func TestWhatSomebodyMadeMeanwhileIsTakenAndStaysTheirs(t *testing.T) {
 	}
 }
 
-// TestACycleThatIsOverTakesNobody, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
-func TestACycleThatIsOverTakesNobody(t *testing.T) {
+// TestARefusalOfACompletedCycleIsExplained, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
+func TestARefusalOfACompletedCycleIsExplained(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	r := s.apply(t, applying{manifest: `
@@ -170,8 +170,8 @@ projects:
 	}
 }
 
-// TestACycleOfThePastIsFilledBeforeItGetsItsDates, over two runs.
-func TestACycleOfThePastIsFilledBeforeItGetsItsDates(t *testing.T) {
+// TestAPastCycleGetsItsItemsBeforeItsDates, over two runs.
+func TestAPastCycleGetsItsItemsBeforeItsDates(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	const manifest = `

@@ -13,10 +13,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestAMovedItemGoesOnlyWhenTheNewOneIsComplete moves the key of a work item to
+// TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete moves the key of a work item to
 // another project while one write for the new one is refused, in two runs: the old
 // one stays. The third run, without a refusal, finishes.
-func TestAMovedItemGoesOnlyWhenTheNewOneIsComplete(t *testing.T) {
+func TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete(t *testing.T) {
 	t.Parallel()
 	const projects = `{version: 1, projects: [{identifier: WEB, work_items: [OLD]}, {identifier: APP, name: App,
 		cycle_view: true, module_view: true, cycles: [{key: c, name: C}], modules: [{key: m, name: M}],

@@ -12,19 +12,19 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// named is the ID of a name that was looked up for the plan or during the run.
-func (s *Service) named(n planner.Name) (string, bool) {
+// nameID is the ID of a name that was looked up for the plan or during the run.
+func (s *Service) nameID(n planner.Name) (string, bool) {
 	if id, ok := s.plan.Names[n]; ok {
 		return id, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, ok := s.learned[n]
+	id, ok := s.runtimeNames[n]
 	return id, ok
 }
 
-// resolveRuntimeNames looks up the names that a step's values use and that came to be only
-// when the run made what they are in: the states of a new project.
+// resolveRuntimeNames looks up names in a step's values that exist only since the run
+// created their parent, such as the states of a new project.
 func (s *Service) resolveRuntimeNames(ctx context.Context, step *planner.Step, ids executor.IDs) error {
 	for _, v := range step.Values {
 		if len(v.Field.Ref) == 0 || len(resource.MustLookup(v.Field.Ref).Predefined) == 0 {
@@ -36,10 +36,10 @@ func (s *Service) resolveRuntimeNames(ctx context.Context, step *planner.Step, i
 				continue
 			}
 			name := planner.NameOf(step.Object, v.Field, r)
-			if _, ok := s.named(name); ok {
+			if _, ok := s.nameID(name); ok {
 				continue
 			}
-			if err := s.lookUp(ctx, step.Object, name, ids); err != nil {
+			if err := s.readNames(ctx, step.Object, name, ids); err != nil {
 				return failure(step, err)
 			}
 		}
@@ -47,8 +47,8 @@ func (s *Service) resolveRuntimeNames(ctx context.Context, step *planner.Step, i
 	return nil
 }
 
-// lookUp reads the list that a name is in, and takes down every name of it.
-func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.Name, ids executor.IDs) error {
+// readNames reads the list of a name's kind and keeps every name in it.
+func (s *Service) readNames(ctx context.Context, o *resource.Object, name planner.Name, ids executor.IDs) error {
 	k := resource.MustLookup(name.Kind)
 	parent := o.Ancestor(k.Parent)
 	rows, err := s.listIn(ctx, k, parent, ids)
@@ -62,26 +62,26 @@ func (s *Service) lookUp(ctx context.Context, o *resource.Object, name planner.N
 		for _, natural := range k.NaturalKey {
 			text, _ := row[natural].(string)
 			near = append(near, text)
-			s.learned[planner.Name{Kind: name.Kind, Within: name.Within, Text: text}] = row.ID()
+			s.runtimeNames[planner.Name{Kind: name.Kind, Within: name.Within, Text: text}] = row.ID()
 			if strings.EqualFold(text, strings.TrimSpace(name.Text)) {
-				s.learned[name] = row.ID()
+				s.runtimeNames[name] = row.ID()
 			}
 		}
 	}
-	if s.learned[name] == "" {
+	if s.runtimeNames[name] == "" {
 		return fmt.Errorf("%s has no %s %q, unlike most new ones; it has %s: add it to the manifest, or use one of these",
 			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
 	return nil
 }
 
-// listOf is the list of a kind in one thing of the manifest.
+// listOf is the list of a kind in one parent.
 type listOf struct {
 	kind   *resource.Kind
 	parent *resource.Object
 }
 
-// listIn reads, once a run, the things of a kind that came to be with a thing of the manifest.
+// listIn reads, once in a run, the objects of a kind that the service created with a parent.
 func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
 	list, ok := k.Op(resource.List, s.plan.API)
 	if !ok {
@@ -111,7 +111,7 @@ func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource
 	return rows, err
 }
 
-// listed is a list that was read before.
+// listed is a list that the run has read, if any.
 func (s *Service) listed(of listOf) ([]resource.Row, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,10 +10,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Plan makes every read that the planner asks for and then the plan. in.Observed
-// may hold answers already. Where only numbers tell what became of a create
-// without an outcome, they are looked at again when the grace period is over; else
-// nothing is waited for. An error is a read that failed; findings are what the planner says.
+// Plan makes the reads that the planner asks for, and then the plan. in.Observed may hold
+// answers already. Planning waits only where nothing but readable numbers can show the
+// object of a create without an outcome: these are read again after the grace period.
+// An error is a read that failed; the findings are those of the planner, and the plan is
+// nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
 	grace = grace.begin()
 	early := grace.left() > 0
@@ -48,8 +49,8 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	}
 }
 
-// attribute finds out who changed on the service what is not as it was applied.
-// A plan is as good without: that it cannot be read is a notice.
+// attribute finds out who changed the fields that differ from the last apply. A failure is
+// a notice only: the plan does not depend on it.
 func attribute(ctx context.Context, reader Reader, plan *planner.Plan) {
 	if err := reader.Read(ctx, plan.Activities()); err != nil {
 		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "cannot tell who changed fields on the service: " + err.Error()})
@@ -58,8 +59,8 @@ func attribute(ctx context.Context, reader Reader, plan *planner.Plan) {
 	plan.AnnotateAuthors(reader.Observed)
 }
 
-// Detect finds out whether the wider API is there, with one read that a plan
-// can use again: the answer is put into observed. That it may not be read is an error.
+// Detect finds out with one read whether the wider API is available. The answer is put into
+// observed, so that a plan can use it. A lack of permission is an error.
 func Detect(ctx context.Context, client *apiclient.Client, workspace string, observed planner.Observed) (resource.API, error) {
 	op, ok := resource.MustLookup("project").Op(resource.List, resource.Full)
 	if !ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestEveryKindGoes prunes a thing of each kind that a manifest lists, as far as
+// TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt prunes an object of each kind that a manifest lists, as far as
 // the service can delete one; and what its memberships added.
-func TestEveryKindGoes(t *testing.T) {
+func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
@@ -52,7 +52,7 @@ func TestEveryKindGoes(t *testing.T) {
 			if n := len(s.Rows(k.Name)); gone.plan.Summary.Delete != 1 || n != there-1 {
 				t.Errorf("%d of %d are there: %+v %v", n, there, gone.plan.Summary, gone.reasons())
 			}
-			l.empty("the thing", without(t, with))
+			l.empty("the object", without(t, with))
 		})
 	}
 }
@@ -68,7 +68,7 @@ func (l *life) empty(what, manifest string) {
 	}
 }
 
-// without is a manifest without the thing that it is about.
+// without is a manifest without the object that it is about.
 func without(t *testing.T, text string) string {
 	t.Helper()
 	var doc any
@@ -135,8 +135,8 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	}
 }
 
-// TestWhatIsInAThingThatIsGoneDoesNotStopAPlan: the service refuses to list what was in it.
-func TestWhatIsInAThingThatIsGoneDoesNotStopAPlan(t *testing.T) {
+// TestContentOfADeletedParentDoesNotStopAPlan: the service refuses to list what was in it.
+func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 	t.Parallel()
 	for name, protect := range map[string]string{"that planform did not make": "", "that was protected": ", protect: true"} {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestWhatIsInAThingThatIsGoneDoesNotStopAPlan(t *testing.T) {
 	}
 }
 
-// TestWhatALostRunMadeIsPrunedToo takes out of the manifest what may have been made.
-func TestWhatALostRunMadeIsPrunedToo(t *testing.T) {
+// TestObjectsCreatedByALostRunArePrunedToo takes out of the manifest what may have been made.
+func TestObjectsCreatedByALostRunArePrunedToo(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
@@ -174,15 +174,15 @@ func TestWhatALostRunMadeIsPrunedToo(t *testing.T) {
 	(&life{T: t, s: s}).empty("it", bare)
 }
 
-// TestAPruneThatDiesIsFinishedByTheNext kills a run at each of its writes, before and after the service has done it.
-func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
+// TestAnInterruptedPruneIsFinishedByTheNextRun kills a run at each of its writes, before and after the service has done it.
+func TestAnInterruptedPruneIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
 		work_items: [{key: a, name: A}, {key: b, name: B, cycle: s, module: m, links: ["https://example.com/b"]}, {key: c, name: C, parent: d}, {key: d, name: D, cycle: s}]}],
 		initiatives: [{name: Grow in the north, projects: [web]}]}`
 	const bare = `{version: 1, projects: [{key: site, previously: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], modules: [{key: m, name: Checkout}],
 		work_items: [{key: aa, previously: a, name: A}, {key: b, name: B}]}], initiatives: [{name: Grow in the north, projects: []}]}`
-	const writes = 8 // two items, a link, four memberships, and the marks of what is called otherwise
+	const writes = 8 // two items, a link, four memberships, and the external IDs of what is called otherwise
 	for n := 1; n <= writes; n++ {
 		for name, fault := range map[string]sandboxtest.Fault{"before": {Before: sandboxtest.Break{Cut: true}}, "after": {After: sandboxtest.Break{Cut: true}}} {
 			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestAPruneThatDiesIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-// TestWhatOthersUseIsNotDeleted prunes a cycle, module, label and state that planform made and that the item of another user uses.
-func TestWhatOthersUseIsNotDeleted(t *testing.T) {
+// TestAnObjectThatOthersUseIsNotDeleted prunes a cycle, module, label and state that planform made and that the item of another user uses.
+func TestAnObjectThatOthersUseIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}], modules: [{name: Mod}], labels: [{name: l1}], states: [{name: S, color: "#ff0000"}]}]}`
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
@@ -242,8 +242,8 @@ func TestWhatOthersUseIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestWhatIsUsedSinceThePlanIsNotDeleted adds the item of another user to a cycle between the plan and the delete.
-func TestWhatIsUsedSinceThePlanIsNotDeleted(t *testing.T) {
+// TestAnObjectThatOthersUseSinceThePlanIsNotDeleted adds the item of another user to a cycle between the plan and the delete.
+func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}]}]}`
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`

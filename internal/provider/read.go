@@ -15,16 +15,18 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// readers is how many reads are under way at once; the service answers no faster with more.
+// readers is the number of concurrent reads; the service answers no faster with more.
 const readers = 4
 
 // Reader reads from the service, for plans and exports.
 type Reader struct {
 	Client   *apiclient.Client
 	Observed planner.Observed // the answers; a read that has one already is not made again
-	// More, unless nil, is asked whenever a reader is idle: which reads the answers so far call for.
+	// More, unless nil, is called whenever a reader is idle. It returns the reads that the
+	// answers so far call for.
 	More func() []planner.Read
-	// Expect is told how many requests follow, Answered after each of them. Nil = nobody is.
+	// Expect is called with the number of requests that follow, Answered after each of
+	// them. Both may be nil.
 	Expect   func(requests int)
 	Answered func()
 }
@@ -35,9 +37,9 @@ type answered struct {
 	planner.Answer
 }
 
-// Read makes the reads. Several memberships can be read from one answer: they share
-// a request. That an object or a route is not there is an answer, and where
-// the read is optional, that it is forbidden.
+// Read makes the reads and puts the answers into Observed. Memberships that one answer
+// shows together share a request. A missing object or route is an answer, not an error;
+// so is a lack of permission where the read is optional.
 func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 	wanted := map[planner.Read][]planner.Read{} // by request, until it is answered
 	var queue []planner.Read                    // requests that have not begun
@@ -95,8 +97,8 @@ func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 	}
 }
 
-// selectList is what an answer says to one operation, where it holds the lists of
-// several. counting adds what is in lists that no operation reads.
+// selectList is the answer for one operation, where the response holds the lists of
+// several. counting adds the sizes of lists that no operation reads.
 func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.Answer {
 	m := resource.MustLookup(o.Kind).Membership
 	if m == nil || m.ResultKey == "" || len(a.Rows) == 0 {
@@ -127,7 +129,7 @@ func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.
 	return a
 }
 
-// ask makes one read. That a thing or a route is not there is an answer.
+// ask makes one read. A missing object or route is an answer, not an error.
 func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
 	if r.ExternalID != "" {
 		return askByExternalID(ctx, client, r)
@@ -144,8 +146,8 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	return planner.Answer{Rows: rows}, err
 }
 
-// fieldsOf asks for some fields only, where the operation takes that: of members for
-// those that tell who they are, which is what costs the service least.
+// fieldsOf is the query for some fields only, where the operation supports it. For members
+// these are the fields that identify them, which is cheapest for the service.
 func fieldsOf(o *resource.Operation, fields string) url.Values {
 	if m := resource.MustLookup(o.Kind).Membership; m != nil && fields == "" {
 		fields = m.Fields
@@ -156,8 +158,9 @@ func fieldsOf(o *resource.Operation, fields string) url.Values {
 	return url.Values{"fields": {fields}}
 }
 
-// askByExternalID looks for the one thing that carries a mark. The service answers the bare record,
-// of archived things and drafts too; 404 where there is none, and 500 where there are several.
+// askByExternalID looks for the one object with an external ID. The service answers with
+// the object itself, even if it is archived or a draft; with 404 if there is none, and
+// with 500 if there are several.
 func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
 	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: externalIDQuery(r.ExternalID)})
 	var e *apiclient.Error
@@ -170,20 +173,20 @@ func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Re
 		return planner.Answer{Several: true}, nil
 	case err != nil:
 		return planner.Answer{}, err
-	case !res.Row.HasExternalID(r.ExternalID): // a service that does not know the look-up
+	case !res.Row.HasExternalID(r.ExternalID): // the service does not support the look-up
 		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: []resource.Row{res.Row}}, nil
 }
 
-// read makes the request. Of a probe only its failure tells anything, and not
-// that one is forbidden: what it is made in may be a project of others.
+// read makes the request. A probe tells only by failing that the route is unsupported; a
+// lack of permission tells nothing, since the probed project may belong to others.
 func read(ctx context.Context, client *apiclient.Client, r planner.Read, query url.Values) ([]resource.Row, error) {
 	if !r.Probe {
 		return client.Read(ctx, r.Operation, r.Path, query)
 	}
 	op, query := *r.Operation, url.Values{"per_page": {"1"}}
-	if op.Writes() { // to read what can only be written is refused, if the route is there at all
+	if op.Writes() { // a route that can only be written refuses to be read, if it exists
 		op.Method, op.Verb, query = "GET", resource.Get, nil
 	}
 	_, err := client.Do(ctx, apiclient.Request{Operation: &op, Path: r.Path, Query: query})

@@ -10,9 +10,9 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestWhoIsInACycleIsReadBesideTheWorkItems: the list of the items is answered only
+// TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems: the list of the items is answered only
 // when the members of the cycle were asked for.
-func TestWhoIsInACycleIsReadBesideTheWorkItems(t *testing.T) {
+func TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB,
 		cycles: [{key: c, name: C}], work_items: [{key: a, name: A, cycle: c}, {key: b, name: B, cycle: c}]}]}`

@@ -14,10 +14,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// attempts is how often one create is sent, each time after looks that found nothing.
+// attempts is the number of times that one create is sent, each time after look-ups that found nothing.
 const attempts = 3
 
-// lookupResult is what a look shows.
+// lookupResult is the result of a look-up.
 type lookupResult int
 
 const (
@@ -26,14 +26,14 @@ const (
 	absent
 )
 
-// resolveLostCreate looks what became of a create without an outcome. again says that it is
-// not there and can be sent.
-func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *unresolved, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
+// resolveLostCreate looks up the outcome of a create without an answer. again says that the
+// object does not exist and the create can be sent.
+func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
 	row, v, err := s.findCreated(ctx, step, params)
 	left := u.left()
 	switch {
 	case v == found && row.Hidden() != "":
-		return false, out, standsInTheWay(step, row.ID(), row.Hidden())
+		return false, out, hiddenConflict(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.adoptExisting(ctx, step, row, params, ids)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, true
@@ -41,7 +41,7 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 	case v == undetermined:
 		return false, out, s.lookupFailed(step, u, err)
 	case left > 0:
-		u.blind = 0
+		u.failedLookups = 0
 		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
 	case u.attempts == attempts:
 		return false, out, failure(step, fmt.Errorf("sent %d times without an answer, and not found: %w", attempts, u.cause))
@@ -50,13 +50,13 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 	}
 }
 
-// lookupFailed is the error of a look that could not tell: where the service fails for a
-// while, it is asked again.
-func (s *Service) lookupFailed(step *planner.Step, u *unresolved, err error) error {
+// lookupFailed is the error of a look-up without a result. If the service fails for a
+// while, the look-up is repeated.
+func (s *Service) lookupFailed(step *planner.Step, u *lostCreate, err error) error {
 	const most = 5
 	var e *apiclient.Error
-	if errors.As(err, &e) && e.Transient() && u.blind < most {
-		u.blind++
+	if errors.As(err, &e) && e.Transient() && u.failedLookups < most {
+		u.failedLookups++
 		return &executor.Pending{After: s.grace.Period / 6, Err: u.reason()}
 	}
 	switch {
@@ -69,16 +69,16 @@ func (s *Service) lookupFailed(step *planner.Step, u *unresolved, err error) err
 	}
 }
 
-// resolveFailedCreate decides what becomes of a create that the service says it did not
-// do: a service has been seen to say so after it had done it.
-func (s *Service) resolveFailedCreate(ctx context.Context, step *planner.Step, u *unresolved, params map[string]string, ids executor.IDs, e *apiclient.Error) (out executor.Outcome, err error) {
+// resolveFailedCreate looks up the outcome of a create that the service refused: it has
+// been seen to answer with an error after it had created the object.
+func (s *Service) resolveFailedCreate(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, ids executor.IDs, e *apiclient.Error) (out executor.Outcome, err error) {
 	row, v, err := s.findCreated(ctx, step, params)
 	switch {
 	case v == found && row.Hidden() != "":
-		return out, standsInTheWay(step, row.ID(), row.Hidden())
+		return out, hiddenConflict(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.adoptExisting(ctx, step, row, params, ids)
-		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || u != nil // else it was refused since another had made it
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || u != nil // else it was refused because somebody else had created it
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return s.adoptConflicting(ctx, step, params, ids, e)
@@ -93,27 +93,28 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 	return step.Kind.HasExternalID && s.plan.API == resource.Full
 }
 
-// findCreated looks for a thing whose creation was not answered: by the mark where the thing carries one, else by its natural key.
+// findCreated looks for the object of a create without an answer: by its external ID if it
+// has one, else by its natural key.
 func (s *Service) findCreated(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, lookupResult, error) {
 	list, ok := step.Kind.Op(resource.List, s.plan.API)
 	if !ok {
 		return nil, undetermined, nil
 	}
-	marked := s.usesExternalID(step)
-	if !marked && step.Kind.AdoptOnRequestOnly {
+	byExternalID := s.usesExternalID(step)
+	if !byExternalID && step.Kind.AdoptOnRequestOnly {
 		return nil, undetermined, nil
 	}
-	if marked && slices.Contains(list.Query, "external_id") {
+	if byExternalID && slices.Contains(list.Query, "external_id") {
 		return s.findByExternalID(ctx, step, list, params)
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
 		return nil, undetermined, err
 	}
-	mark := resource.ExternalID(s.plan.Workspace, step.Address)
+	externalID := resource.ExternalID(s.plan.Workspace, step.Address)
 	var hits []resource.Row
 	for _, row := range rows {
-		if marked && row.HasExternalID(mark) || !marked && sameNatural(step.Object, row) {
+		if byExternalID && row.HasExternalID(externalID) || !byExternalID && sameNaturalKey(step.Object, row) {
 			hits = append(hits, row)
 		}
 	}
@@ -127,10 +128,10 @@ func (s *Service) findCreated(ctx context.Context, step *planner.Step, params ma
 	}
 }
 
-// findByExternalID asks the service for the one thing that carries the step's mark.
+// findByExternalID asks the service for the one object with the step's external ID.
 func (s *Service) findByExternalID(ctx context.Context, step *planner.Step, list *resource.Operation, params map[string]string) (resource.Row, lookupResult, error) {
-	mark := resource.ExternalID(s.plan.Workspace, step.Address)
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: externalIDQuery(mark)})
+	externalID := resource.ExternalID(s.plan.Workspace, step.Address)
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: externalIDQuery(externalID)})
 	var e *apiclient.Error
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
@@ -139,23 +140,23 @@ func (s *Service) findByExternalID(ctx context.Context, step *planner.Step, list
 		return nil, undetermined, &ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects have it: %w", step.Address, err)}
 	case err != nil:
 		return nil, undetermined, err
-	case !res.Row.HasExternalID(mark):
+	case !res.Row.HasExternalID(externalID):
 		return nil, undetermined, errors.New("the service answered a look-up by external ID with a different object")
 	default:
 		return res.Row, found, nil
 	}
 }
 
-// ambiguousError is a look that found several objects where there is to be one.
+// ambiguousError is the error of a look-up that found several objects instead of one.
 type ambiguousError struct{ error }
 
 func (e *ambiguousError) Unwrap() error { return e.error }
 
-// checkSingle makes sure that a create which was sent again made the only such object:
-// what was given up may have been carried out at the same moment.
+// checkSingle warns if the object of a create that was sent again exists twice: the
+// service may have carried out the first request at the same time.
 func (s *Service) checkSingle(ctx context.Context, step *planner.Step, params map[string]string, out *executor.Outcome) {
 	_, _, err := s.findCreated(ctx, step, params)
-	if _, doubled := errors.AsType[*ambiguousError](err); !doubled {
+	if _, several := errors.AsType[*ambiguousError](err); !several {
 		return
 	}
 	out.Warnings.Add(diag.Diagnostic{
@@ -165,7 +166,7 @@ func (s *Service) checkSingle(ctx context.Context, step *planner.Step, params ma
 	})
 }
 
-// externalIDQuery looks for the thing that carries a mark.
-func externalIDQuery(mark string) url.Values {
-	return url.Values{"external_id": {mark}, "external_source": {resource.ExternalSource}}
+// externalIDQuery looks for the object with an external ID of planform.
+func externalIDQuery(id string) url.Values {
+	return url.Values{"external_id": {id}, "external_source": {resource.ExternalSource}}
 }

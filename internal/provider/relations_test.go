@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestRelationsThatTheServiceCannotTake are not sent, at no apply.
-func TestRelationsThatTheServiceCannotTake(t *testing.T) {
+// TestRelationsThatTheServiceCannotStoreAreReported are not sent, at no apply.
+func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	t.Parallel()
 	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: %}, {key: b, name: B}]}]}`
 	with := func(relations string) string { return strings.Replace(items, "%", relations, 1) }

@@ -21,9 +21,9 @@ func (s *service) roleOfEve() string {
 	return ""
 }
 
-// TestRoles: who comes new is never promoted by accident, and a role that is
+// TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept: who comes new is never promoted by accident, and a role that is
 // written is kept, where the service shows it.
-func TestRoles(t *testing.T) {
+func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: `
 	for name, answers := range map[string]sandbox.Answers{"shown": sandbox.Contract, "not shown": sandbox.Observed} {
@@ -70,8 +70,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestTheCommunityEditionTakesNobodyOut: its lists do not show what the request needs.
-func TestTheCommunityEditionTakesNobodyOut(t *testing.T) {
+// TestTheCommunityEditionCannotRemoveMembers: its lists do not show what the request needs.
+func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, eve@example.com]}]}`})
@@ -86,9 +86,9 @@ func TestTheCommunityEditionTakesNobodyOut(t *testing.T) {
 	}
 }
 
-// TestAMemberWhoCannotBeTakenOutIsNotSaidToBeOut: an edition that does not find the
+// TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved: an edition that does not find the
 // membership of a user answers as if it were gone.
-func TestAMemberWhoCannotBeTakenOutIsNotSaidToBeOut(t *testing.T) {
+func TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [eve@example.com]}]}`})

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	for u := s.unresolvedCreate(step); ; {
+	for u := s.lostCreate(step); ; {
 		if u != nil {
 			if again, out, err := s.resolveLostCreate(ctx, step, u, params, ids); !again {
 				return out, err
@@ -30,7 +30,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 		var e *apiclient.Error
 		switch refused := errors.As(err, &e); {
 		case err == nil:
-			row := s.shown(ctx, step, params, res.Row)
+			row := s.completeRow(ctx, step, params, res.Row)
 			out := s.created(step, row, ids)
 			s.digestSent(step, row, out.Values, ids)
 			if u != nil {
@@ -47,7 +47,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 	}
 }
 
-// created is the outcome of a create that was answered.
+// created is the outcome of a create from the object that the service returned.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.desired(step, ids)
 	warnings := append(s.mismatches(step, row, values, ids), s.unsentFields(step, ids)...)
@@ -59,7 +59,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	row := s.shown(ctx, step, params, res.Row)
+	row := s.completeRow(ctx, step, params, res.Row)
 	values := s.desired(step, ids)
 	warnings := s.mismatches(step, row, values, ids)
 	applied := digests(values)
@@ -67,13 +67,13 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 	return executor.Outcome{Record: planner.Record{ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: applied}, Warnings: warnings}, nil
 }
 
-// shown is the record that a write made, read again where the answer leaves out a list that was sent.
-func (s *Service) shown(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
+// completeRow is the object after a write, read again where the answer leaves out a list that was sent.
+func (s *Service) completeRow(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
 	op, ok := step.Kind.Op(resource.Get, s.plan.API)
 	id := cmp.Or(row.ID(), params[step.Kind.Param])
 	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
-		_, there := row.Shown(v.Field)
-		return v.Field.Type == resource.RefSet && !there
+		_, shows := row.Shown(v.Field)
+		return v.Field.Type == resource.RefSet && !shows
 	}) {
 		return row
 	}
@@ -85,7 +85,7 @@ func (s *Service) shown(ctx context.Context, step *planner.Step, params map[stri
 	return row
 }
 
-// digestSent adds to what was applied what the service made of it, where that is something else.
+// digestSent adds to the applied values those into which the service rewrote them.
 func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[string]string, ids executor.IDs) {
 	resolve := s.resolve(step.Object, ids)
 	for i := range step.Object.Values {
@@ -104,8 +104,8 @@ func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[s
 	}
 }
 
-// rewritten reports whether what the service shows of a field is what it made of the
-// text that was sent, and not that it left something out, which it may take another time.
+// rewritten reports whether a value that differs from the one sent is the service's own
+// form of it. A reference that it left out is not: it may accept that another time.
 func rewritten(f *resource.Field, want, have string) bool {
 	switch f.Type {
 	case resource.Ref:
@@ -118,29 +118,29 @@ func rewritten(f *resource.Field, want, have string) bool {
 	}
 }
 
-// send makes the request of a create or update in the dialect that the service speaks.
+// send makes the request of a create or update, with the field names that the service uses.
 func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
 	extra := s.extraFields(step, params)
 	resolve := s.resolve(step.Object, ids)
-	dialect := s.fieldNames(step.Kind)
-	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, dialect, resolve, extra...)}
+	names := s.fieldNames(step.Kind)
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, names, resolve, extra...)}
 	res, err := s.client.Do(ctx, req)
-	if other, ok := s.switchFieldNames(step, dialect, err); ok {
+	if other, ok := s.switchFieldNames(step, names, err); ok {
 		req.Body = resource.Body(step.Values, other, resolve, extra...)
 		if res, err = s.client.Do(ctx, req); err == nil {
 			s.setFieldNames(step.Kind, other)
 		}
 	}
 	if err == nil {
-		if d, told := step.Kind.FieldNamesOf(res.Row); told {
-			s.setFieldNames(step.Kind, d)
+		if names, known := step.Kind.FieldNamesOf(res.Row); known {
+			s.setFieldNames(step.Kind, names)
 		}
 	}
 	return res, err
 }
 
-// extraFields is what a body says besides the values: what the path says and the
-// service wants repeated, the identifier that people chose, and the mark.
+// extraFields are the fields of a body besides the values: path parameters that the
+// service wants repeated, the identifier that people chose, and the external ID.
 func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2]string {
 	var extra [][2]string
 	for _, name := range step.Operation.RepeatInBody {
@@ -162,7 +162,7 @@ func (s *Service) path(step *planner.Step, params map[string]string) string {
 	return path
 }
 
-// identifier is the readable identifier of a thing that was just created.
+// identifier is the readable identifier of an object that was just created, or "".
 func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 	id := o.Kind.Identifier
 	if id == nil {
@@ -186,11 +186,11 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 	return code + "-" + strconv.Itoa(number)
 }
 
-// fieldNames is what names the service uses for the kind's fields, as far as is known.
+// fieldNames are the names that the service uses for the kind's fields, as far as is known.
 func (s *Service) fieldNames(k *resource.Kind) resource.FieldNames {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.dialects[k.Name]
+	return s.namesInUse[k.Name]
 }
 
 func (s *Service) setFieldNames(k *resource.Kind, d resource.FieldNames) {
@@ -199,11 +199,11 @@ func (s *Service) setFieldNames(k *resource.Kind, d resource.FieldNames) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dialects[k.Name] = d
+	s.namesInUse[k.Name] = d
 }
 
-// switchFieldNames tells whether the service refused a body because it names a
-// required field otherwise, in which case nothing was done.
+// switchFieldNames returns the other field names if the service refused a body because it
+// has another name for a required field; nothing was done then.
 func (s *Service) switchFieldNames(step *planner.Step, used resource.FieldNames, err error) (resource.FieldNames, bool) {
 	var e *apiclient.Error
 	if s.plan.API == resource.Documented || !step.Kind.HasAltNames() || !errors.As(err, &e) || e.Status != 400 {

@@ -17,32 +17,32 @@ import (
 
 // Service carries out the steps of one plan. It is safe for concurrent use.
 type Service struct {
-	client *apiclient.Client
-	plan   *planner.Plan
-	stuck  map[fieldOf]bool // what differs and cannot be changed
-	grace  Grace
+	client      *apiclient.Client
+	plan        *planner.Plan
+	unappliable map[fieldOf]bool // fields that differ and cannot be changed
+	grace       Grace
 
 	mu           sync.Mutex
-	open         map[*planner.Step]*unresolved
-	dialects     map[string]resource.FieldNames // by kind, once an answer has told
-	learned      map[planner.Name]string        // IDs of names that came to be during the run
-	warnedHidden map[*resource.Field]bool       // fields of which it was said that answers do not show them
-	lists        map[listOf][]resource.Row      // of what comes with a new thing
+	lostCreates  map[*planner.Step]*lostCreate
+	namesInUse   map[string]resource.FieldNames // by kind, once an answer has shown them
+	runtimeNames map[planner.Name]string        // IDs of names that exist only since this run
+	warnedHidden map[*resource.Field]bool       // fields already reported as hidden by answers
+	lists        map[listOf][]resource.Row      // of the predefined objects of a new parent
 
 	listing singleflight.Group // reads of lists: several steps that need one wait for one read
 }
 
 var _ executor.Service = (*Service)(nil)
 
-// NewService returns the service for a plan. What got no answer, in this run or a
-// former one, is looked for until the grace period is over, before it is sent again.
+// NewService returns the service for a plan. A create without an answer, from this run or
+// an earlier one, is looked for until the grace period is over, before it is sent again.
 func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, stuck: map[fieldOf]bool{}, grace: grace.begin(), open: map[*planner.Step]*unresolved{},
-		dialects: maps.Clone(plan.Dialects), learned: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
+		client: client, plan: plan, unappliable: map[fieldOf]bool{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
+		namesInUse: maps.Clone(plan.Dialects), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 	}
-	if s.dialects == nil {
-		s.dialects = map[string]resource.FieldNames{}
+	if s.namesInUse == nil {
+		s.namesInUse = map[string]resource.FieldNames{}
 	}
 	for _, step := range plan.Steps {
 		if step.Action != planner.NotPossible || step.Object == nil {
@@ -50,26 +50,26 @@ func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Serv
 		}
 		for _, c := range step.Changes() {
 			if f, ok := step.Kind.Field(c.Path); ok {
-				s.stuck[fieldOf{step.Address, f}] = true
+				s.unappliable[fieldOf{step.Address, f}] = true
 			}
 		}
 	}
 	return s
 }
 
-// fieldOf is one field of one thing.
+// fieldOf is one field of one object.
 type fieldOf struct {
 	address resource.Address
 	field   *resource.Field
 }
 
-// Do carries out one step: one write request, and reads where its fate is unknown.
+// Do carries out one step: one write request, and reads where its outcome is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	if u := s.unresolvedCreate(step); u != nil && u.cause == nil && u.left() > 0 { // the plan has just looked
+	if u := s.lostCreate(step); u != nil && u.cause == nil && u.left() > 0 { // the plan has just looked
 		return executor.Outcome{}, &executor.Pending{After: u.left(), Err: u.reason()}
 	}
 	switch {
-	case step.Action == planner.Delete && step.Operation == nil: // it went with what it lived in
+	case step.Action == planner.Delete && step.Operation == nil: // deleted with its parent
 		return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 	case step.Action == planner.Delete:
 		return s.delete(ctx, step)
@@ -120,8 +120,8 @@ func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]strin
 	if m := step.Members; m != nil {
 		id := m.Container.ID
 		if id == "" {
-			var there bool
-			if id, there = ids(m.Container.Address); !there {
+			var exists bool
+			if id, exists = ids(m.Container.Address); !exists {
 				return nil, fmt.Errorf("%s is not on the service", m.Container.Address)
 			}
 		}
@@ -129,7 +129,7 @@ func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]strin
 		parent = m.Container.Within
 	} else {
 		params[step.Kind.Param] = step.ID
-		if step.ID == "" { // it was made in this run, or is to be
+		if step.ID == "" { // created by this run, or to be created
 			params[step.Kind.Param], _ = ids(step.Address)
 		}
 		parent = step.Object.Parent
@@ -139,7 +139,7 @@ func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]strin
 	return params, err
 }
 
-// inParent are the path parameters for what lives in a thing of the manifest; nil is the workspace.
+// inParent are the path parameters of the objects in a parent; nil is the workspace.
 func (s *Service) inParent(parent *resource.Object, ids executor.IDs) (map[string]string, error) {
 	params := map[string]string{"workspace_slug": s.plan.Workspace}
 	for o := parent; o != nil; o = o.Parent {
@@ -152,7 +152,7 @@ func (s *Service) inParent(parent *resource.Object, ids executor.IDs) (map[strin
 	return params, nil
 }
 
-// resolve finds the IDs of what an object's fields name.
+// resolve finds the IDs that an object's references stand for.
 func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.IDResolver {
 	return func(field *resource.Field, ref *resource.Reference) (string, bool) {
 		switch {
@@ -161,22 +161,22 @@ func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.IDResol
 		case field.Literal(s.plan.API, ref) != "":
 			return field.Literal(s.plan.API, ref), true
 		default:
-			return s.named(planner.NameOf(o, field, ref))
+			return s.nameID(planner.NameOf(o, field, ref))
 		}
 	}
 }
 
-// desired is the canonical form, by field, of what the thing is to have after the step.
+// desired is the canonical value of each field after the step.
 func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Field]string {
 	o := step.Object
 	resolve := s.resolve(o, ids)
 	values := make(map[*resource.Field]string, len(o.Values))
 	for _, v := range o.Sendable(s.plan.API) {
-		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.stuck[fieldOf{step.Address, v.Field}] {
-			continue // it differs, and could not be sent
+		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.unappliable[fieldOf{step.Address, v.Field}] {
+			continue
 		}
 		if step.Action == planner.Create && !slices.Contains(step.Values, v) {
-			continue // the next step sends it, or nothing does
+			continue // a later step sends it, if any
 		}
 		if want, ok := v.Desired(resolve); ok {
 			values[v.Field] = want
@@ -185,10 +185,10 @@ func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Fi
 	return values
 }
 
-// digests is what the state keeps of the values.
-func digests(wanted map[*resource.Field]string) map[string]string {
-	values := make(map[string]string, len(wanted))
-	for f, want := range wanted {
+// digests are the values as the state keeps them.
+func digests(desired map[*resource.Field]string) map[string]string {
+	values := make(map[string]string, len(desired))
+	for f, want := range desired {
 		values[f.Name] = resource.Digest(want)
 	}
 	return values

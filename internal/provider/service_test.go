@@ -53,7 +53,7 @@ func always(w write, f sandboxtest.Fault) func(*http.Request, run) sandboxtest.F
 	}
 }
 
-func TestACreateWhoseAnswerIsLostIsSettledInTheSameRunWhereItCanBeLookedFor(t *testing.T) {
+func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		trouble
@@ -140,7 +140,7 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 	}
 }
 
-func TestAnItemThatNothingCanTellOfIsNeverSentAgain(t *testing.T) {
+func TestACreateThatNoLookUpCanFindIsNeverSentAgain(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
 		"done":     {After: sandboxtest.Break{Cut: true}},
@@ -171,7 +171,7 @@ func (s *service) replay(req *http.Request, body []byte) {
 	s.ServeHTTP(httptest.NewRecorder(), again)
 }
 
-func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
+func TestAnItemWithTheSameExternalIDIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	created := writes()["create work item"]
@@ -201,7 +201,7 @@ func TestAnItemThatSomebodyElseMarkedFirstIsTaken(t *testing.T) {
 	}
 }
 
-func TestWhatIsRepeatableIsRepeatedAtOnce(t *testing.T) {
+func TestIdempotentRequestsAreRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	for what, w := range writes() {
 		if strings.HasPrefix(what, "create") {
@@ -219,7 +219,7 @@ func TestWhatIsRepeatableIsRepeatedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatLeavesSomebodyOutIsReported(t *testing.T) {
+func TestAMemberMissingFromTheAnswerIsReported(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		api   resource.API
@@ -250,7 +250,7 @@ func TestAnAnswerThatLeavesSomebodyOutIsReported(t *testing.T) {
 	}
 }
 
-func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
+func TestACredentialRefusedDuringTheRunStopsIt(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]sandboxtest.Break{
 		"401":               {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
@@ -282,7 +282,7 @@ func TestACredentialThatIsRefusedInTheMiddleStopsTheRun(t *testing.T) {
 	}
 }
 
-func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
+func TestALackOfPermissionFailsOneStepOnly(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	lacking := sandboxtest.Fault{Before: sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
@@ -292,7 +292,7 @@ func TestAPermissionThatIsLackingFailsOneStepOnly(t *testing.T) {
 	}
 }
 
-func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
+func TestTheFieldNamesOfTheServiceAreLearnedFromOneRefusal(t *testing.T) {
 	t.Parallel()
 	// Initech has no requests yet, so nothing shows before which names the service uses.
 	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandboxtest.CustomerInitech +
@@ -324,7 +324,7 @@ func TestTheNamesThatTheServiceUsesAreFoundOutWithOneRefusal(t *testing.T) {
 	}
 }
 
-func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
+func TestTheWiderAPIIsDetectedWithOneRead(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		answer sandboxtest.Break
@@ -357,7 +357,7 @@ func TestWhichOperationsThereAreIsFoundOutWithOneRead(t *testing.T) {
 	}
 }
 
-func TestWhatAnEditionLacksIsNotPossibleAndTheRestIsDone(t *testing.T) {
+func TestUnsupportedKindsAreNotPossibleAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
 	r := s.apply(t, applying{manifest: wholeOf(s.api)})
@@ -378,9 +378,9 @@ func TestWhatAnEditionLacksIsNotPossibleAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-// TestAListIsNotTakenForAProbe plans a new project beside others: in one of them
+// TestAListIsNotMistakenForAProbe plans a new project beside others: in one of them
 // is found out what the edition has, while all that it has is read for itself.
-func TestAListIsNotTakenForAProbe(t *testing.T) {
+func TestAListIsNotMistakenForAProbe(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	manifest := `
@@ -400,9 +400,9 @@ projects:
 	}
 }
 
-// TestWhatTurnsOutToBeUnsupportedIsDoneWithout: a route that only a create finds to
+// TestAKindThatTurnsOutToBeUnsupportedIsLeftOut: a route that only a create finds to
 // be missing costs what it would have made and the fields that name it, no more.
-func TestWhatTurnsOutToBeUnsupportedIsDoneWithout(t *testing.T) {
+func TestAKindThatTurnsOutToBeUnsupportedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	tries := 0
@@ -435,8 +435,8 @@ projects:
 	}
 }
 
-// TestAProbeThatIsForbiddenTellsNothing: the neighbour may be a project of others.
-func TestAProbeThatIsForbiddenTellsNothing(t *testing.T) {
+// TestAForbiddenProbeTellsNothing: the neighbour may be a project of others.
+func TestAForbiddenProbeTellsNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.Full)
 	probes := 0

@@ -292,9 +292,9 @@ func (sc scene) prepare(t *testing.T) *stage {
 	return st
 }
 
-// TestWhateverHappensToAWrite lets every write of every scene suffer, and wants
+// TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd lets every write of every scene suffer, and wants
 // the runs that follow to end where one without trouble ends.
-func TestWhateverHappensToAWrite(t *testing.T) {
+func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
 	what := misfortunes()
 	names := slices.Sorted(maps.Keys(what))
@@ -344,7 +344,7 @@ func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
 	t.Helper()
 	unique, retries := sandboxtest.UniqueAlways, 0
-	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears a mark
+	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears an external ID
 		unique = sandboxtest.UniqueNever
 	}
 	if variant/2%2 == 1 {
@@ -384,7 +384,7 @@ func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
 	if diff := cmp.Diff(st.state, state); diff != "" {
 		t.Errorf("what the state knows (-want +got):\n%s", diff)
 	}
-	for address, was := range st.made { // that a name is the same does not say who made a thing
+	for address, was := range st.made { // that a name is the same does not say who made an object
 		k, _ := resource.Lookup(address.Kind())
 		if made[address] && !was || was && !made[address] && k.HasExternalID && !st.documented {
 			t.Errorf("planform made %s: %t", address, was)

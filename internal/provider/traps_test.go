@@ -113,7 +113,7 @@ type attempt struct {
 	s *service
 }
 
-func TestTraps(t *testing.T) {
+func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 	t.Parallel()
 	for trap, test := range map[string]struct {
 		api resource.API
@@ -457,9 +457,9 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestMembersAreThereWhenTheServiceShowsThem: the answers differ by edition, so that each
+// TestMembersShownByTheServiceCountAsAdded: the answers differ by edition, so that each
 // is held against the list of members where there is one.
-func TestMembersAreThereWhenTheServiceShowsThem(t *testing.T) {
+func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 	t.Parallel()
 	const done, notDone = true, false
 	for name, tt := range map[string]struct {

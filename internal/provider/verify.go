@@ -13,15 +13,16 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// What a 2xx says is held against what was asked for, and what a refusal says
-// against what the service then shows: both have been seen to be wrong.
+// The service has been seen to report success for changes it did not make, and failure
+// for objects it did create. So a success is compared with the request, and a failure
+// with the objects that the service then shows.
 
-// silentDropHint is what the service is known to drop from a request without a word.
+// silentDropHint names the references that the service drops without an error.
 const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
 
-// mismatches are the fields that the answer shows otherwise than they were
-// sent. values become what is shown, since that is what the service holds; but what
-// the service rewrites stays what was sent, see [Service.digestSent].
+// mismatches are warnings of fields that the answer shows with other values than were
+// sent. The shown value replaces the sent one in values, since the service holds that;
+// but where the service rewrote a value, the sent one stays, see [Service.digestSent].
 func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) diag.List {
 	var l diag.List
 	row = step.Kind.InZone(row, step.Zone)
@@ -31,19 +32,19 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address), Summary: summary, Hint: hint,
 		})
 	}
-	var silent []*resource.Value
-	telling := false
+	var hidden []*resource.Value
+	informative := false
 	for _, v := range step.Values {
 		want, ok := values[v.Field]
-		shown, there := row.Shown(v.Field)
-		if !there && v.Field.IsRef() {
-			silent = append(silent, v)
+		shown, shows := row.Shown(v.Field)
+		if !shows && v.Field.IsRef() {
+			hidden = append(hidden, v)
 		}
 		if !ok || v.Field.Type == resource.HTML && shown == v.Text {
-			continue // the text itself came back: no need to look closer
+			continue // the text itself came back
 		}
 		have, known := v.Field.ObservedIn(row)
-		telling = telling || known
+		informative = informative || known
 		if text, isText := shown.(string); isText && v.Field.Rich() {
 			if lost := v.Lost(text); len(lost) > 0 {
 				warn(v, "the service left "+strings.Join(lost, ", ")+" out of the "+v.Field.Name, "it is not sent again until the manifest changes")
@@ -68,8 +69,8 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 			values[v.Field] = have
 		}
 	}
-	if telling { // an answer that shows nothing of the thing contradicts nothing
-		for _, v := range silent {
+	if informative { // an answer without any field contradicts nothing
+		for _, v := range hidden {
 			if s.warnOnce(v.Field) {
 				warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
 					"check "+string(step.Address)+" on the service")
@@ -79,8 +80,8 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 	return l
 }
 
-// unsentFields tells once of each field that was left out since what it names is not
-// there: this edition of the service turned out not to have such objects.
+// unsentFields warns once of each field that was left out because its target does not
+// exist: the service turned out not to support objects of that kind.
 func (s *Service) unsentFields(step *planner.Step, ids executor.IDs) diag.List {
 	var l diag.List
 	for _, v := range step.Values {
@@ -100,22 +101,22 @@ func (s *Service) unsentFields(step *planner.Step, ids executor.IDs) diag.List {
 	return l
 }
 
-// dropped is those of a set, as they are written, that the service does not have.
+// dropped are the references of a set, as written, that the service does not show.
 func dropped(v *resource.Value, have string, resolve resource.IDResolver) []string {
 	if v.Field.Type != resource.RefSet {
 		return nil
 	}
 	var names []string
-	there := strings.Split(have, ",")
+	shown := strings.Split(have, ",")
 	for i := range v.Refs {
-		if id, ok := resolve(v.Field, &v.Refs[i]); ok && !slices.Contains(there, id) {
+		if id, ok := resolve(v.Field, &v.Refs[i]); ok && !slices.Contains(shown, id) {
 			names = append(names, v.Refs[i].Text)
 		}
 	}
 	return names
 }
 
-// warnOnce reports whether the field is asked about for the first time.
+// warnOnce reports whether this is the first call for the field.
 func (s *Service) warnOnce(f *resource.Field) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,8 +135,8 @@ func quoted(canonical string) string {
 	return strconv.Quote(canonical)
 }
 
-// downgradeGeneric makes a refusal that may be untrue one of unknown fate, where no look
-// can tell: the service has been seen to create a thing and then to complain of it in general terms.
+// downgradeGeneric turns a generic refusal into an unknown outcome where no look-up can
+// tell: the service has been seen to create an object and still answer with a generic error.
 func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 	e, refused := errors.AsType[*apiclient.Error](err)
 	if !refused || e.Effect != apiclient.Rejected || !e.Generic() {

@@ -109,7 +109,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	if len(plan.StateChanges)+len(plan.Sources) > 0 {
-		file.Correct(plan.StateChanges)
+		file.ApplyChanges(plan.StateChanges)
 		file.RecordSources(plan.Sources)
 		if err := file.Save(); err != nil {
 			return err

@@ -208,7 +208,7 @@ func saveState(ctx context.Context, path string, conn *connection, records []pla
 		if !known {
 			at = r.Address
 		}
-		file.Put(state.Join(prior[at], r))
+		file.Put(state.Merge(prior[at], r))
 	}
 	return errors.Join(file.Save(), file.Close())
 }

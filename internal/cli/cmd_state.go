@@ -300,7 +300,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		if _, taken := prior[to]; taken {
 			return withHint{fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it"}
 		}
-		f.Forget(to) // members of something that is forgotten are not those of what takes its address
+		f.RemoveObject(to) // members of something that is forgotten are not those of what takes its address
 		var moved []planner.Record
 		for _, a := range slices.Sorted(maps.Keys(prior)) {
 			b, ok := planner.Moved(a, from, to)
@@ -329,7 +329,7 @@ func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) err
 		if err != nil {
 			return err
 		}
-		f.Forget(r.Address)
+		f.RemoveObject(r.Address)
 		out.view.Notef("forgot %s; it stays on the service", r.Address)
 		return nil
 	})

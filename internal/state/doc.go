@@ -1,47 +1,44 @@
-// Package state keeps what planform knows of a workspace between two runs: the
-// state file, the journal of the run under way, and the lock that keeps two runs
-// apart. It must not know HTTP or YAML, and it prints nothing.
+// Package state keeps planform's records of a workspace between two runs: the state
+// file, the journal of the current run, and the lock that keeps two runs apart. It must
+// not know HTTP or YAML, and it prints nothing.
 //
 // # Files
 //
 // Beside the state file, here x.state.json, there may be:
 //
 //	x.state.json           the state
-//	x.state.json.journal   what the run under way, or the one that died, did since the state was saved
-//	x.state.json.backup    the state as the last run found it
-//	x.state.json.tmp       a state being written; what a killed run left is removed by the next
-//	x.state.json.lock      what is locked; it is empty, stays, and locks nothing by being there
-//	x.state.json.lock.json who holds the lock
+//	x.state.json.journal   steps of the current run, or of one that died, since the state was saved
+//	x.state.json.backup    the state at the start of the last run
+//	x.state.json.tmp       a state being written; the next run removes that of a killed one
+//	x.state.json.lock      the locked file; it is empty and stays: its existence locks nothing
+//	x.state.json.lock.json the holder of the lock
 //
-// If the state file is a symbolic link, all of them stand beside what it points
-// to, so that the link stays a link and two names of one state share its lock.
+// If the state file is a symbolic link, all of them stand beside its target, so that
+// the link stays a link and two names of one state share its lock.
 //
 // # Guarantees
 //
-// The state file is replaced as a whole or not at all. At each moment, also
-// after a kill or a loss of power, state and journal together tell what was
-// done: [Open] and [Read] replay the journal on the state they find.
+// The state file is replaced as a whole or not at all. At any moment, even after a
+// kill or a loss of power, state and journal together hold every step that was done:
+// [Open] and [Read] replay the journal on the state.
 //
-// An intent is on disk before [File.Begin] returns, so before its request is
-// sent. Its outcome is written when it is known, but flushed only with the next
-// intent or by [File.Save]: to lose an outcome makes it unknown, which the next
-// run resolves by a lookup, so it is not worth a flush of its own. An intent that
-// never got its outcome is in [planner.Record.PendingIntent] until somebody resolves it.
+// An intent is on disk before [File.Begin] returns, and so before its request is
+// sent. Its outcome is written as soon as it is known, but flushed only with the next
+// intent or by [File.Save]: a lost outcome is an unknown one, which the next run
+// resolves by a look-up, so it is not worth a flush of its own. An intent without an
+// outcome stays in [planner.Record.PendingIntent] until a run resolves it.
 //
-// Nothing is guessed. A journal that was cut off while its last line was being
-// written is complete without that line: an intent that is not whole on disk
-// was never sent. Any other damage, a state that is not JSON, one of another
-// server or workspace, a journal of another state: each is an error, and every
-// file stays as it was, byte for byte.
+// Nothing is guessed. A journal that was cut off in its last line is complete without
+// that line: an intent that is not whole on disk was never sent. Any other damage, a
+// state that is not JSON, a state of another server or workspace, a journal of another
+// state: each is an error, and every file stays as it is, byte for byte.
 //
-// The lock is one of the operating system's and ends with the process that
-// holds it. Where a shared disk does not carry locks from one machine to
-// another, two runs are still told apart: a run that finds its journal taken
-// away sends nothing more, and [File.Save] does not replace a state file that
-// another run has written.
+// The lock is one of the operating system's and ends with the process that holds it.
+// Where a shared disk does not carry locks from one machine to another, two runs still
+// do not mix: a run whose journal was taken away sends nothing more, and [File.Save]
+// does not replace a state file that another run has written.
 //
-// No credential gets in: what is stored of an address of a server is its
-// scheme, host, port and path.
+// No credential is stored: of a server's URL only scheme, host, port and path are.
 //
 // # The state file
 //
@@ -55,21 +52,20 @@
 //	{"address":"work_item/web/shop","id":"51f0...","identifier":"WEB-7","values":{"name":"Shop"},"applied_at":"2026-11-20T20:36:11Z"}
 //	]}
 //
-// "files" are the manifests in which the thing stood when they were last applied,
-// as paths from the folder that has .planform in it; "-" is standard input.
-// "open" on a line holds the intent of a request whose fate is not known, and
-// when it was written; for a create, "after" is the highest readable number that
-// was known then of its kind in its project: what the request made has a higher
-// one, if it was that project's. The lineage is made with the first state and
-// never changes; the serial grows by one each time the state is written;
-// "journal" names the journal whose lines are already in it, so that none is
-// replayed twice.
+// "files" are the manifests that held the object when they were last applied, as paths
+// relative to the folder with .planform in it; "-" is standard input. "made" says that
+// planform created the object. "open" is the intent of a request without an outcome,
+// with the time at which it was written; for a create, "after" is the highest readable
+// number then known of the kind in the project: the created object has a higher one.
+// The lineage is created with the first state and never changes; the serial grows by
+// one each time the state is written; "journal" is the last journal that was replayed
+// into the state, so that none is replayed twice.
 //
 // # The journal
 //
-// JSON lines. The first names the state that the journal goes with; then each
-// line is an intent ("i"), an outcome ("o"), or an intent that came to nothing
-// for certain ("f"), with the address of its step:
+// JSON lines. The first names the state that the journal belongs to; each other line is
+// an intent ("i"), an outcome ("o"), or a request that certainly had no effect ("f"),
+// with the address of its step:
 //
 //	{"planform_journal":2,"id":"c1d2...","lineage":"6f0c...","serial":3,"base_url":"https://api.plane.so","workspace":"acme","crc":"4d0c81f6"}
 //	{"i":"work_item/web/shop","action":"create","name":"Shop","at":"2026-11-20T20:36:10Z","crc":"90b1c2ee"}
@@ -77,11 +73,11 @@
 //	{"s":417,"crc":"b3a05f11"}
 //	{"i":"work_item/web/cart","action":"create","name":"Cart","after":7,"at":"2026-11-20T20:36:12Z","crc":"5e21d07c"}
 //
-// "crc" is the CRC-32C of what stands before it in its line and in all lines
-// above, so that a line that was changed, lost or moved is noticed. A mark ("s")
-// says how many bytes are on disk for certain, and has a sum of its own. A loss of
-// power can leave a block of zeros in what was not flushed, before lines that
-// are whole: the journal ends there. Before a mark that counts the block in, it is
-// damage like any other. "open" on an outcome is what remains unknown of the same object: another batch of members,
-// with the time of its own intent.
+// "crc" is the CRC-32C of the text before it in its line and of all lines above, so that
+// a changed, lost or moved line is noticed. A mark ("s") is the number of bytes that are
+// on disk for certain, with a sum of its own. After a loss of power, lines that were not
+// flushed can hold a block of zeros, even before whole lines: the journal ends at that
+// block. If a later mark counts the block as flushed, it is damage like any other.
+// "open" on an outcome is an intent of the same object that is still without an outcome,
+// such as that of another batch of members.
 package state

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// ErrLocked is what every [LockedError] is.
+// ErrLocked is wrapped by every [LockedError].
 var ErrLocked = errors.New("the state is locked")
 
-// LockedError tells that somebody else works with the state.
+// LockedError is returned when another process uses the state.
 type LockedError struct {
 	Path   string        // of the state file
-	Holder Holder        // who holds the lock, as far as that is known
-	Waited time.Duration // how long it was waited for
-	Reason string        // why the lock cannot be had, if not because it is held
+	Holder Holder        // as far as known
+	Waited time.Duration // time spent waiting for the lock
+	Reason string        // why the lock cannot be taken, if not because it is held
 }
 
-// Holder is who holds a lock. All of it may be unknown.
+// Holder is the process that holds a lock. Any field may be unknown.
 type Holder struct {
 	User    string    `json:"user,omitempty"`
 	Host    string    `json:"host,omitempty"`
@@ -73,24 +73,24 @@ func (e *LockedError) Error() string {
 // Is makes every LockedError an [ErrLocked].
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 
-// MismatchError tells that a file belongs to something else than what was asked for.
+// MismatchError is returned for a file of another server, workspace or state.
 type MismatchError struct {
 	Path       string
-	What       string // what differs, such as "workspace"
-	Have, Want string // what the file says, and what was asked for
-	Advice     string // what to do
+	Owner      string // the differing property, such as "the workspace"
+	Have, Want string // its value in the file, and the expected one
+	Advice     string // the next step
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", e.Path, e.What, shown(e.Have), shown(e.Want), e.Advice)
+	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", e.Path, e.Owner, quoted(e.Have), quoted(e.Want), e.Advice)
 }
 
-// CorruptError tells that a file is not what planform wrote.
+// CorruptError is returned for a damaged file, or one that planform did not write.
 type CorruptError struct {
 	Path   string
 	Line   int // from 1; 0 = not known
 	Reason string
-	Advice string // what to do
+	Advice string // the next step
 }
 
 func (e *CorruptError) Error() string {
@@ -101,7 +101,7 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: %s; it was left as it is: %s", at, e.Reason, e.Advice)
 }
 
-// VersionError tells that a file was written by a newer planform.
+// VersionError is returned for a file that a newer planform wrote.
 type VersionError struct {
 	Path    string
 	Version int
@@ -113,8 +113,8 @@ func (e *VersionError) Error() string {
 		e.Path, e.Version, e.Known)
 }
 
-// shown quotes what came from a file, so that it cannot play tricks on a terminal or fill it.
-func shown(text string) string {
+// quoted quotes text of a file, short and without control characters for a terminal.
+func quoted(text string) string {
 	const most = 200
 	if len(text) > most {
 		text = text[:most] + "..."

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// marshal is JSON in which whatever is not printable is escaped, so that no text can
-// write to the terminal of who looks at a file, hide in it, or break its line.
+// marshal is JSON with every unprintable character escaped, so that no text in a state
+// file can control a terminal, hide, or break its line.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -24,7 +24,7 @@ func marshal(v any) ([]byte, error) {
 		return text, nil
 	}
 	var escaped []byte
-	for _, r := range string(text) { // what is not ASCII stands in strings only
+	for _, r := range string(text) { // JSON has such characters in strings only
 		if !unprintable(r) {
 			escaped = utf8.AppendRune(escaped, r)
 			continue
@@ -38,7 +38,7 @@ func marshal(v any) ([]byte, error) {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// printable replaces what a terminal would take as a command.
+// printable replaces unprintable characters.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unprintable(r) {

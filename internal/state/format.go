@@ -13,10 +13,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// formatVersion is the newest format of a state file that can be read, and the one that is written.
+// formatVersion is the newest format of a state file that can be read. It is the one written.
 const formatVersion = 1
 
-// identity says whose state a file is, and how often that was saved.
+// identity is the owner of a state and the number of times that it was saved.
 type identity struct {
 	Lineage   string `json:"lineage"`
 	Serial    uint64 `json:"serial"`
@@ -27,7 +27,7 @@ type identity struct {
 // content is a state in memory.
 type content struct {
 	identity
-	Journal string // the last journal that was replayed into it
+	Journal string // ID of the last journal that was replayed into it
 	records planner.Prior
 }
 
@@ -57,18 +57,18 @@ func (c *content) encode(w io.Writer) error {
 	return err
 }
 
-// normalRecord is a record as it would be read back.
+// normalRecord is a record in the form in which it would be read back.
 func normalRecord(r planner.Record) planner.Record {
 	if len(r.Values) == 0 {
 		r.Values = nil
 	}
 	r.Members, r.Sources = normalList(r.Members), normalList(r.Sources)
-	// A member that left is not one that was found.
+	// A found member who left is not one any more.
 	r.Found = normalList(slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return !slices.Contains(r.Members, id) }))
 	return r
 }
 
-// normalList is a list sorted, each text once.
+// normalList is a list, sorted and without duplicates.
 func normalList(list []string) []string {
 	switch {
 	case len(list) == 0:
@@ -80,7 +80,8 @@ func normalList(list []string) []string {
 	}
 }
 
-// normalTime is a time as it is kept. One before 1970 or after 9999 no run writes.
+// normalTime is a time as it is stored: in UTC and whole seconds. A time before 1970 or
+// after 9999 is an error.
 func normalTime(t time.Time) (time.Time, error) {
 	if t.IsZero() {
 		return t, nil
@@ -92,10 +93,10 @@ func normalTime(t time.Time) (time.Time, error) {
 }
 
 func badTime(text string) error {
-	return fmt.Errorf("%s is not a time such as 2026-11-20T20:36:10Z", shown(text))
+	return fmt.Errorf("%s is not a time such as 2026-11-20T20:36:10Z", quoted(text))
 }
 
-// readRecord is a record as it was read, in its normal form.
+// readRecord brings a record that was read into its normal form.
 func readRecord(r planner.Record) (planner.Record, error) {
 	var err error
 	if r.AppliedAt, err = normalTime(r.AppliedAt); err == nil && r.PendingIntent != nil {
@@ -104,9 +105,8 @@ func readRecord(r planner.Record) (planner.Record, error) {
 	return normalRecord(r), err
 }
 
-// decode reads a state. Any JSON of the right shape will do, also one that a
-// formatter has been at; keys that this version does not know will not, for
-// saving would lose them.
+// decode reads a state. Any JSON of the right shape will do, also after a formatter;
+// unknown keys are an error, since saving would lose them.
 func decode(path string, text []byte) (*content, error) {
 	d := decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	d.json.DisallowUnknownFields()
@@ -130,7 +130,7 @@ func decode(path string, text []byte) (*content, error) {
 type decoder struct {
 	text []byte
 	json *json.Decoder
-	at   int64 // where the object that is being read begins
+	at   int64 // offset of the object that is being read
 }
 
 func (d *decoder) state() (*content, error) {
@@ -152,10 +152,10 @@ func (d *decoder) state() (*content, error) {
 		key, _ := token.(string)
 		field, ok := known[key]
 		if !ok {
-			return nil, fmt.Errorf("%s is not known here", shown(key))
+			return nil, fmt.Errorf("%s is not known here", quoted(key))
 		}
 		if seen[key] {
-			return nil, fmt.Errorf("%s is there twice", shown(key))
+			return nil, fmt.Errorf("%s is there twice", quoted(key))
 		}
 		seen[key] = true
 		d.at = d.json.InputOffset()
@@ -203,7 +203,7 @@ func (d *decoder) objects(c *content) error {
 			return errors.New("an object has no address")
 		}
 		if _, twice := c.records[r.Address]; twice {
-			return fmt.Errorf("%s is there twice", shown(string(r.Address)))
+			return fmt.Errorf("%s is there twice", quoted(string(r.Address)))
 		}
 		var err error
 		if c.records[r.Address], err = readRecord(r); err != nil {
@@ -225,12 +225,11 @@ func (d *decoder) delim(want json.Delim) error {
 	return nil
 }
 
-// line is where the error is: for a syntax error exactly, otherwise where the
-// object begins that it is in.
+// line is the line of an error: the exact one of a syntax error, else the first of the object.
 func (d *decoder) line(err error) int {
 	at := d.at
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		// A decoder of a stream counts from somewhere else.
+		// The offset of a stream decoder is relative to the last read.
 		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(d.text, &struct{}{})); ok {
 			at = s.Offset - 1
 		}
@@ -246,7 +245,7 @@ func (d *decoder) line(err error) int {
 	return bytes.Count(d.text[:at], []byte("\n")) + 1
 }
 
-// reason says in plain words what encoding/json found.
+// reason says in plain words what encoding/json rejects.
 func reason(err error) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s cannot be a %s", t.Field, t.Value)

@@ -25,7 +25,7 @@ func encoded(tb testing.TB, c *content) []byte {
 	return b.Bytes()
 }
 
-func TestTheStateFileReadsWell(t *testing.T) {
+func TestTheStateFileHasOneLineForEachObject(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -100,7 +100,7 @@ func randomContent(r *rand.Rand) *content {
 	return c
 }
 
-func TestWhatIsWrittenIsReadBack(t *testing.T) {
+func TestEveryRecordIsReadBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -117,7 +117,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsNotOneIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestAFileThatIsNoStateIsRefusedAndLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	const top = `{"format_version":1,"lineage":"l","serial":3,"base_url":"https://api.plane.so","workspace":"acme",`
 	for name, test := range map[string]struct{ text, want string }{
@@ -175,7 +175,7 @@ func TestAStateThatIsNotOneIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestAStateThatAFormatterHasBeenAtIsRead(t *testing.T) {
+func TestAReformattedStateIsRead(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	writeFile(t, path, `{
@@ -286,7 +286,7 @@ func writeMany(tb testing.TB, path string, n int) {
 	}
 }
 
-func TestWhereThingsStandIsNotedAndNothingElse(t *testing.T) {
+func TestRecordSourcesChangesTheSourcesOfARecordOnly(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)

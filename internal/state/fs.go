@@ -12,10 +12,10 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// disk is what is done to files. It is an interface so that tests can fill the
-// disk, or end the world, between any two of its calls.
+// disk are the file operations. Tests replace it to fill the disk, or to kill the process,
+// between any two calls.
 type disk interface {
-	// Create makes a file that must not be there yet. What is written goes to its end.
+	// Create creates a file for appending; it must not exist yet.
 	Create(path string) (file, error)
 	Replace(from, to string) error
 	Link(from, to string) error
@@ -36,10 +36,10 @@ type osDisk struct{}
 var _ disk = osDisk{}
 
 func (osDisk) Create(path string) (file, error) {
-	// O_EXCL does not follow a link that somebody put there.
+	// O_EXCL does not follow a link in its place.
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600) //nolint:gosec // the path is the user's choice
 	if err != nil {
-		return nil, err // a nil *os.File would not be a nil file
+		return nil, err // f would be a file that is not nil
 	}
 	return f, nil
 }
@@ -48,8 +48,8 @@ func (osDisk) Replace(from, to string) error { return atomic.ReplaceFile(from, t
 func (osDisk) Link(from, to string) error    { return os.Link(from, to) }
 func (osDisk) Remove(path string) error      { return os.Remove(path) }
 
-// SyncDir makes sure that a file which was made or replaced is found under its
-// name after a loss of power. Windows has no such call and needs none.
+// SyncDir flushes the folder of a file that was created or renamed, so that its name
+// survives a loss of power. Windows has no such call and needs none.
 func (osDisk) SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -60,7 +60,7 @@ func (osDisk) SyncDir(path string) error {
 	}
 	defer func() { _ = d.Close() }() // it was only read
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err // some network file systems know no flush of a folder
+		return err // else the file system cannot flush a folder
 	}
 	return nil
 }

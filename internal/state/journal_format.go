@@ -15,11 +15,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// journalVersion is the newest format of a journal that can be read, and the one that is written.
+// journalVersion is the newest format of a journal that can be read. It is the one written.
 const journalVersion = 2
 
-// line is one line of the journal. It names one step: in Intent if its request is
-// about to be sent, in Commit if that was carried out, in Abort if it certainly was not.
+// line is one line of the journal. It names one step: in Intent before its request is
+// sent, in Commit after success, in Abort if the request certainly had no effect.
 type line struct {
 	Intent resource.Address `json:"i,omitempty"`
 	Commit resource.Address `json:"o,omitempty"`
@@ -27,9 +27,8 @@ type line struct {
 	Action *planner.Action  `json:"action,omitempty"` // not of an abort
 	Name   string           `json:"name,omitempty"`   // of an intent
 	After  int              `json:"after,omitempty"`  // of an intent
-	// Record is what a commit tells of the object. Its Open is what is still not known of
-	// the same record once this line is applied: so each line tells all by itself,
-	// wherever the journal begins.
+	// Record is the outcome of a commit. Its PendingIntent is the one that the record still
+	// has after this line, so that a line can be applied without those before it.
 	planner.Record
 	At time.Time `json:"at,omitzero"`
 }
@@ -43,13 +42,13 @@ type header struct {
 	identity
 }
 
-// journal is a journal as it is read.
+// journal is a journal that was read.
 type journal struct {
 	header header
 	lines  []line
 }
 
-// sum is the check sum of a line whose predecessors have the sum before.
+// sum is the checksum of a line after lines with the sum before.
 func sum(before uint32, body []byte) uint32 {
 	return crc32.Update(before, crc32.MakeTable(crc32.Castagnoli), body)
 }
@@ -59,13 +58,13 @@ const (
 	crcSize = len(crcKey) + 8 + len(`"}`)
 )
 
-// appendSum ends a line, which begins at start, and returns its sum.
+// appendSum adds the checksum to the line that begins at start, and returns it.
 func appendSum(b []byte, start int, before uint32) ([]byte, uint32) {
 	crc := sum(before, b[start:])
 	return fmt.Appendf(b, crcKey+"%08x\"}\n", crc), crc
 }
 
-// appendLine appends a line, or the first, and returns its sum.
+// appendLine appends a line or the header, and returns its sum.
 func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
 	text, err := marshal(l)
 	if err != nil {
@@ -76,7 +75,7 @@ func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
 	return b, before, nil
 }
 
-// checked takes the sum off a line without its line feed.
+// checked verifies and removes the sum of a line, which has no line feed.
 func checked(raw []byte, before uint32) (body []byte, crc uint32, ok bool) {
 	if len(raw) <= crcSize {
 		return nil, 0, false
@@ -90,8 +89,8 @@ const headerStart = `{"planform_journal":`
 
 const markStart = `{"s":`
 
-// appendMark adds a line that says how many bytes of the journal are on disk for
-// certain. Its sum stands by itself, so that it can be read behind a loss.
+// appendMark adds a line with the number of bytes that are on disk for certain. Its sum
+// does not depend on other lines, so that it can be read after a damaged one.
 func appendMark(b []byte, id string, size int64) []byte {
 	start := len(b)
 	b, _ = appendSum(fmt.Appendf(b, markStart+"%d", size), start, sum(0, []byte(id)))
@@ -110,9 +109,9 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// lost reports whether a damaged line, the rest of the journal behind it, is what
-// a loss of power leaves of lines that were not flushed: a block that the disk
-// never got reads as zeros. Nothing was sent for any of these lines.
+// lost reports whether a damaged line comes from a loss of power before it was flushed:
+// blocks that never reached the disk read as zeros. rest is the journal after it. Nothing
+// was sent for any of these lines.
 func (j *journal) lost(raw, rest []byte, start int64) bool {
 	const block = 512
 	if !bytes.Contains(raw, make([]byte, block)) {
@@ -126,7 +125,7 @@ func (j *journal) lost(raw, rest []byte, start int64) bool {
 	return true
 }
 
-// parseJournal reads a journal. nil is a journal that never got as far as its first line.
+// parseJournal reads a journal; nil = its first line was never complete.
 func parseJournal(path string, text []byte) (*journal, error) {
 	var j *journal
 	crc := uint32(0)
@@ -179,10 +178,10 @@ func parseJournal(path string, text []byte) (*journal, error) {
 	return j, nil
 }
 
-// tail judges what stands after the last line feed. It is a line that was being
-// written when the run died, of which nothing counts (nil), or one that lacks
-// its line feed only. Zeros are what some file systems leave of what they did
-// not get to. A whole line followed by anything else did not come about by dying.
+// tail is the line after the last line feed. It is nil if the run died while writing the
+// line, and the line itself if only its line feed is missing. Trailing zeros are ignored:
+// some file systems leave them after a crash. A whole line followed by any other text
+// cannot come from a crash, and is an error.
 func tail(raw []byte, crc uint32) ([]byte, error) {
 	i := bytes.LastIndex(raw, []byte(crcKey))
 	if i < 0 || i+crcSize > len(raw) {
@@ -197,7 +196,7 @@ func tail(raw []byte, crc uint32) ([]byte, error) {
 	return raw[:i+crcSize], nil
 }
 
-// startsHeader reports whether a text is what there can be of a first line that was not written to its end.
+// startsHeader reports whether a text can be the beginning of a first line.
 func startsHeader(text []byte) bool {
 	text = bytes.TrimRight(text, "\x00")
 	return bytes.HasPrefix(text, []byte(headerStart)) || bytes.HasPrefix([]byte(headerStart), text)

@@ -134,7 +134,7 @@ func wantKnown(address, open, ended string) bool {
 	}
 }
 
-func TestAnyDamageIsNoticed(t *testing.T) {
+func TestAnyDamageToAJournalIsNoticed(t *testing.T) {
 	t.Parallel()
 	path, state, journal := sampleJournal(t)
 	text := []byte(journal)
@@ -218,7 +218,7 @@ func lines(tb testing.TB, h header, more ...any) []byte {
 	return b
 }
 
-func TestAJournalOfSomethingElseIsRefused(t *testing.T) {
+func TestAJournalOfAnotherStateIsRefused(t *testing.T) {
 	t.Parallel()
 	good := header{Version: journalVersion, ID: "j1", identity: identity{Lineage: "l1", Serial: 3, BaseURL: "https://api.plane.so", Workspace: "acme"}}
 	with := func(change func(*header)) string {
@@ -296,7 +296,7 @@ func TestAJournalThatCannotBeReadIsAnError(t *testing.T) {
 }
 
 // What a loss of power leaves of lines behind the last flush: some of their blocks, others as zeros.
-func TestALostBlockBehindTheLastFlushEndsTheJournal(t *testing.T) {
+func TestALostBlockAfterTheLastFlushEndsTheJournal(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -326,7 +326,7 @@ func TestALostBlockBehindTheLastFlushEndsTheJournal(t *testing.T) {
 	}
 }
 
-func TestALostBlockOfWhatWasFlushedIsDamage(t *testing.T) {
+func TestALostBlockBeforeTheLastFlushIsDamage(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -400,7 +400,7 @@ func replayed(j *journal) *store {
 	return m
 }
 
-func TestLinesAreWholeWhateverIsInThem(t *testing.T) {
+func TestEachLineStaysOneLineWhateverTextItHolds(t *testing.T) {
 	t.Parallel()
 	nasty := "\x00\x01\x1b[2J\r\n\t\"\\\u0085\u009b31m\u2028\u202e\ufeff\U000e0041é日本\xff\xc3"
 	l := line{Commit: addr(nasty), Action: new(planner.Update), Record: planner.Record{

@@ -21,24 +21,24 @@ type writer struct {
 	file   file
 	path   string
 	id     string
-	crc    uint32 // sum of what is in it
-	size   int64  // whole lines only
+	crc    uint32 // of its lines
+	size   int64  // bytes, whole lines only
 	lines  int    // without the first, and without marks
-	onDisk int64  // as much of it is on disk for certain
-	marked int64  // as much of it says so
-	serial uint64 // of the state that it goes with
-	// broken is set where there is half a line at the end that could not be taken away.
+	onDisk int64  // bytes on disk for certain
+	marked int64  // bytes that the last mark counts
+	serial uint64 // of the state that it belongs to
+	// broken is set when half a line at the end could not be removed.
 	broken error
 }
 
-// openStep is a step whose fate is not known.
-type openStep struct {
+// pendingStep is a step without an outcome.
+type pendingStep struct {
 	step           resource.Address
 	intent         planner.Intent
-	fromEarlierRun bool // of an earlier run
+	fromEarlierRun bool
 }
 
-// create begins a journal that goes with the state as it was last saved.
+// create begins a journal for the state as it was last saved.
 func (f *File) create() error {
 	out, err := f.disk.Create(f.paths.journal)
 	if errors.Is(err, fs.ErrExist) {
@@ -77,7 +77,7 @@ func writeAll(w io.Writer, text []byte) error {
 	return err
 }
 
-// ours reports whether the journal is found under its name, so that the next run will see it.
+// ours reports whether the journal is still the file under its name, which the next run reads.
 func (w *writer) ours() bool {
 	ours, err := w.file.Stat()
 	if err != nil {
@@ -87,9 +87,9 @@ func (w *writer) ours() bool {
 	return err == nil && os.SameFile(ours, named)
 }
 
-// Begin returns when the steps' intents are on disk. Calls that come while the
-// disk is busy share the next flush. After an error nothing may be sent for any
-// of the steps; one that wraps [executor.ErrAbortRun] is final.
+// Begin returns when the steps' intents are on disk. Calls during a flush share the next
+// one. After an error nothing may be sent for any of the steps; an error that wraps
+// [executor.ErrAbortRun] is final.
 func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	var lines []line
 	for _, s := range steps {
 		if s.Operation == nil || s.Action == planner.NotPossible {
-			continue // nothing is sent
+			continue // no request
 		}
 		l := line{Intent: s.Address, Action: new(s.Action), At: now}
 		switch {
@@ -124,7 +124,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	err := f.append(lines...)
 	if err == nil {
 		for _, l := range lines {
-			f.push(l)
+			f.addPending(l)
 			f.store.apply(l)
 		}
 	}
@@ -134,14 +134,14 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		return err
 	}
 	if err := f.sync(n); err != nil {
-		f.retract(lines)
+		f.withdraw(lines)
 		return err
 	}
 	return nil
 }
 
-// Complete records what became of a step. The line is not flushed: if it is lost,
-// the next run looks.
+// Complete records the outcome of a step. The line is not flushed: if it is lost, the next
+// run looks the object up.
 func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
 	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrOutcomeUnknown) {
 		return nil
@@ -150,12 +150,12 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	defer f.mu.Unlock()
 	l := line{Commit: step.Address, Action: new(step.Action), At: f.now()}
 	if err != nil && len(outcome.Members) == 0 {
-		if !f.pop(step.Address, false) {
-			return nil // nothing was announced, so there is nothing to take back
+		if !f.dropPending(step.Address, false) {
+			return nil // there is no intent to withdraw
 		}
 		l = line{Abort: step.Address, At: l.At}
 	} else {
-		f.pop(step.Address, true)
+		f.dropPending(step.Address, true)
 		l.Record = outcome.Record
 		if o := step.Object; o != nil {
 			l.Protect, l.Sources = o.Protected(f.store.records[step.Address].Protect), o.Files
@@ -167,33 +167,33 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 		}
 	}
 	l.PendingIntent = f.remaining(step.Address)
-	f.store.apply(l) // also if the journal fails: Save may still succeed
+	f.store.apply(l) // even if the journal fails: Save may still succeed
 	return f.append(l)
 }
 
-// opened is the list of what is open at a step's record.
-func (f *File) opened(step resource.Address) (resource.Address, []openStep) {
+// pendingAt lists the steps without an outcome at the record of a step.
+func (f *File) pendingAt(step resource.Address) (record resource.Address, list []pendingStep) {
 	address := recordAddress(step)
-	list, ok := f.open[address]
+	list, ok := f.pending[address]
 	if r := f.store.records[address]; !ok && r.PendingIntent != nil {
-		list = []openStep{{step: address, intent: *r.PendingIntent, fromEarlierRun: true}}
+		list = []pendingStep{{step: address, intent: *r.PendingIntent, fromEarlierRun: true}}
 	}
 	return address, list
 }
 
-func (f *File) push(l line) {
-	address, list := f.opened(l.Intent)
-	f.open[address] = append(list, openStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}})
+func (f *File) addPending(l line) {
+	address, list := f.pendingAt(l.Intent)
+	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}})
 }
 
-// pop takes a step off the open ones. If it was done, all that was open of it is
-// settled, also from earlier runs, after which this one looked before it acted;
-// otherwise only its last intent is.
-func (f *File) pop(step resource.Address, wasDone bool) bool {
-	address, list := f.opened(step)
+// dropPending removes a step from the pending ones; false = it was not pending. If the step was
+// done, that resolves all its intents, including those of earlier runs, which this run
+// looked up before it sent its own; otherwise only its last intent.
+func (f *File) dropPending(step resource.Address, wasDone bool) bool {
+	address, list := f.pendingAt(step)
 	before := len(list)
 	if wasDone {
-		list = slices.DeleteFunc(list, func(o openStep) bool { return o.fromEarlierRun || o.step == step })
+		list = slices.DeleteFunc(list, func(o pendingStep) bool { return o.fromEarlierRun || o.step == step })
 	} else {
 		for i, o := range slices.Backward(list) {
 			if !o.fromEarlierRun && o.step == step {
@@ -202,13 +202,13 @@ func (f *File) pop(step resource.Address, wasDone bool) bool {
 			}
 		}
 	}
-	f.open[address] = list
+	f.pending[address] = list
 	return len(list) < before
 }
 
-// remaining is what is open at a step's record.
+// remaining is the last pending intent at a step's record, or nil.
 func (f *File) remaining(step resource.Address) *planner.Intent {
-	_, list := f.opened(step)
+	_, list := f.pendingAt(step)
 	if len(list) == 0 {
 		return nil
 	}
@@ -216,20 +216,19 @@ func (f *File) remaining(step resource.Address) *planner.Intent {
 	return &intent
 }
 
-// retract takes intents back that did not get to disk for certain, so that
-// nothing is sent for them. In memory only: if they are on disk after all, the
-// next run looks in vain.
-func (f *File) retract(lines []line) {
+// withdraw removes intents whose flush failed: nothing is sent for them. It does so in
+// memory only: if they are on disk after all, the next run finds that nothing was done.
+func (f *File) withdraw(lines []line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range slices.Backward(lines) {
-		f.pop(l.Intent, false)
+		f.dropPending(l.Intent, false)
 		f.store.apply(line{Abort: l.Intent, Record: planner.Record{PendingIntent: f.remaining(l.Intent)}})
 	}
 }
 
-// append writes lines with one call. After a failure it takes away what was
-// written of them, so that what follows can be read.
+// append writes lines with one call. After a failure it removes the part that was written,
+// so that later lines can be read.
 func (f *File) append(lines ...line) error {
 	if f.writer == nil {
 		if f.closed {
@@ -256,7 +255,7 @@ func (f *File) append(lines ...line) error {
 	}
 	if err := writeAll(w.file, b); err != nil {
 		err = f.stop("the journal "+w.path+" cannot be written", err)
-		if w.file.Truncate(w.size) != nil { // by its path it could be another run's
+		if w.file.Truncate(w.size) != nil { // not by path, which could be another run's journal
 			w.broken = err
 		}
 		return err
@@ -267,8 +266,7 @@ func (f *File) append(lines ...line) error {
 	return nil
 }
 
-// stop makes an error the one that ends the run, unless there is one. The first
-// is the cause.
+// stop turns an error into one that ends the run. The first such error is kept for later calls.
 func (f *File) stop(what string, err error) error {
 	err = fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err))
 	if f.stopped == nil {
@@ -277,9 +275,8 @@ func (f *File) stop(what string, err error) error {
 	return err
 }
 
-// sync returns when the first n lines of the run are on disk. Whoever gets the
-// turn flushes for all that have written by then; those that waited for their
-// turn meanwhile find it done.
+// sync returns when the first n lines of the run are on disk. One call flushes for all lines
+// written so far; calls that waited meanwhile find their lines on disk.
 func (f *File) sync(n uint64) error {
 	f.flush.Lock()
 	defer f.flush.Unlock()

@@ -21,7 +21,7 @@ var errRefused = errors.New("the service refused it")
 
 func errUnknown() error { return fmt.Errorf("connection reset: %w", executor.ErrOutcomeUnknown) }
 
-func TestARunLeavesWhatItDid(t *testing.T) {
+func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 	t.Parallel()
 	const shop, cart, cycle = "work_item/web/shop", "work_item/web/cart", "cycle/web/s1#work_items"
 	outcome := executor.Outcome{Record: planner.Record{ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Todo"}}}
@@ -367,7 +367,7 @@ func TestRecordAddressDropsTheNumberOfABatchOnly(t *testing.T) {
 	}
 }
 
-func TestIntentsThatComeTogetherShareAFlush(t *testing.T) {
+func TestConcurrentIntentsShareAFlush(t *testing.T) {
 	t.Parallel()
 	const callers = 16
 	d := &gateDisk{wrote: make(chan struct{}, callers), entered: make(chan struct{}, callers), gate: make(chan struct{})}
@@ -403,7 +403,7 @@ func TestIntentsThatComeTogetherShareAFlush(t *testing.T) {
 	}
 }
 
-func TestIntendAfterACancelWritesNothing(t *testing.T) {
+func TestBeginAfterACancelWritesNothing(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -418,7 +418,7 @@ func TestIntendAfterACancelWritesNothing(t *testing.T) {
 	}
 }
 
-func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
+func TestTheJournalHasTheDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -445,7 +445,7 @@ func TestTheJournalSaysWhatTheDocumentationSays(t *testing.T) {
 	}
 }
 
-func TestAfterCloseNothingMoreIsWritten(t *testing.T) {
+func TestNothingIsWrittenAfterClose(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -466,7 +466,7 @@ func TestAfterCloseNothingMoreIsWritten(t *testing.T) {
 	}
 }
 
-func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
+func TestStepsAreRecordedWhileTheStateIsSaved(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 40
 	path := statePath(t)
@@ -518,7 +518,7 @@ func TestManyAtOnceWhileTheStateIsSaved(t *testing.T) {
 	}
 }
 
-func TestTheLastSignOfARun(t *testing.T) {
+func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 	t.Parallel()
 	const shop, cart = "work_item/web/shop", "work_item/web/cart"
 	at := testTime()

@@ -12,16 +12,15 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// found is what there is on disk, with the journal replayed.
+// found is the state on disk, with the journal replayed.
 type found struct {
 	store
 	info    fs.FileInfo // nil = there is no state file
-	journal bool        // there is a journal with a first line
+	journal bool        // a journal with a first line exists
 }
 
-// load reads state and journal. The journal is read first: if a run saves
-// between the two readings, the state that is found has all that the journal
-// said, and says so.
+// load reads state and journal. The journal is read first: if a run saves between the two
+// reads, the state already contains the journal and names it.
 func load(p paths, opts Options) (*found, error) {
 	journalText, _, err := read(p.journal)
 	if err != nil {
@@ -48,7 +47,7 @@ func load(p paths, opts Options) (*found, error) {
 		c.BaseURL = opts.BaseURL // in its normal form
 		f.content = *c
 		for _, r := range f.records {
-			f.number(&r)
+			f.noteNumber(&r)
 			if f.sawActivity(r.AppliedAt); r.PendingIntent != nil {
 				f.sawActivity(r.PendingIntent.At)
 			}
@@ -65,7 +64,7 @@ var (
 	errTooLarge   = errors.New("it has more than 128 MiB, which no state has")
 )
 
-// largest is the size of a state that is read: that of several hundred thousand things.
+// largest is the size limit of a state in bytes: that of several hundred thousand objects.
 const largest = 128 << 20
 
 // read returns nil info if there is no such file.
@@ -77,7 +76,7 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = errNotRegular // to open a pipe would wait
+		err = errNotRegular // opening a pipe would block
 	case info.Size() > largest:
 		err = errTooLarge
 	}
@@ -113,15 +112,15 @@ func (c identity) belongs(path string, opts Options) error {
 		have = c.BaseURL
 	}
 	if have != opts.BaseURL {
-		return &MismatchError{Path: path, What: "the server", Have: have, Want: opts.BaseURL, Advice: advice}
+		return &MismatchError{Path: path, Owner: "the server", Have: have, Want: opts.BaseURL, Advice: advice}
 	}
 	if c.Workspace != opts.Workspace {
-		return &MismatchError{Path: path, What: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}
+		return &MismatchError{Path: path, Owner: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}
 	}
 	return nil
 }
 
-// replay applies a journal, unless the state says that this was done before.
+// replay applies a journal, unless the state already contains it.
 func (f *found) replay(p paths, j *journal, opts Options) error {
 	if err := j.header.belongs(p.journal, opts); err != nil {
 		return err
@@ -132,7 +131,7 @@ func (f *found) replay(p paths, j *journal, opts Options) error {
 	const advice = "put back the state file that the journal was written beside (perhaps " // its name follows
 	if f.Lineage != j.header.Lineage {
 		return &MismatchError{
-			Path: p.journal, What: "the state of lineage", Have: j.header.Lineage, Want: f.Lineage,
+			Path: p.journal, Owner: "the state of lineage", Have: j.header.Lineage, Want: f.Lineage,
 			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
 		}
 	}
@@ -141,7 +140,7 @@ func (f *found) replay(p paths, j *journal, opts Options) error {
 	}
 	if f.Serial != j.header.Serial {
 		return &MismatchError{
-			Path: p.journal, What: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
+			Path: p.journal, Owner: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
 			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
 		}
 	}

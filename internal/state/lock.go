@@ -16,37 +16,37 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPoll is how often a lock that somebody holds is tried again.
+// lockPoll is the pause between two attempts at a lock that somebody else holds.
 const lockPoll = 100 * time.Millisecond
 
-// lookPoll is how often, and lookTime how long, a lock is tried that need not be
-// waited for: to see who holds it ([LockedBy]), somebody takes it for a moment.
+// A lock is tried for probeTime, every probePoll, even without a lock timeout: [LockedBy]
+// of another process takes a free lock for a moment.
 const (
-	lookPoll = 5 * time.Millisecond
-	lookTime = 100 * time.Millisecond
+	probePoll = 5 * time.Millisecond
+	probeTime = 100 * time.Millisecond
 )
 
 // lock is a lock that is held.
 type lock struct {
 	flock  *flock.Flock
-	holder string // file that says who holds it
+	holder string // file that names the holder
 }
 
 // acquire takes the lock, waiting for it as long as the options say.
 //
-// Who holds it stands in a file of its own, for where a lock is a region of a
-// file others cannot read that file. The lock file stays when the lock is
-// released: to remove one safely takes more care than an empty file is worth.
+// The holder is named in a file of its own: on systems that lock a region of a file,
+// others cannot read that file. The lock file stays when the lock is released: removing
+// it safely takes more care than an empty file is worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if err := makeFolder(filepath.Dir(p.state), opts.disk); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
 	}
 	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
-		return nil, lockFailure(p, errNotRegular) // to open a pipe would wait
+		return nil, lockFailure(p, errNotRegular) // opening a pipe would block
 	}
-	// Others may see that it is locked; the folder says who gets that far.
+	// Other users may see that it is locked; the folder's mode says who can.
 	l := flock.New(p.lock, flock.SetPermissions(0o644))
-	got, err := tryLock(ctx, l, lookTime, lookPoll)
+	got, err := tryLock(ctx, l, probeTime, probePoll)
 	if err == nil && !got && opts.LockTimeout > 0 {
 		if opts.Waiting != nil {
 			opts.Waiting(readHolder(p.holder))
@@ -66,12 +66,12 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	return &lock{flock: l, holder: p.holder}, nil
 }
 
-// tryLock tries for so long.
-func tryLock(ctx context.Context, l *flock.Flock, patience, pause time.Duration) (bool, error) {
+// tryLock tries to take the lock until the timeout; false = somebody else holds it.
+func tryLock(ctx context.Context, l *flock.Flock, timeout, pause time.Duration) (bool, error) {
 	if got, err := l.TryLock(); err != nil || got {
 		return got, err
 	}
-	wait, cancel := context.WithTimeout(ctx, patience)
+	wait, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	got, err := l.TryLockContext(wait, pause)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -80,19 +80,19 @@ func tryLock(ctx context.Context, l *flock.Flock, patience, pause time.Duration)
 	return got, err
 }
 
-// makeFolder makes a folder, and those that it is in, such that a loss of power does not take them away again.
+// makeFolder creates a folder and its parents, and flushes them to disk.
 func makeFolder(dir string, d disk) error {
-	var fresh []string
+	var created []string
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		fresh = append(fresh, at)
+		created = append(created, at)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, at := range fresh {
+	for _, at := range created {
 		if err := d.SyncDir(at); err != nil {
 			return err
 		}
@@ -100,9 +100,9 @@ func makeFolder(dir string, d disk) error {
 	return nil
 }
 
-// LockedBy tells who holds the lock of a state, without making a file and
-// without keeping anybody from it: for a moment it shares a lock that is free. A holder's name that was left by a run which died
-// is recognised by the lock being free.
+// LockedBy returns the holder of a state's lock; false = it is free. It creates no file and
+// keeps no run waiting: it shares a free lock for a moment. So it is not misled by the
+// holder file of a run that died.
 func LockedBy(path string) (Holder, bool) {
 	p, err := resolve(path)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *lock) release() error {
 	return l.flock.Close()
 }
 
-// lockFailure says why a lock could not even be tried.
+// lockFailure explains why the lock could not be tried.
 func lockFailure(p paths, err error) error {
 	switch {
 	case errors.Is(err, errNotRegular):
@@ -153,14 +153,14 @@ func holder(opts Options) Holder {
 	return h
 }
 
-// writeHolder is a courtesy to the next in line: the lock holds without it. The
-// file is made anew, so that a link which somebody put there is not followed.
+// writeHolder names the holder for others. Failures are ignored: the lock holds without it.
+// The file is created anew, so that no link in its place is followed.
 func writeHolder(path string, h Holder) {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return
 	}
-	_ = os.Remove(path)                                                   // rather no name than a former one's
+	_ = os.Remove(path)                                                   // no name is better than an outdated one
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may see who holds the lock
 	if err != nil {
 		return
@@ -170,7 +170,7 @@ func writeHolder(path string, h Holder) {
 	}
 }
 
-// readHolder reads what it can: that the state is locked is certain without it.
+// readHolder reads the holder as far as possible: the state is locked in any case.
 func readHolder(path string) Holder {
 	var h Holder
 	info, err := os.Lstat(path)

@@ -72,7 +72,7 @@ func TestASecondRunIsToldWhoHoldsTheLock(t *testing.T) {
 	must(t, got.f.Close())
 }
 
-func TestALockLeftByAKilledRunIsNone(t *testing.T) {
+func TestTheLockOfAKilledRunIsFree(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	cmd, _ := child(t, "hold", path)
@@ -141,7 +141,7 @@ func TestALockWhoseHolderIsNotKnownIsStillALock(t *testing.T) {
 	}
 }
 
-func TestHoldersAreNamed(t *testing.T) {
+func TestAHolderIsNamedByUserHostCommandAndProcess(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 20, 20, 36, 10, 0, time.UTC)
 	for want, h := range map[string]Holder{
@@ -178,7 +178,7 @@ func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 	}
 }
 
-func TestWhoHoldsALockCanBeAskedWithoutTakingIt(t *testing.T) {
+func TestLockedByReadsTheHolderWithoutTakingTheLock(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	if h, locked := LockedBy(path); locked {
@@ -206,7 +206,7 @@ func TestWhoHoldsALockCanBeAskedWithoutTakingIt(t *testing.T) {
 	must(t, open(t, path).Close())
 }
 
-func TestAskingWhoHoldsALockDoesNotKeepARunFromIt(t *testing.T) {
+func TestLockedByDoesNotKeepARunFromTheLock(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	must(t, open(t, path).Close())
@@ -216,7 +216,7 @@ func TestAskingWhoHoldsALockDoesNotKeepARunFromIt(t *testing.T) {
 			t.Fatal(shared, err)
 		}
 		go func() {
-			<-time.After(lookPoll)
+			<-time.After(probePoll)
 			_ = asking.Close()
 		}()
 		f, err := Open(t.Context(), path, testOptions())
@@ -227,7 +227,7 @@ func TestAskingWhoHoldsALockDoesNotKeepARunFromIt(t *testing.T) {
 	})
 }
 
-func TestANewFolderIsOnDiskBeforeTheRunGoesOn(t *testing.T) {
+func TestANewFolderIsOnDiskBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
 	d := &mortalDisk{left: -1}
 	opts := testOptions()

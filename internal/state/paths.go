@@ -20,10 +20,10 @@ type paths struct {
 	state, tmp, backup, journal, lock, holder string
 }
 
-// DefaultPath is where the state of a workspace is kept if nobody says
-// otherwise: .planform/<host>_<workspace>.state.json in dir. A port follows the
-// host after a hyphen. It is an error if links lead out of dir there: whoever
-// brought them would choose what is written.
+// DefaultPath is the default place of a workspace's state:
+// .planform/<host>_<workspace>.state.json in dir, with a port after the host and a hyphen.
+// A link on the way that leads out of dir is an error, since its author would choose the
+// file that is written.
 func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	base, err := normalURL(baseURL)
 	if err != nil {
@@ -48,7 +48,7 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	return filepath.Join(dir, local), nil
 }
 
-// Inside makes sure that no link on the way to a file, which need not be there, leads out of the folder.
+// Inside makes sure that no link on the way to a file leads out of the folder. The file need not exist.
 func Inside(dir, name string) error {
 	root, err := os.OpenRoot(cmp.Or(dir, "."))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,17 +63,17 @@ func Inside(dir, name string) error {
 	if strings.Contains(err.Error(), "escapes") {
 		return fmt.Errorf("%s leads out of its folder: remove the link", filepath.Join(dir, name))
 	}
-	return nil // whoever opens the file says why that fails
+	return nil // opening the file reports the error
 }
 
-// WritableByOthers names the folder of a state if others can change what is in it, such as what planform takes for its own.
+// WritableByOthers returns the folder of a state, and whether other users can change the files in it.
 func WritableByOthers(path string) (dir string, yes bool) {
 	dir = filepath.Dir(path)
 	info, err := os.Stat(dir)
 	return dir, err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0
 }
 
-// fileSafe replaces everything that a file system, a shell or a terminal could take amiss.
+// fileSafe replaces characters that are special to a file system, a shell or a terminal.
 func fileSafe(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,16 +97,16 @@ func SameServer(a, b string) bool {
 	return err == nil && first == second
 }
 
-// ServerURL is the form in which the base URL of a server is written down, without what
-// could be a credential; "" where it is none.
+// ServerURL is the stored form of a server's base URL, without any part that could be a
+// credential; "" = raw is not one.
 func ServerURL(raw string) string {
 	normal, _ := normalURL(raw)
 	return normal
 }
 
-// normalURL is the form in which addresses of servers are stored and compared:
-// that of [baseurl.Normalize], and for an embedded server its scheme. An error does
-// not repeat the text, which may hold a credential.
+// normalURL is the form in which base URLs are stored and compared: that of
+// [baseurl.Normalize], and the scheme alone for an embedded server. An error does not
+// repeat the text, which may hold a credential.
 func normalURL(raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Scheme == "" {
@@ -123,8 +123,8 @@ func normalURL(raw string) (string, error) {
 	return u.Scheme + "://" + u.Host + u.EscapedPath(), nil
 }
 
-// resolve follows symbolic links to the file that is to be replaced, which need
-// not exist, and names the files beside it.
+// resolve follows symbolic links to the state file, which need not exist, and names the
+// files beside it.
 func resolve(path string) (paths, error) {
 	if path == "" {
 		return paths{}, errors.New("the state file has no name")
@@ -167,7 +167,7 @@ func unreadable(path string, err error) error {
 	return fmt.Errorf("the state file %s cannot be read: %w; put the right one there or make it readable, or name another one with --state", path, cause(err))
 }
 
-// cause drops operation and path of a file error where the message names the file anyway.
+// cause is a file error without operation and path, for messages that name the file.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

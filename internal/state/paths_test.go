@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDefaultPath(t *testing.T) {
+func TestTheDefaultPathIsMadeOfHostAndWorkspace(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ base, workspace, want string }{
 		{"https://api.plane.so", "acme", "api.plane.so_acme"},

@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// Save replaces the state file if anything changed, and then takes the journal
-// away; the next intent begins a new one. If Save fails, the journal still has
-// all that is not in the state file, and nothing more may be sent.
+// Save replaces the state file if anything changed, and then removes the journal; the
+// next intent begins a new one. If Save fails, the journal still holds every change that
+// is not in the state file, and nothing more may be sent.
 //
-// Killed at any point, it leaves a state and a journal that replay to the same:
-// until the new state has the name of the old one, old state and journal do;
-// from then on the state says that it has that journal already.
+// A kill at any point leaves a state and a journal that replay to the same records: before
+// the rename, the old state with the journal; after it, the new state, which names that
+// journal as already replayed.
 func (f *File) Save() error {
 	f.flush.Lock()
 	defer f.flush.Unlock()
@@ -26,26 +26,26 @@ func (f *File) Save() error {
 	w := f.writer
 	if f.store.changed() {
 		if w != nil && w.lines > 0 {
-			_ = w.file.Sync() // should the state not get to disk, its lines must
+			_ = w.file.Sync() // if saving fails, the journal must be complete on disk
 		}
 		if err := f.replace(); err != nil {
 			return err
 		}
 	}
 	f.store.before = nil
-	f.synced = f.written // what the journal had is in the state
+	f.synced = f.written // the state contains the journal
 	if w == nil || w.lines == 0 && w.broken == nil && w.serial == f.store.Serial {
 		return nil
 	}
 	if err := f.removeJournal(); err != nil {
-		// What is written to it from now on would not be read.
+		// No run would read later lines of this journal.
 		w.broken = f.stop("the state is saved, but its journal "+w.path+" cannot be taken away", err)
 		return w.broken
 	}
 	return nil
 }
 
-// replace writes the state under another name and gives it the right one when it is on disk.
+// replace writes the state under a temporary name and renames it once it is on disk.
 func (f *File) replace() error {
 	if err := f.checkUnmodified(); err != nil {
 		return f.stop("the state "+f.paths.state+" was not saved", err)
@@ -72,7 +72,7 @@ func (f *File) replace() error {
 	if err != nil {
 		err = f.unsaved(err)
 		if f.writer != nil {
-			f.writer.broken = err // it may be taken for replayed by now
+			f.writer.broken = err // the state on disk may already name it as replayed
 		}
 		return err
 	}
@@ -99,8 +99,8 @@ func (f *File) write(c *content) error {
 	return errors.Join(err, out.Close())
 }
 
-// checkUnmodified makes sure that the state file is the one that was read, should the
-// lock not have kept others off.
+// checkUnmodified makes sure that nobody else has replaced the state file, in case the lock
+// does not work on this disk.
 func (f *File) checkUnmodified() error {
 	info, err := os.Stat(f.paths.state)
 	switch {
@@ -117,8 +117,8 @@ func (f *File) checkUnmodified() error {
 	return nil
 }
 
-// backup keeps the state as the run found it under another name. It is a
-// courtesy: not every file system can, and nothing stands on it.
+// backup links the state of before the run under another name. Failures are ignored: not
+// every file system has links, and nothing depends on the backup.
 func (f *File) backup() {
 	if f.info == nil || f.backedUp {
 		return
@@ -129,7 +129,7 @@ func (f *File) backup() {
 	}
 }
 
-// removeJournal takes the journal away.
+// removeJournal closes and removes the journal.
 func (f *File) removeJournal() error {
 	w := f.writer
 	if !w.ours() {

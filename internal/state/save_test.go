@@ -95,7 +95,7 @@ func TestAKillAtAnyPointOfSaveLosesNothing(t *testing.T) {
 		})
 }
 
-func TestAKillAtAnyPointOfSaveDoesNotBringBackWhatWasEdited(t *testing.T) {
+func TestAKillAtAnyPointOfSaveDoesNotRestoreRemovedRecords(t *testing.T) {
 	t.Parallel()
 	saved := 0
 	kill(t, func(t *testing.T, path string, d *mortalDisk) *File {
@@ -225,7 +225,7 @@ func TestASymbolicLinkStaysOne(t *testing.T) {
 	}
 }
 
-func TestAFullDiskStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
+func TestAFullDiskStopsTheRunAndTheJournalStaysCorrect(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		disk *fullDisk
@@ -373,7 +373,7 @@ func TestAStateFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestTheClockIsTheRealOneUnlessGiven(t *testing.T) {
+func TestTheSystemClockIsTheDefault(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	opts := testOptions()
@@ -385,7 +385,7 @@ func TestTheClockIsTheRealOneUnlessGiven(t *testing.T) {
 	}
 }
 
-func TestWhatIsRenamedOrSentIsOnDiskFirst(t *testing.T) {
+func TestFilesAreOnDiskBeforeTheyAreRenamedOrRequestsAreSent(t *testing.T) {
 	t.Parallel()
 	d := &mortalDisk{left: -1}
 	f := saidAndDone(t, statePath(t), d)

@@ -9,11 +9,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// number takes a thing's readable number in, such as the 7 of WEB-7. An intent
-// to create another one is written with the highest that is known: what the
-// request makes gets a higher one. A number counts also when its thing is gone,
-// for the service gives none twice.
-func (m *store) number(r *planner.Record) {
+// noteNumber notes the readable number of an object, such as the 7 of WEB-7. The intent of
+// a create holds the highest known number: the created object gets a higher one. The
+// numbers of deleted objects count, too, since the service never reuses them.
+func (m *store) noteNumber(r *planner.Record) {
 	hyphen := strings.LastIndexByte(r.Identifier, '-')
 	if hyphen < 0 {
 		return
@@ -29,8 +28,8 @@ func (m *store) number(r *planner.Record) {
 	m.newest[scope] = max(m.newest[scope], int(n))
 }
 
-// resetSequence forgets the numbers of what was in a thing that is no more, or is
-// another one now: what is made in that is numbered from 1.
+// resetSequence forgets the numbers in a parent that was deleted or replaced: a new one
+// numbers its objects from 1.
 func (m *store) resetSequence(parent resource.Address) {
 	maps.DeleteFunc(m.newest, func(scope string, _ int) bool {
 		a := resource.Address(scope)

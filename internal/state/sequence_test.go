@@ -15,7 +15,7 @@ func item(address resource.Address, identifier string) planner.Record {
 	return planner.Record{Address: address, ID: "id of " + identifier, Identifier: identifier}
 }
 
-// makeItem creates a thing, with success.
+// makeItem creates an object, with success.
 func makeItem(t *testing.T, f *File, address resource.Address, identifier string) {
 	t.Helper()
 	intend(t, f, create(address))

@@ -19,13 +19,13 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Options say whose state it is and how it is opened.
+// Options identify a state and say how it is opened.
 type Options struct {
 	BaseURL     string // of the service
 	Workspace   string
-	LockTimeout time.Duration    // how long a lock that somebody holds is waited for; 0 = not at all
-	Waiting     func(Holder)     // told once if the lock is waited for; nil = nobody
-	Command     string           // what others are told who wait, such as "planform apply"
+	LockTimeout time.Duration    // longest wait for a lock that somebody else holds; 0 = none
+	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing
+	Command     string           // shown to others who wait for the lock, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
 
 	disk disk // nil = the real one
@@ -55,14 +55,14 @@ type Snapshot struct {
 	store   store
 }
 
-// Prior is what the last apply left.
+// Prior are the records that the last apply left.
 func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 
-// LastActivity is when a run was last sawActivity of; zero = not known.
+// LastActivity is the time of the latest line that a run wrote; zero = not known.
 func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
-// Read reads a state without the lock, and writes nothing. A state that is not
-// there is an empty one.
+// Read reads a state without the lock, and writes nothing. A missing state is an empty one.
+// Errors are those of [Open], without the lock's.
 func Read(path string, opts Options) (*Snapshot, error) {
 	opts, err := opts.normal()
 	if err != nil {
@@ -90,24 +90,26 @@ type File struct {
 	disk  disk
 	lock  *lock
 
-	flush  sync.Mutex // held while the disk is waited for; before mu
-	synced uint64     // lines that are on disk; under flush
+	flush  sync.Mutex // held during a flush to disk; taken before mu
+	synced uint64     // lines on disk; guarded by flush
 
 	mu       sync.Mutex
 	store    store
-	open     map[resource.Address][]openStep // by record: steps whose fate is not known
-	info     fs.FileInfo                     // the state file as it was read or saved; nil = there is none
+	pending  map[resource.Address][]pendingStep // by record: steps without an outcome
+	info     fs.FileInfo                        // the state file as it was read or saved; nil = there is none
 	backedUp bool
 	writer   *writer // the journal; nil = there is none now
-	written  uint64  // lines that were written
-	stopped  error   // why nothing more may be sent
+	written  uint64  // lines written
+	stopped  error   // the reason why nothing more may be sent
 	closed   bool
 }
 
 var _ executor.Journal = (*File)(nil)
 
-// Open locks a state, replays what the last run left in its journal, and makes
-// ready for a run. It must return an error if what follows could not be written.
+// Open locks a state, replays the journal of the last run, and prepares a new one. It fails
+// if the state is locked ([LockedError]), belongs to another server or workspace
+// ([MismatchError]), is damaged ([CorruptError]) or newer ([VersionError]), or if its
+// folder cannot be written to.
 func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	opts, err := opts.normal()
 	if err != nil {
@@ -121,14 +123,14 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{paths: p, opts: opts, disk: opts.disk, lock: l, open: map[resource.Address][]openStep{}}
+	f := &File{paths: p, opts: opts, disk: opts.disk, lock: l, pending: map[resource.Address][]pendingStep{}}
 	if err := f.prepare(); err != nil {
 		return nil, errors.Join(err, l.release())
 	}
 	return f, nil
 }
 
-// prepare reads, replays, and proves that the folder can be written to.
+// prepare reads, replays, and begins a journal, which shows that the folder can be written to.
 func (f *File) prepare() error {
 	found, err := load(f.paths, f.opts)
 	if err != nil {
@@ -155,7 +157,7 @@ func (f *File) prepare() error {
 	return nil
 }
 
-// remove removes a file that need not be there.
+// remove removes a file if it exists.
 func (f *File) remove(path string) error {
 	if err := f.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -171,22 +173,22 @@ func (f *File) unwritable(err error) error {
 // Path is where the state file is, symbolic links resolved.
 func (f *File) Path() string { return f.paths.state }
 
-// Prior is what is known now. The records' values and members are not to be changed.
+// Prior are the present records. Their values and members must not be changed.
 func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.store.records)
 }
 
-// LastActivity is when a run was last sawActivity of, this one or an earlier one; zero =
-// not known. What such a run sent it sent before, or soon after.
+// LastActivity is the time of the latest line that this run or an earlier one wrote; zero =
+// not known. An earlier run sent its last request before then or soon after.
 func (f *File) LastActivity() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.store.latest
 }
 
-// Put sets what is known of a thing. It is on disk after Save.
+// Put sets the record of an object. It is on disk after Save.
 func (f *File) Put(r planner.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -196,7 +198,7 @@ func (f *File) Put(r planner.Record) {
 	}
 	before := f.store.records[r.Address]
 	r.AppliedAt = before.AppliedAt
-	delete(f.open, r.Address)
+	delete(f.pending, r.Address)
 	if reflect.DeepEqual(r, before) {
 		return
 	}
@@ -204,10 +206,10 @@ func (f *File) Put(r planner.Record) {
 	f.store.set(r)
 }
 
-// Join is what is known of a thing with what was seen of it since. Who made it, whether it is
-// protected, where it stands and what is open of it stays known; of another thing than
-// the record was of, nothing is kept.
-func Join(known, seen planner.Record) planner.Record {
+// Merge adds the values and members of seen to a known record of the same object, and keeps
+// who created it, its protection, sources and pending intent. Where seen has another ID,
+// it is another object: then nothing of the known record is kept.
+func Merge(known, seen planner.Record) planner.Record {
 	if known.ID != "" && seen.ID != "" && known.ID != seen.ID {
 		return seen
 	}
@@ -225,38 +227,37 @@ func Join(known, seen planner.Record) planner.Record {
 	}
 }
 
-// Forget forgets a thing, and who belongs to it. It is on disk after Save.
-func (f *File) Forget(address resource.Address) {
+// RemoveObject removes the record of an object and those of its members. It is on disk after Save.
+func (f *File) RemoveObject(address resource.Address) {
+	f.Remove(address)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.open, address)
-	f.store.remove(address)
 	f.store.dropMemberships(address)
 }
 
-// Remove forgets a record. It is on disk after Save.
+// Remove removes one record. It is on disk after Save.
 func (f *File) Remove(address resource.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.open, address)
+	delete(f.pending, address)
 	f.store.remove(address)
 }
 
-// Correct changes what a plan says that is known otherwise. It is on disk after Save.
-func (f *File) Correct(corrections []planner.StateChange) {
-	for _, c := range corrections {
+// ApplyChanges moves, replaces and removes records as a plan says. It is on disk after Save.
+func (f *File) ApplyChanges(changes []planner.StateChange) {
+	for _, c := range changes {
 		if c.From != c.To {
 			f.Remove(c.From)
 		}
 	}
-	for _, c := range corrections {
+	for _, c := range changes {
 		if c.To != "" {
 			f.Put(c.Record)
 		}
 	}
 }
 
-// RecordSources sets in which manifests things stand. It is on disk after Save.
+// RecordSources sets the manifests that hold each object. It is on disk after Save.
 func (f *File) RecordSources(files map[resource.Address][]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -268,8 +269,8 @@ func (f *File) RecordSources(files map[resource.Address][]string) {
 	}
 }
 
-// now is zero, a time that is not known, where the clock is so wrong that what it
-// says could not be read again.
+// now is the time of the clock; zero, an unknown time, if the clock is so wrong that its
+// time could not be read back.
 func (f *File) now() time.Time {
 	now, err := normalTime(f.opts.Now())
 	if err != nil {
@@ -278,8 +279,8 @@ func (f *File) now() time.Time {
 	return now
 }
 
-// Close unlocks the state. What was not saved is still in the journal, which
-// goes away only if nothing is in it.
+// Close unlocks the state. Changes that were not saved stay in the journal, which is
+// removed only if it is empty.
 func (f *File) Close() error {
 	f.flush.Lock()
 	defer f.flush.Unlock()

@@ -14,28 +14,28 @@ import (
 // store is a state that changes.
 type store struct {
 	content
-	// before holds the records that were set since the state was saved, as they
-	// were then; the zero record is one that was not there.
+	// before holds the former values of records set since the state was saved; the zero
+	// record is one that did not exist.
 	before planner.Prior
 	// latest is the time of the latest line; zero = not known.
 	latest time.Time
-	// newest holds the highest readable number known of each sequence; see number.
+	// newest is the highest readable number known in each scope; see noteNumber.
 	newest map[string]int
-	// memberships holds the membership records by container; nil = not gathered yet.
+	// memberships are the addresses of membership records by container; nil = not gathered yet.
 	memberships map[resource.Address][]resource.Address
-	// children holds what lives in a thing; nil = not gathered yet.
+	// children are the addresses of the objects in each parent; nil = not gathered yet.
 	children map[resource.Address][]resource.Address
 }
 
-// sawActivity notes when something was written.
+// sawActivity notes the time of a line.
 func (m *store) sawActivity(at time.Time) {
 	if at.After(m.latest) {
 		m.latest = at
 	}
 }
 
-// recordAddress is where the record of a step is kept: batches of the members
-// of one container share one.
+// recordAddress is the address of a step's record: the batches of one container's members
+// share one.
 func recordAddress(step resource.Address) resource.Address {
 	if _, _, first, ok := step.ParseMembership(); ok {
 		return first
@@ -54,7 +54,7 @@ func (m *store) apply(l line) {
 	case l.Intent != "":
 		if lost := r.PendingIntent; lost == nil || lost.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
 			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}
-		} // else what matters is still what became of the create
+		} // else the outcome of the earlier create still matters
 		r.Sources = slices.Concat(r.Sources, l.Sources)
 	case l.Abort != "":
 		r.PendingIntent = l.PendingIntent
@@ -69,16 +69,16 @@ func (m *store) apply(l line) {
 	m.set(r)
 }
 
-// applyCommit makes of a record what a step that succeeded made of the object.
+// applyCommit updates a record after a step that succeeded.
 func (m *store) applyCommit(l line, r *planner.Record) {
 	switch *l.Action {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.ID != "" && r.ID != "" && l.ID != r.ID {
-			// It is another thing now: what was known of the former one is void.
+			// It is another object now: the values of the former one are void.
 			r.Identifier, r.Values, r.CreatedByUs = "", nil, false
 			m.dropMemberships(r.Address)
 			m.resetSequence(r.Address)
-			if *l.Action == planner.Create { // the former one is gone, and is in nothing any more
+			if *l.Action == planner.Create { // the former one does not exist, nor do its memberships
 				m.removeMember(r.ID, func(resource.Address) bool { return true })
 			}
 		}
@@ -98,14 +98,14 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 		m.removeMember(r.ID, func(resource.Address) bool { return true })
 		*r = planner.Record{Address: r.Address, PendingIntent: l.PendingIntent}
 	case planner.AddMembers:
-		if len(r.Members) == 0 || len(r.Sources) > 0 { // else it is not known where the others stood
+		if len(r.Members) == 0 || len(r.Sources) > 0 { // else the sources of the other members are not known
 			r.Sources = slices.Concat(r.Sources, l.Sources)
 		}
 		r.Members, r.Values = slices.Concat(r.Members, l.Members), merged(r.Values, l.Values)
 		r.Found = slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return slices.Contains(l.Members, id) })
-		if former := formerOf(r.Address); former != nil {
+		if leaves := exclusiveWith(r.Address); leaves != nil {
 			for _, id := range l.Members {
-				m.removeMember(id, former)
+				m.removeMember(id, leaves)
 			}
 		}
 	case planner.RemoveMembers:
@@ -119,7 +119,7 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 	}
 }
 
-// merged are values with newer ones; the former may be in use elsewhere.
+// merged are values with newer ones, in a new map.
 func merged(values, newer map[string]string) map[string]string {
 	if len(newer) == 0 {
 		return values
@@ -133,7 +133,7 @@ func merged(values, newer map[string]string) map[string]string {
 	return all
 }
 
-// empty reports whether a record says nothing.
+// empty reports whether a record holds nothing.
 func empty(r *planner.Record) bool {
 	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil
 }
@@ -149,7 +149,7 @@ func (m *store) set(r planner.Record) {
 		m.children[parent] = append(m.children[parent], r.Address)
 	}
 	if r.ID != before.ID || r.Identifier != before.Identifier {
-		m.number(&r) // otherwise it is known, or from before a restart
+		m.noteNumber(&r) // else it is known, or from before resetSequence
 	}
 	m.records[r.Address] = r
 }
@@ -186,7 +186,7 @@ func containerOf(address resource.Address) (resource.Address, bool) {
 	return container, ok
 }
 
-// dropMemberships forgets the members of a container that is no more, or is another one now.
+// dropMemberships removes the membership records of a container that does not exist any more.
 func (m *store) dropMemberships(container resource.Address) {
 	m.gatherMemberships()
 	for _, address := range m.memberships[container] {
@@ -207,8 +207,8 @@ func (m *store) gatherMemberships() {
 	}
 }
 
-// dropChildren forgets what lived in a thing that is no more: a run that dies
-// between the two would leave it without a place.
+// dropChildren removes the records of the objects in a deleted one: if the run died before
+// their own steps, they would have no parent.
 func (m *store) dropChildren(of resource.Address) {
 	if len(resource.Children(of.Kind())) == 0 {
 		return
@@ -228,20 +228,21 @@ func (m *store) dropChildren(of resource.Address) {
 	delete(m.children, of)
 }
 
-// formerOf tells the containers that the members of a record have left by entering its own.
-func formerOf(roster resource.Address) func(other resource.Address) bool {
-	_, membership, _, ok := roster.ParseMembership()
+// exclusiveWith selects the membership records that lose a member who is added to the given
+// one: those of the same exclusive membership. nil = none.
+func exclusiveWith(address resource.Address) func(other resource.Address) bool {
+	_, membership, _, ok := address.ParseMembership()
 	if !ok || !membership.Membership.Exclusive {
 		return nil
 	}
 	return func(other resource.Address) bool {
 		_, same, _, _ := other.ParseMembership()
-		return other != roster && same == membership
+		return other != address && same == membership
 	}
 }
 
-// removeMember takes a thing out of the members of containers.
-func (m *store) removeMember(id string, of func(roster resource.Address) bool) {
+// removeMember removes a member from the selected membership records.
+func (m *store) removeMember(id string, selected func(resource.Address) bool) {
 	if id == "" {
 		return
 	}
@@ -250,7 +251,7 @@ func (m *store) removeMember(id string, of func(roster resource.Address) bool) {
 		for _, address := range addresses {
 			r := m.records[address]
 			at, member := slices.BinarySearch(r.Members, id)
-			if !member || !of(address) {
+			if !member || !selected(address) {
 				continue
 			}
 			r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)

@@ -39,7 +39,7 @@ func childFill(path string) {
 	tell(n-1, errors.Is(err, executor.ErrAbortRun), errors.Is(err, syscall.EFBIG))
 }
 
-func TestARealLimitStopsTheRunAndTheJournalTellsTheTruth(t *testing.T) {
+func TestAFileSizeLimitStopsTheRunAndTheJournalStaysCorrect(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	cmd, said := child(t, "fill", path)
@@ -71,7 +71,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 }
 
 // Windows lets nobody take an open file away.
-func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
+func TestARunWhoseJournalWasTakenAwaySendsAndSavesNothing(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
 	f := open(t, path)
@@ -104,7 +104,7 @@ func TestARunThatLostItsLockHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRegularFileIsRefusedWithoutWaiting(t *testing.T) {
+func TestAFileThatIsNotRegularIsRefusedWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
@@ -141,7 +141,7 @@ func TestALinkInPlaceOfTheHolderIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAStateBeyondAllMeasureIsNotRead(t *testing.T) {
+func TestAStateAboveTheSizeLimitIsNotRead(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{"", ".journal"} {
 		path := statePath(t)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -128,9 +129,9 @@ func readObject(object map[string]any) errorBody {
 		}
 	}
 	if code, ok := object["code"].(string); ok {
-		c.code = truncate(code, maxCode)
+		c.code = diag.Truncate(code, maxCode)
 	}
-	c.message, c.fields = truncate(strings.Join(parts, ": "), maxMessage), f.named()
+	c.message, c.fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.named()
 	return c
 }
 
@@ -195,7 +196,7 @@ func (f *flattener) message() string {
 		}
 		parts = append(parts, text)
 	}
-	return truncate(strings.Join(parts, "; "), maxMessage)
+	return diag.Truncate(strings.Join(parts, "; "), maxMessage)
 }
 
 // named is the complaints that are about a field.
@@ -278,7 +279,7 @@ func htmlExcerpt(page []byte, hide func(string) string) string {
 // oneLine makes a text from elsewhere fit to be shown: white space becomes single
 // spaces; characters that steer a terminal or turn the direction of writing go.
 func oneLine(text string, limit int) string {
-	text = truncate(text, 4*limit)
+	text = diag.Truncate(text, 4*limit)
 	var b strings.Builder
 	space := false
 	for _, r := range text {
@@ -295,22 +296,7 @@ func oneLine(text string, limit int) string {
 		}
 		b.WriteRune(r)
 	}
-	return truncate(b.String(), limit)
-}
-
-// truncate shortens a text to a number of runes.
-func truncate(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	n := 0
-	for i := range text {
-		if n == limit {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
+	return diag.Truncate(b.String(), limit)
 }
 
 // newAPIError builds the error for an answer that is not a success.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -254,7 +255,7 @@ func (e *Error) permissionHint() string {
 // shortPath leaves out what is the same in all paths, and the rest of one that no ID makes so long.
 func shortPath(path string) string {
 	const longest = 300
-	path = truncate(path, longest)
+	path = diag.Truncate(path, longest)
 	_, rest, ok := strings.Cut(path, "/api/v1/workspaces/")
 	if !ok {
 		return path

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -76,7 +77,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	case req.Params != nil:
 		return nil, fmt.Errorf("%s: both a path and parameters are given", op)
 	case !fits(op.Path, path):
-		return nil, fmt.Errorf("%s: path %q does not fit", op, truncate(path, maxExcerpt))
+		return nil, fmt.Errorf("%s: path %q does not fit", op, diag.Truncate(path, maxExcerpt))
 	}
 	if wrong, ok := noID(op.Path, path); ok {
 		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))

@@ -48,17 +48,7 @@ func nature(n *node) string {
 }
 
 // clip shortens a text for a message.
-func clip(text string) string {
-	const longest = 60
-	n := 0
-	for i := range text {
-		if n == longest {
-			return text[:i] + "..."
-		}
-		n++
-	}
-	return text
-}
+func clip(text string) string { return diag.Truncate(text, 61) }
 
 func quote(text string) string { return "\"" + clip(text) + "\"" }
 

@@ -5,97 +5,62 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 )
 
-// dependencyCycle is things that are above themselves by the field in which each names the next.
-type dependencyCycle struct {
-	field   string             // such as parent
-	objects []*resource.Object // each names the next, the last one the first
-	values  []*resource.Value  // with which they do
-}
-
-// text gives the chain by its keys.
-func (c *dependencyCycle) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "the %s of %s leads back to itself: ", c.field, quote(c.objects[0].Key))
-	const longest = 10
-	for i, o := range c.objects {
-		if i == longest && len(c.objects) > longest+1 {
-			fmt.Fprintf(&b, "... (%d more) -> ", len(c.objects)-i)
-			break
-		}
-		b.WriteString(o.Key + " -> ")
-	}
-	b.WriteString(c.objects[0].Key)
-	return b.String()
-}
-
-// finding puts it at the first of the chain, with the places of the others.
-func (c *dependencyCycle) finding(path string) diag.Diagnostic {
-	d := diag.Diagnostic{
-		Code: "reference-cycle", Position: c.values[0].Position, Path: path + "." + c.field, Address: string(c.objects[0].Address),
-		Summary: c.text(), Hint: "remove one " + c.field + " of the chain",
-	}
-	const most = 10
-	for i := 1; i < len(c.objects) && i <= most; i++ {
-		d.Related = append(d.Related, diag.Related{Position: c.values[i].Position, Note: quote(c.objects[i].Key) + " has its " + c.field + " at"})
-	}
-	return d
-}
-
-// checkCycles reports things that are above themselves by a field that names one of their own kind.
+// checkCycles reports objects that are above themselves by a field that refers to their own kind, such as parent.
 func (a *assembly) checkCycles(kinds *kindSet) {
-	type step struct {
-		item int
-		walk int // in which it was first seen
-	}
-	seen := map[*resource.Object]*step{}
 	for _, sorted := range resource.Kinds() { // in an order: what is beyond the limit of findings is the same each time
 		k := kinds.byName[sorted.Name]
 		for _, f := range k.selfRefs {
-			clear(seen)
+			var objects []*resource.Object
+			at := map[*resource.Object]int{}
 			for i := range a.items {
 				if it := &a.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
-					seen[it.object] = &step{item: i, walk: -1}
+					objects, at[it.object] = append(objects, it.object), i
 				}
 			}
-			for i := range a.items {
-				o := a.items[i].object
-				at, starts := seen[o]
-				if !starts || at.walk >= 0 {
-					continue
+			above := func(o *resource.Object) []*resource.Object {
+				if to := target(o, f); to != nil {
+					return []*resource.Object{to}
 				}
-				walk := at.item
-				for ok := true; ok && at.walk < 0; at, ok = seen[o] {
-					at.walk = walk
-					o = target(o, f)
-				}
-				if at == nil || at.walk != walk {
-					continue // it ends, or runs into what was walked before
-				}
-				a.found.add(circleAt(f, o).finding(a.items.path(at.item)))
+				return nil
 			}
+			graph.DepthFirst(objects, above, func(*resource.Object) {}, func(cycle []*resource.Object) {
+				a.found.add(dependencyCycle(f, cycle, a.items.path(at[cycle[0]])))
+			})
 		}
 	}
 }
 
-// circleAt gathers the chain that begins and ends at an object.
-func circleAt(f *resource.Field, first *resource.Object) *dependencyCycle {
-	c := &dependencyCycle{field: f.Name}
-	for o := first; ; {
-		v, _ := o.Value(f.Name)
-		c.objects, c.values = append(c.objects, o), append(c.values, v)
-		if o = target(o, f); o == first {
-			return c
-		}
-	}
-}
-
-// target is what the field of an object names in the manifest, or nil.
+// target is the object of the manifest that the field refers to, or nil.
 func target(o *resource.Object, f *resource.Field) *resource.Object {
 	if v, ok := o.Value(f.Name); ok && len(v.Refs) == 1 {
 		return v.Refs[0].Target
 	}
 	return nil
+}
+
+// dependencyCycle reports a cycle at its first object, with the places of the others.
+func dependencyCycle(f *resource.Field, cycle []*resource.Object, path string) diag.Diagnostic {
+	const most = 10 // objects that are named
+	at := func(o *resource.Object) diag.Position { v, _ := o.Value(f.Name); return v.Position }
+	first := cycle[0]
+	d := diag.Diagnostic{
+		Code: "reference-cycle", Position: at(first), Path: path + "." + f.Name, Address: string(first.Address), Hint: "remove one " + f.Name + " of the chain",
+	}
+	var chain strings.Builder
+	for i, o := range cycle {
+		if i == most && len(cycle) > most+1 {
+			fmt.Fprintf(&chain, "... (%d more) -> ", len(cycle)-i)
+			break
+		}
+		chain.WriteString(o.Key + " -> ")
+	}
+	d.Summary = "the " + f.Name + " of " + quote(first.Key) + " leads back to itself: " + chain.String() + first.Key
+	for _, o := range cycle[1:min(len(cycle), most+1)] {
+		d.Related = append(d.Related, diag.Related{Position: at(o), Note: quote(o.Key) + " has its " + f.Name + " at"})
+	}
+	return d
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -49,7 +50,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 		s.Index = i
 	}
 	ordered = make([]*Step, 0, len(steps))
-	depthFirst(steps, (*Step).first, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
+	graph.DepthFirst(steps, (*Step).first, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
 		if cycle == nil {
 			cycle = slices.Clone(c)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -61,7 +62,7 @@ func (b *pruning) deletions() (steps []*Step) {
 	}
 	children := slices.Clone(b.orphans.list)
 	slices.Reverse(children)
-	depthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
+	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
 		case l.decision == toDelete:
 			step := add(l, Delete, "")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -320,7 +321,7 @@ func (s *references) findParentCycles() {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
-	depthFirst(below, func(at int) []int {
+	graph.DepthFirst(below, func(at int) []int {
 		if up, nested := above[at]; nested {
 			return []int{up}
 		}

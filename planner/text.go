@@ -59,17 +59,13 @@ func firstFew(texts []string, separator string) string {
 	return strings.Join(slices.Concat(texts[:few:few], []string{"and " + diag.Count(len(texts)-few, "other")}), separator)
 }
 
-// truncate shortens a text for a message.
+// truncate shortens a text to its first line, for a message.
 func truncate(text string) string {
-	const longest = 60
-	text, _, more := strings.Cut(text, "\n")
-	if r := []rune(text); len(r) > longest {
-		text, more = string(r[:longest]), true
-	}
+	line, _, more := strings.Cut(text, "\n")
 	if more {
-		text += "…"
+		line += "…"
 	}
-	return "\"" + text + "\""
+	return "\"" + diag.Truncate(line, 61) + "\""
 }
 
 // union is what is in one of two lists, sorted.
@@ -103,33 +99,6 @@ func (f *findings) warn(o *resource.Object, code, summary, hint string) {
 // notice adds a warning about the plan.
 func (f *findings) notice(code, summary, hint string) {
 	f.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
-}
-
-// depthFirst visits nodes, each after those that it waits for. Nodes that wait for each
-// other are a cycle: each of it waits for the next.
-func depthFirst[T comparable](nodes []T, waitsFor func(T) []T, visit func(T), cycle func([]T)) {
-	const onPath, done = 1, 2
-	at := make(map[T]int, len(nodes))
-	var path []T
-	var walk func(T)
-	walk = func(n T) {
-		switch at[n] {
-		case done:
-			return
-		case onPath:
-			cycle(path[slices.Index(path, n):])
-			return
-		}
-		at[n], path = onPath, append(path, n)
-		for _, first := range waitsFor(n) {
-			walk(first)
-		}
-		at[n], path = done, path[:len(path)-1]
-		visit(n)
-	}
-	for _, n := range nodes {
-		walk(n)
-	}
 }
 
 // displayTexts are the texts by which people call a record, its readable identifier among them.

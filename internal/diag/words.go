@@ -40,3 +40,21 @@ func A(noun string) string {
 	}
 	return "a " + noun
 }
+
+// Truncate shortens a text to that many characters, the last of them an ellipsis.
+func Truncate(text string, characters int) string {
+	if len(text) <= characters {
+		return text
+	}
+	n, cut := 0, 0
+	for i := range text {
+		n++
+		if n == characters {
+			cut = i
+		}
+		if n > characters {
+			return text[:cut] + "…"
+		}
+	}
+	return text
+}

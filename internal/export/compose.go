@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/graph"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -74,29 +75,20 @@ func (c *composer) compose() {
 	slices.SortFunc(c.out.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
 }
 
-// inOrder puts kinds before those that refer to them, and what the service numbers last.
+// inOrder puts kinds after those that they refer to, and what the service numbers last.
 func inOrder(kinds []*resource.Kind) []*resource.Kind {
+	isPlain := func(k *resource.Kind) bool { return !k.Numbered() }
+	numbersLast := slices.Concat(slices.DeleteFunc(slices.Clone(kinds), (*resource.Kind).Numbered), slices.DeleteFunc(slices.Clone(kinds), isPlain))
 	var list []*resource.Kind
-	var visit func(k *resource.Kind)
-	visit = func(k *resource.Kind) {
-		if slices.Contains(list, k) || !slices.Contains(kinds, k) {
-			return
-		}
+	graph.DepthFirst(numbersLast, func(k *resource.Kind) []*resource.Kind {
+		var named []*resource.Kind
 		for i := range k.Fields {
-			if f := &k.Fields[i]; f.IsRef() && f.Ref != k.Name {
-				visit(resource.MustLookup(f.Ref))
+			if f := &k.Fields[i]; f.IsRef() && slices.ContainsFunc(kinds, func(o *resource.Kind) bool { return o.Name == f.Ref }) {
+				named = append(named, resource.MustLookup(f.Ref))
 			}
 		}
-		list = append(list, k)
-	}
-	for _, k := range kinds {
-		if !numbered(k) {
-			visit(k)
-		}
-	}
-	for _, k := range kinds {
-		visit(k)
-	}
+		return named
+	}, func(k *resource.Kind) { list = append(list, k) }, func([]*resource.Kind) {})
 	return list
 }
 

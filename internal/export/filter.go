@@ -24,9 +24,9 @@ func asked(words []string, k *resource.Kind) bool {
 // costly reports whether reading objects or members of the kind takes a request for each work item.
 func costly(k *resource.Kind) bool {
 	if m := k.Membership; m != nil {
-		return numbered(resource.MustLookup(m.Container))
+		return resource.MustLookup(m.Container).Numbered()
 	}
-	return k.Parent != "" && numbered(resource.MustLookup(k.Parent))
+	return k.Parent != "" && resource.MustLookup(k.Parent).Numbered()
 }
 
 // readable reports whether the kind can be exported.
@@ -73,7 +73,7 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 	for k := range c.exported {
 		for i := range k.Fields {
 			if f := &k.Fields[i]; f.IsRef() && (!f.WriteOnly || f.CreateOnly()) {
-				if to := resource.MustLookup(f.Ref); !numbered(to) {
+				if to := resource.MustLookup(f.Ref); !to.Numbered() {
 					c.named[to] = true
 				}
 			}

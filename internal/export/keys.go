@@ -110,7 +110,7 @@ func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 	}
 	if !ok || !resource.ValidKey(key) {
 		key = strings.ReplaceAll(t.kind.Name, "_", "-")
-		if numbered(t.kind) && t.identifier != "" {
+		if t.kind.Numbered() && t.identifier != "" {
 			key = strings.ToLower(t.identifier)
 		}
 	}

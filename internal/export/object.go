@@ -34,10 +34,6 @@ type serviceID struct {
 	id   string
 }
 
-// numbered reports whether the service numbers objects of the kind, as it does work
-// items. There can be thousands: what takes a request for each of them is costly.
-func numbered(k *resource.Kind) bool { return k.Identifier != nil && k.Identifier.APIName == "" }
-
 // number is the object's number, such as 7 of WEB-7, or 0.
 func (t *object) number() int64 {
 	n, ok := t.row["sequence_id"].(json.Number)

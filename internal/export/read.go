@@ -249,7 +249,7 @@ func (r *reader) through(hosts []*list) []*list {
 func (r *reader) complete(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, t := range objects {
-		if op, ok := t.kind.Op(resource.Get, resource.Full); ok && t.exported && !numbered(t.kind) && t.abridged() {
+		if op, ok := t.kind.Op(resource.Get, resource.Full); ok && t.exported && !t.kind.Numbered() && t.abridged() {
 			lists = append(lists, r.list(t.kind, op, t))
 		}
 	}

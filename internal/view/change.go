@@ -68,7 +68,7 @@ func long(f *resource.Field, text *string) bool {
 // inline shows a value on the line that it stands in.
 func inline(f *resource.Field, text string) string {
 	text = flat(f, text)
-	shown := clip(text, inlineText)
+	shown := diag.Truncate(text, inlineText)
 	cut := len(shown) != len(text)
 	if bare(f) {
 		shown = Safe(shown)

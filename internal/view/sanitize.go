@@ -108,25 +108,6 @@ func quote(s string) string {
 	return `"` + Safe(s) + `"`
 }
 
-// clip shortens a text to that many characters, the last of them an ellipsis.
-func clip(s string, characters int) string {
-	if len(s) <= characters {
-		return s
-	}
-	n := 0
-	cut := 0
-	for i := range s {
-		n++
-		if n == characters {
-			cut = i
-		}
-		if n > characters {
-			return s[:cut] + "…"
-		}
-	}
-	return s
-}
-
 // width is the number of columns that a safe text takes on a terminal.
 func width(s string) int {
 	for i := range len(s) {

@@ -1,6 +1,10 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
 
 // What a table takes of what somebody else wrote: a cell's characters, and the
 // columns that the other cells are filled up to for its sake.
@@ -19,7 +23,7 @@ func (v *View) Table(columns []string, rows [][]string) error {
 	}
 	for _, row := range rows {
 		for i, cell := range row[:min(len(row), len(widths))] {
-			widths[i] = max(widths[i], min(maxAligned, width(Safe(clip(cell, maxAligned)))))
+			widths[i] = max(widths[i], min(maxAligned, width(Safe(diag.Truncate(cell, maxAligned)))))
 		}
 	}
 	if v.o.OutTTY {
@@ -41,7 +45,7 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 	for i, columns := range widths {
 		cell := ""
 		if i < len(cells) {
-			cell = Safe(clip(cells[i], maxCell))
+			cell = Safe(diag.Truncate(cells[i], maxCell))
 		}
 		if cut {
 			cell = fit(cell, columns)

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
+
+	"github.com/planform/planform/internal/diag"
 )
 
 const (
@@ -26,7 +28,7 @@ func added(text string) []line {
 	texts := split(&text)
 	lines := make([]line, len(texts))
 	for i, t := range texts {
-		lines[i] = line{'+', clip(t, lineText)}
+		lines[i] = line{'+', diag.Truncate(t, lineText)}
 	}
 	return lines
 }
@@ -151,10 +153,10 @@ func shorten(lines []line) []line {
 			a.text, b.text = elide(a.text, b.text)
 		}
 		for j := removed; j < i; j++ {
-			lines[j].text = clip(lines[j].text, 2*lineText)
+			lines[j].text = diag.Truncate(lines[j].text, 2*lineText)
 		}
 		if removed == i {
-			lines[i].text = clip(lines[i].text, lineText)
+			lines[i].text = diag.Truncate(lines[i].text, lineText)
 			i++
 		}
 	}

@@ -173,7 +173,7 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 		return
 	}
 	if to.Kind != mappingNode {
-		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write what it holds, such as "+k.within(name)[0]+": [...]")
+		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+k.within(name)[0]+": [...]")
 		return
 	}
 	d.present.within = name + "."

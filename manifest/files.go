@@ -70,7 +70,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 		if len(inside) == 0 {
 			found.add(diag.Diagnostic{
 				Code: "no-manifest", Position: diag.Position{File: name},
-				Summary: "the directory holds no *.yaml and no *.yml", Hint: "folders within it are not looked into",
+				Summary: "the directory holds no *.yaml and no *.yml", Hint: "subfolders are not read",
 			})
 		}
 		for _, file := range inside {
@@ -127,7 +127,7 @@ func unreadable(name string, err error) diag.Diagnostic {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no such file") // the same words on every system
-		hint = "look at the spelling; - stands for standard input"
+		hint = "check the spelling; - stands for standard input"
 	case escapes(err):
 		err = errors.New("it leads outside the folder")
 		hint = "name the file itself with -f, if it is a manifest"

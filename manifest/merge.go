@@ -220,7 +220,7 @@ func (a *assembly) join(first, i int) {
 			if other := sameWire(to, v.Field); other != nil {
 				a.found.add(diag.Diagnostic{
 					Code: "exclusive", Position: v.Position, Path: a.items.path(i) + "." + v.Field.Name,
-					Summary: other.Field.Name + " and " + v.Field.Name + " say the same thing in two ways", Hint: "keep one of them",
+					Summary: other.Field.Name + " and " + v.Field.Name + " are alternatives", Hint: "keep one of them",
 					Related: []diag.Related{{Position: other.Position, Note: other.Field.Name + " is at"}},
 				})
 				continue

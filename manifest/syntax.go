@@ -130,7 +130,7 @@ func (x *syntax) cause() cause {
 	case says("exceeded max depth"):
 		return cause{what: x.problem, hint: "no manifest is nested that deep"}
 	case says("unknown escape character"), says("hexdecimal number"):
-		return cause{what: "a backslash between double quotes stands before what it cannot", hint: `write \\ for a backslash, or use single quotes`}
+		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
 	case tabular(x.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "a manifest is YAML: write each row as a work item"}
 	}
@@ -163,7 +163,7 @@ func (x *syntax) cause() cause {
 		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {
 			what := "a text cannot begin with " + at[i:i+1]
 			if at[i] == '\t' {
-				what = "a tab separates what a space has to"
+				what = "a tab stands in place of a space"
 			}
 			return cause{x.line, i + 1, what, "put it between quotes"}
 		}

@@ -173,7 +173,7 @@ func (p *properties) explain(v schema.Violation) {
 			d.Path = p.pathTo([]string{second.name})
 			d.Related = []diag.Related{{Position: position(p.source, first.key), Note: first.name + " is at"}}
 		}
-		d.Code, d.Summary = "exclusive", v.Property+" and "+v.Other+" say the same thing in two ways"
+		d.Code, d.Summary = "exclusive", v.Property+" and "+v.Other+" are alternatives"
 		d.Hint = "keep one of them"
 	default:
 		if value == nil {
@@ -263,7 +263,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	switch {
 	case isNull(n):
 		d.Code, d.Summary = "not-clearable", name+" cannot be emptied"
-		d.Hint = "leave it out to keep what is there"
+		d.Hint = "leave it out to keep the present value"
 		switch {
 		case member:
 			d.Summary = name + " holds an empty entry"
@@ -273,7 +273,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		case f == nil:
 			d.Code, d.Summary, d.Hint = "bad-value", name+" is empty", "write it, or leave the line out"
 		case f.Type == resource.RefSet:
-			d.Hint = "write [] for none, or leave it out to keep what is there"
+			d.Hint = "write [] for none, or leave it out to keep the present value"
 		case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
 			d.Hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
 		}
@@ -298,7 +298,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		d.Summary = fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength)
 		d.Hint = "shorten it"
 	case strings.TrimSpace(text) == "" && f.Type != resource.Date:
-		d.Code, d.Summary, d.Hint = "not-clearable", name+" cannot be emptied", "leave it out to keep what is there"
+		d.Code, d.Summary, d.Hint = "not-clearable", name+" cannot be emptied", "leave it out to keep the present value"
 		if f.Required {
 			d.Hint = "every " + p.kind.Noun() + " has one"
 		}
@@ -338,7 +338,7 @@ func (p *properties) named(d *diag.Diagnostic, v schema.Violation, n *node) {
 		d.Code, d.Summary = "bad-id", "an id is a UUID, not "+given
 		d.Hint = "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"
 		if p.kind.Identifier != nil {
-			d.Hint += "; what people see, such as " + identifierExample(p.kind) + ", is the identifier"
+			d.Hint += "; the readable one, such as " + identifierExample(p.kind) + ", is the identifier"
 		}
 	case schema.Identifier:
 		d.Code, d.Summary = "bad-identifier", "an identifier cannot be "+given

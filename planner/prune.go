@@ -319,7 +319,7 @@ func (b *pruning) warnOtherSources() {
 		if file == standardInput {
 			whose = "standard input"
 		}
-		b.diags.notice("of-another", diag.Count(n, "object")+" from "+whose+" "+are(n)+" left alone: it is not part of this run", "")
+		b.diags.notice("of-another", diag.Count(n, "object")+" from "+whose+" "+are(n)+" left alone: not part of this run", "")
 	}
 	if unknown > 0 {
 		b.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,11 +76,14 @@ func takesValue(flags []cli.Flag, name string) bool {
 	return false
 }
 
+// invalidValue is what the flag package says of a value that it cannot read.
+var invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): parse error$`)
+
 // usage says what is wrong with the flags, and what was probably meant.
 func usage(c *cli.Context, err error, _ bool) error {
 	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return usageError{text: err.Error(), hint: c.Command.HelpName + " --help shows the flags"}
+		return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: c.Command.HelpName + " --help shows the flags"}
 	}
 	word = strings.TrimLeft(word, "-")
 	var flags []string
@@ -101,13 +105,13 @@ func usage(c *cli.Context, err error, _ bool) error {
 func otherWord(word string) string {
 	switch word {
 	case "import":
-		return "planform apply creates what a manifest lists, planform export writes a manifest of what exists, planform state import binds an address to an ID"
+		return "planform apply creates the objects of a manifest, planform export writes a manifest of an existing workspace, planform state import binds an address to an ID"
 	case "diff":
 		return "planform plan shows the difference"
 	case "destroy", "delete", "prune":
-		return "planform apply --prune deletes what it created and the manifest no longer has"
+		return "planform apply --prune deletes objects that planform created and that are no longer in the manifest"
 	case "init", "new":
-		return "planform export writes manifests of what exists; examples/workspace.yaml is a manifest to begin with"
+		return "planform export writes manifests of an existing workspace; examples/workspace.yaml is a manifest to begin with"
 	case "check", "lint":
 		return "planform validate checks manifests"
 	}

@@ -27,7 +27,7 @@ ahead. If a run ends early, run it again: nothing is created twice.
    planform apply -f workspace.yaml --dry-run
    planform apply -f manifests/ -f extra.yaml --yes --parallelism 8
 
-   # delete what planform created and the manifest no longer has
+   # also delete objects that are no longer in the manifest
    planform apply -f workspace.yaml --prune --yes`,
 		Flags: concat(planFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},

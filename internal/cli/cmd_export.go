@@ -123,7 +123,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	if found.Denied {
-		return withHint{errDenied, "what is missing is listed above: use a credential that may read it, or choose sections with --only"}
+		return withHint{errDenied, "the list above says what is missing: use a credential that may read everything, or choose sections with --only"}
 	}
 	return nil
 }

@@ -133,8 +133,11 @@ func (o getOptions) arguments(c *cli.Context, positional string) error {
 		if param != positional {
 			o.given[param] = c.String(flagOf(param))
 		}
-		if o.given[param] == "" && !derivable(o.operation, param) {
+		switch value := o.given[param]; {
+		case value == "" && !derivable(o.operation, param):
 			return usageError{text: "planform get " + c.Command.Name + " needs " + needed(param, positional), hint: c.Command.UsageText}
+		case value != "" && param != positional && readable(param) == "" && !resource.IsID(value):
+			return usageError{text: "--" + flagOf(param) + " " + value + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
 		}
 	}
 	return nil
@@ -186,7 +189,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	}
 	res, err := conn.client.Do(ctx, req)
 	if err != nil {
-		return err
+		return noSuch(o.operation, params["identifier"], err)
 	}
 	row := conn.client.HideIn(res.Row)
 	if out.json {
@@ -202,11 +205,8 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
 		find, _ := resource.MustLookup("work_item").Op(resource.Find, resource.Documented)
 		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
-		switch {
-		case errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported):
-			return nil, withHint{errors.New("the service has no work item " + item), "name one as the service shows it, such as WEB-7, or by its ID"}
-		case err != nil:
-			return nil, err
+		if err != nil {
+			return nil, noSuch(find, item, err)
 		}
 		params["work_item_id"] = res.Row.ID()
 		if project, ok := res.Row["project"].(string); ok && given["project_id"] == "" {
@@ -235,6 +235,14 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 		codes = append(codes, code)
 	}
 	return nil, withHint{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
+}
+
+// noSuch is the error of a look-up by a readable identifier. One of another form has no route.
+func noSuch(op *resource.Operation, identifier string, err error) error {
+	if op.Verb != resource.Find || !errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported) {
+		return err
+	}
+	return withHint{errors.New("the service has no work item " + identifier), "give an identifier as the service shows it, such as WEB-7"}
 }
 
 // people are the names of the workspace's members by ID, where records of the kind

@@ -22,7 +22,7 @@ import (
 
 func planCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "plan", Usage: "shows what apply would do; read-only",
+		Name: "plan", Usage: "shows the changes that apply would make; read-only",
 		UsageText: "planform plan -f FILE [FLAGS]",
 		Description: `Reads the manifests, the state file and the workspace, and shows the difference.
 
@@ -33,7 +33,7 @@ func planCommand(p Process) *cli.Command {
    # exit code 2 if changes are pending, 3 if something is not possible
    planform plan -f workspace.yaml --detailed-exitcode
 
-   # also what --prune would delete
+   # include the deletions of --prune
    planform plan -f workspace.yaml --prune`,
 		Flags: concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
@@ -51,14 +51,14 @@ func planFlags() []cli.Flag {
 	return []cli.Flag{
 		manifestFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
-		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if all that is missing is what this edition of the service lacks"},
-		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file instead of re-reading what it knows"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition lacks are missing"},
+		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file and do not re-read the objects in it"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
-		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and what they need; can be repeated"},
-		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report what is missing"},
-		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`WHAT` to do with fields that somebody changed on the service since the last apply: overwrite, keep or fail"},
+		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
+		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
+		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"},
 		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"},
-		&cli.BoolFlag{Name: "prune", Usage: "delete what an earlier apply created and the manifest no longer has"},
+		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
 		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
 		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},

@@ -30,12 +30,12 @@ manifest. These commands change only that file, never the service.
 
    planform state list -f workspace.yaml
 
-   # the outcome of a request is unknown: say what you found on the service
+   # the outcome of a request is unknown: say whether the object exists
    planform state resolve -f workspace.yaml --id ID page/handbook
    planform state resolve -f workspace.yaml --absent page/handbook`,
 		Subcommands: []*cli.Command{
 			stateSub(p, "list", "lists addresses and IDs", "[PREFIX]", nil, stateList),
-			stateSub(p, "show", "shows what is recorded of one object", "ADDRESS", nil, stateShow),
+			stateSub(p, "show", "shows the record of one object", "ADDRESS", nil, stateShow),
 			stateSub(p, "resolve", "records the outcome of a request whose response was lost", "ADDRESS", []cli.Flag{
 				&cli.StringFlag{Name: "id", Usage: "the object exists on the service, with this `ID`"},
 				&cli.BoolFlag{Name: "absent", Usage: "the object does not exist on the service"},
@@ -308,7 +308,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 				continue
 			}
 			if _, taken := prior[b]; taken && b.IsObject() {
-				return withHint{fmt.Errorf("the state knows a %s already", b), "planform state rm forgets it"}
+				return withHint{fmt.Errorf("the state file already has a %s", b), "planform state rm forgets it"}
 			}
 			r := prior[a]
 			f.Remove(a)

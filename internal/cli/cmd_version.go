@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/view"
 )
 
 func versionCommand(p Process) *cli.Command {
@@ -22,7 +24,10 @@ func versionCommand(p Process) *cli.Command {
 				return err
 			}
 			if out.json {
-				return out.view.JSON(version())
+				return out.view.JSON(struct {
+					FormatVersion int `json:"format_version"`
+					build
+				}{view.FormatVersion, version()})
 			}
 			_, err = fmt.Fprintln(p.Streams.Out, version())
 			return err

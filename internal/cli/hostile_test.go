@@ -118,7 +118,7 @@ func TestFilesThatOthersCanChangeAreNamed(t *testing.T) {
 			t.Errorf("does not say %q:\n%s", want, r.err)
 		}
 	}
-	if r := s.run(t, "doctor", "-f", file); !strings.Contains(r.out, "other users can change what is in "+folder) {
+	if r := s.run(t, "doctor", "-f", file); !strings.Contains(r.out, "other users can change the files in "+folder) {
 		t.Errorf("the doctor does not say it:\n%s", r.out)
 	}
 }

@@ -36,7 +36,7 @@ func (e *examination) state() {
 		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
 	}
 	if dir, yes := state.WritableByOthers(e.in.StatePath); yes {
-		e.add("state", Warning, "other users can change what is in "+dir, "chmod go-w "+dir)
+		e.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
 	}
 	if holder, locked := state.LockedBy(e.in.StatePath); locked {
 		e.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")

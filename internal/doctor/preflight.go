@@ -148,7 +148,7 @@ func (e *examination) outsider(projects []resource.Row, wanted []*resource.Objec
 				continue
 			}
 			list = append(list, Check{
-				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read what is in it", e.user(), identifier, o.Position),
+				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents", e.user(), identifier, o.Position),
 				"have an admin of the project add " + e.user() + ", or give the API key of a member",
 			})
 		}

@@ -133,7 +133,7 @@ func unsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupporte
 // sample tells what is wrong with the project in which the lists were read, where it
 // is one that cannot be: they then tell nothing of the edition.
 func (e *examination) sample() {
-	const do = "look at the project on the service, or ask an admin of the service: planform cannot manage what is in it"
+	const do = "look at the project on the service, or ask an admin of the service: planform cannot manage its contents"
 	f, param := e.found["project"], resource.MustLookup("project").Param
 	if f.err != nil || f.row == nil {
 		return
@@ -161,7 +161,7 @@ func (e *examination) sample() {
 	for _, name := range lists {
 		delete(e.found, name)
 	}
-	e.add("project", Problem, "the service lists the project "+identifier+" and does not find it when asked what is in it", do)
+	e.add("project", Problem, "the service lists the project "+identifier+" but answers \"not found\" for its contents", do)
 }
 
 // plural is what several things of a kind are called.

@@ -352,7 +352,7 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 		text.WriteString(d.Summary + "\n")
 	}
 	wanted := []export.Omission{
-		{What: "project", Why: "archived, and the service shows nothing of what is in it", Count: 1, Examples: []string{"OLD"}},
+		{What: "project", Why: "archived, and the service does not show its contents", Count: 1, Examples: []string{"OLD"}},
 		{What: "start after relation", Why: "a manifest cannot say it", Count: 1, Examples: []string{"WEB-5"}},
 		{What: "start before relation", Why: "a manifest cannot say it", Count: 1, Examples: []string{"WEB-4"}},
 		{What: "work item", Why: "archived, or a draft, which no list shows", Count: 2, Examples: []string{"WEB"}},
@@ -361,9 +361,9 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"1 project left out: archived, and the service shows nothing of what is in it (OLD)\n",
+		"1 project left out: archived, and the service does not show its contents (OLD)\n",
 		"2 work items left out: archived, or a draft, which no list shows (WEB)\n",
-		"not looked for, since a manifest cannot say it: attachments, custom properties, subscribers, worklogs of work items\n",
+		"not exported, since manifests do not support them: attachments, custom properties, subscribers, worklogs of work items\n",
 		"this edition of the service does not have customers, ",
 	} {
 		if strings.Count(text.String(), want) != 1 {
@@ -527,7 +527,7 @@ func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
 	want := []string{
 		"the credential may not read the customers of the workspace",
 		"the credential may not read the cycles of OPS, WEB",
-		"not looked for, since a manifest cannot say it: attachments, custom properties, subscribers, worklogs of work items",
+		"not exported, since manifests do not support them: attachments, custom properties, subscribers, worklogs of work items",
 	}
 	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)
@@ -545,9 +545,9 @@ func TestAWrongWordIsAnErrorWithAHint(t *testing.T) {
 		want string
 	}{
 		"a project":           {export.Options{Projects: []string{"WEP"}}, `the service has no project WEP: did you mean "WEB"`},
-		"a section":           {export.Options{Only: []string{"sprints"}}, "--only sprints means nothing: one of "},
+		"a section":           {export.Options{Only: []string{"sprints"}}, "--only sprints: no such section: one of "},
 		"what takes long":     {export.Options{With: []string{"link"}}, ""},
-		"what takes no time":  {export.Options{With: []string{"cycles"}}, "--with cycles means nothing: one of comments, links, relations"},
+		"what takes no time":  {export.Options{With: []string{"cycles"}}, "--with cycles: no such section: one of comments, links, relations"},
 		"a name of a project": {export.Options{Projects: []string{"website"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

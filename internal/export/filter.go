@@ -131,7 +131,7 @@ type UnknownWordError struct {
 }
 
 // Error names flag and word.
-func (e *UnknownWordError) Error() string { return e.Flag + " " + e.Word + " means nothing" }
+func (e *UnknownWordError) Error() string { return e.Flag + " " + e.Word + ": no such section" }
 
 // Hint names the words that mean something.
 func (e *UnknownWordError) Hint() string { return diag.OneOf(e.Word, e.words) }
@@ -156,7 +156,7 @@ func (r *reader) filter(l *list) error {
 			t.exported = false
 		case t.exported && t.archived() && !archivable:
 			t.exported = false
-			r.omit(l.kind.Noun(), "archived, and the service shows nothing of what is in it", t.name(), 1)
+			r.omit(l.kind.Noun(), "archived, and the service does not show its contents", t.name(), 1)
 		case t.exported && t.isEmpty():
 			t.exported = false
 			r.omit(l.kind.Noun(), "without a text", t.parent.called(), 1)
@@ -208,7 +208,7 @@ func findProject(projects []*object, name string) (*object, error) {
 	case len(hits) > 1:
 		return nil, &projectError{fmt.Sprintf("%d projects are called %s", len(hits), name), "give the identifier of the right one"}
 	case hits[0].archived():
-		return nil, &projectError{"the project " + name + " is archived, and the service shows nothing of what is in it", "restore it on the service first"}
+		return nil, &projectError{"the project " + name + " is archived, and the service does not show its contents", "restore it on the service first"}
 	}
 	return hits[0], nil
 }

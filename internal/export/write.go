@@ -25,7 +25,7 @@ type NotEmptyError struct {
 
 // Error names the first few files.
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s holds %s already", e.Dir, firstFew(e.Files))
+	return fmt.Sprintf("%s already contains %s", e.Dir, firstFew(e.Files))
 }
 
 // CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.

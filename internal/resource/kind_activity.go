@@ -3,7 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "activity", Parent: "work_item", Param: "activity_id",
-		Doc: "A record of what happened to a work item. Read only.",
+		Doc: "A record of a change to a work item. Read only.",
 		Fields: []Field{
 			{Name: "verb", Type: Text, Doc: "What was done, such as updated."},
 			{Name: "field", Type: Text, Doc: "The field that changed."},

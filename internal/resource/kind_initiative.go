@@ -16,7 +16,7 @@ func init() {
 			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "Progress.", Example: "ACTIVE"},
 			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
-			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes what planform added.", Example: "growth"},
+			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes those that planform added.", Example: "growth"},
 			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
 		},
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),

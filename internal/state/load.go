@@ -24,7 +24,7 @@ type found struct {
 func load(p paths, opts Options) (*found, error) {
 	journalText, _, err := read(p.journal)
 	if err != nil {
-		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it tells what was sent", p.journal, cause(err))
+		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it records every request that was sent", p.journal, cause(err))
 	}
 	j, err := parseJournal(p.journal, journalText)
 	if err != nil {
@@ -132,7 +132,7 @@ func (f *found) replay(p paths, j *journal, opts Options) error {
 	if f.Lineage != j.header.Lineage {
 		return &MismatchError{
 			Path: p.journal, Owner: "the state of lineage", Have: j.header.Lineage, Want: f.Lineage,
-			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
+			Advice: advice + p.backup + "), or look on the service for the objects that the journal names and move it away",
 		}
 	}
 	if f.Journal == j.header.ID {
@@ -141,7 +141,7 @@ func (f *found) replay(p paths, j *journal, opts Options) error {
 	if f.Serial != j.header.Serial {
 		return &MismatchError{
 			Path: p.journal, Owner: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
-			Advice: advice + p.backup + "), or look on the service for what the journal names and move it away",
+			Advice: advice + p.backup + "), or look on the service for the objects that the journal names and move it away",
 		}
 	}
 	for _, l := range j.lines {

@@ -80,7 +80,7 @@ func (f *File) replace() error {
 }
 
 func (f *File) unsaved(err error) error {
-	return f.stop("the state "+f.paths.state+" cannot be saved", fmt.Errorf("%w; what was done is in its journal, which the next run reads first", cause(err)))
+	return f.stop("the state "+f.paths.state+" cannot be saved", fmt.Errorf("%w; the completed steps are in its journal, which the next run reads first", cause(err)))
 }
 
 func (f *File) write(c *content) error {
@@ -112,7 +112,7 @@ func (f *File) checkUnmodified() error {
 	case err != nil:
 		return err
 	case f.info == nil || !os.SameFile(info, f.info) || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()):
-		return fmt.Errorf("somebody else wrote the state file during the run; what this run did is in %s", f.paths.journal)
+		return fmt.Errorf("somebody else wrote the state file during the run; the steps of this run are in %s", f.paths.journal)
 	}
 	return nil
 }

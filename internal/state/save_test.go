@@ -302,7 +302,7 @@ func TestAFullDiskWhileSavingLeavesTheOldStateAndTheJournal(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, executor.ErrAbortRun) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "what was done is in its journal") {
+		if !errors.Is(err, executor.ErrAbortRun) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the completed steps are in its journal") {
 			t.Fatal(err)
 		}
 		if err := f.Begin(t.Context(), []*planner.Step{create("a/b")}); !errors.Is(err, executor.ErrAbortRun) {

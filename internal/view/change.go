@@ -158,7 +158,7 @@ func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
 	case planner.NotRefreshed:
 		mark("(not refreshed)")
 	case planner.Overwritten:
-		mark("(overwrites what the service has)")
+		mark("(overwrites the service's value)")
 	case planner.FromManifest:
 	}
 	if c.Possible || s.Action == planner.NotPossible || s.Action == planner.Create {

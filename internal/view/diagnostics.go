@@ -64,8 +64,10 @@ func (p *printer) findings(list diag.List) {
 	if warnings > 0 {
 		parts = append(parts, diag.Count(warnings, "warning"))
 	}
-	p.paint(p.bold, strings.Join(parts, ", "))
-	p.nl()
+	if len(parts) > 0 {
+		p.paint(p.bold, strings.Join(parts, ", "))
+		p.nl()
+	}
 }
 
 func (p *printer) finding(d *diag.Diagnostic) {

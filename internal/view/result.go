@@ -372,7 +372,7 @@ func (p *printer) next(r *executor.Result, t tally) {
 	case t.Unknown > 0:
 		text = "run the same command again: it first checks whether the requests without an answer took effect, then continues"
 	case r.Interrupted:
-		text = "interrupted; what was done is recorded: run the same command again to continue"
+		text = "interrupted; completed steps are recorded: run the same command again to continue"
 	case t.Failed > 0 || t.Blocked > 0 || r.Stopped != nil:
 		text = "correct the errors above and run the same command again: it continues with the rest"
 	case t.NotStarted > 0:

@@ -90,7 +90,7 @@ func TestWhatToDoNext(t *testing.T) {
 		"interrupted": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Interrupted: true},
 			"Applied: nothing; 1 not started.\n",
-			"next: interrupted; what was done is recorded: run the same command again to continue\n",
+			"next: interrupted; completed steps are recorded: run the same command again to continue\n",
 		},
 		"stopped": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Stopped: hintedError{fmt.Errorf("401: %w", executor.ErrAbortRun), "give the key the scope projects.work_items:write"}},

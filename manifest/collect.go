@@ -75,7 +75,7 @@ func (w *collector) document(root *node) {
 		return
 	}
 	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1}
-	shell.reset(len(pairs) / 2)
+	shell.reset()
 	shell.names = w.kinds.names
 	instance := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -69,7 +69,7 @@ func (d *decoder) item(i int) {
 	d.present.item, d.present.kind = i, k
 	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
 	if it.node.Kind == scalarNode {
-		d.present.reset(0)
+		d.present.reset()
 		d.fields[k.props[k.shorthand.Path()].field] = it.node
 	} else {
 		d.properties(it)
@@ -126,7 +126,7 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.merger.pairs(it.node)
 	}
-	d.present.reset(len(pairs) / 2)
+	d.present.reset()
 	if fault := tagFault(it.node); fault != "" {
 		d.tag(it.node, fault)
 	}

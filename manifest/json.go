@@ -21,148 +21,116 @@ func (d *decoder) json(name string, n *node) (text string, instance any, ok bool
 	if to.Kind != mappingNode {
 		return "", textInstance(to), true
 	}
-	w := jsonWriter{d: d, name: name}
-	w.child(n, 0)
-	if w.failed {
+	t := jsonTree{d: d, name: name}
+	root := t.value(n, 0)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(root); err != nil && !t.failed {
+		t.bad(n, "bad-value", err.Error(), "")
+	}
+	if t.failed {
 		d.broken = append(d.broken, name)
 		return "", nil, false
 	}
-	return w.buf.String(), map[string]any{}, true
+	return strings.TrimSuffix(b.String(), "\n"), map[string]any{}, true
 }
 
-type jsonWriter struct {
+// jsonTree turns nodes into values of JSON.
+type jsonTree struct {
 	d       *decoder
 	name    string
-	buf     bytes.Buffer
-	open    []*node // what is being written, outermost first
+	open    []*node // around the node that is looked at, outermost first
 	aliases int     // how many of them an alias led to: their elements count
 	failed  bool
 }
 
-// child writes what a node stands for.
-func (w *jsonWriter) child(n *node, depth int) {
+// value is what a node stands for.
+func (t *jsonTree) value(n *node, depth int) any {
 	to := resolved(n)
-	if to == nil || n.Kind == aliasNode && slices.Contains(w.open, to) {
-		w.failed = true
-		w.d.found.add(cyclicAlias(w.d.source, n))
-		return
+	if to == nil || n.Kind == aliasNode && slices.Contains(t.open, to) {
+		t.failed = true
+		t.d.found.add(cyclicAlias(t.d.source, n))
+		return nil
 	}
-	if depth > w.d.budget.limits.Depth {
-		w.bad(n, "too-deep", w.name+" is nested deeper than "+strconv.Itoa(w.d.budget.limits.Depth)+" levels", "")
-		return
+	if depth > t.d.budget.limits.Depth {
+		return t.bad(n, "too-deep", t.name+" is nested deeper than "+strconv.Itoa(t.d.budget.limits.Depth)+" levels", "")
 	}
 	if fault := tagFault(to); fault != "" {
-		w.bad(to, "unknown-tag", "the tag "+quote(fault)+" cannot be used here", "remove it")
-		return
+		return t.bad(to, "unknown-tag", "the tag "+quote(fault)+" cannot be used here", "remove it")
 	}
 	if to.Kind == scalarNode {
-		w.scalar(to)
-		return
+		return t.scalar(to)
 	}
 	if n.Kind == aliasNode {
-		w.aliases++
-		defer func() { w.aliases-- }()
+		t.aliases++
+		defer func() { t.aliases-- }()
 	}
-	w.open = append(w.open, to)
+	t.open = append(t.open, to)
+	defer func() { t.open = t.open[:len(t.open)-1] }()
+	members := to.Content
 	if to.Kind == mappingNode {
-		w.mapping(to, depth)
-	} else {
-		w.sequence(to, depth)
+		members = t.d.merger.pairs(to)
 	}
-	w.open = w.open[:len(w.open)-1]
+	if t.aliases > 0 && (!t.d.budget.expand(len(members)+1) || t.failed) {
+		t.failed = true // told for the whole file
+		return nil
+	}
+	if to.Kind == mappingNode {
+		return t.mapping(members, depth)
+	}
+	list := make([]any, len(members))
+	for i, e := range members {
+		list[i] = t.value(e, depth+1)
+	}
+	return list
 }
 
-// spend counts the elements that an alias adds.
-func (w *jsonWriter) spend(elements int) bool {
-	if w.aliases > 0 && !w.d.budget.expand(elements+1) {
-		w.failed = true // told for the whole file
-	}
-	return !w.failed || w.aliases == 0
-}
-
-func (w *jsonWriter) sequence(n *node, depth int) {
-	if !w.spend(len(n.Content)) {
-		return
-	}
-	w.buf.WriteByte('[')
-	for i, e := range n.Content {
-		if i > 0 {
-			w.buf.WriteByte(',')
-		}
-		w.child(e, depth+1)
-	}
-	w.buf.WriteByte(']')
-}
-
-func (w *jsonWriter) mapping(n *node, depth int) {
-	pairs := w.d.merger.pairs(n)
-	if !w.spend(len(pairs)) {
-		return
-	}
-	type member struct {
-		name       string
-		key, value *node
-	}
-	members := make([]member, 0, len(pairs)/2)
+func (t *jsonTree) mapping(pairs []*node, depth int) any {
+	mapping, keys := make(map[string]any, len(pairs)/2), make(map[string]*node, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key := resolved(pairs[i])
 		if key == nil || key.Kind != scalarNode {
-			w.bad(pairs[i], "bad-key", "a key must be a text", "")
+			t.bad(pairs[i], "bad-key", "a key must be a text", "")
 			continue
 		}
-		members = append(members, member{key.Value, pairs[i], pairs[i+1]})
-	}
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	w.buf.WriteByte('{')
-	for i, m := range members {
-		if i > 0 {
-			if members[i-1].name == m.name {
-				w.failed = true
-				w.d.found.add(duplicateKey(w.d.source, m.name, members[i-1].key, m.key, w.d.items.path(w.d.present.item)+"."+w.name))
-				continue
-			}
-			w.buf.WriteByte(',')
+		if first, twice := keys[key.Value]; twice {
+			t.failed = true
+			t.d.found.add(duplicateKey(t.d.source, key.Value, first, pairs[i], t.path()))
+			continue
 		}
-		w.text(m.key, m.name)
-		w.buf.WriteByte(':')
-		w.child(m.value, depth+1)
+		keys[key.Value] = pairs[i]
+		name, _ := t.text(pairs[i], key.Value).(string)
+		mapping[name] = t.value(pairs[i+1], depth+1)
 	}
-	w.buf.WriteByte('}')
+	return mapping
 }
 
-func (w *jsonWriter) scalar(n *node) {
+func (t *jsonTree) scalar(n *node) any {
 	switch v := jsonScalar(n).(type) {
-	case nil:
-		w.buf.WriteString("null")
-	case json.Number:
-		w.buf.WriteString(v.String())
+	case nil, json.Number:
+		return v
 	default:
 		if n.Style&quotedStyles == 0 && n.Tag == "!!bool" {
-			w.buf.WriteString(strings.ToLower(n.Value))
-			return
+			return strings.EqualFold(n.Value, "true")
 		}
-		w.text(n, n.Value)
+		return t.text(n, n.Value)
 	}
 }
 
-func (w *jsonWriter) text(n *node, text string) {
+func (t *jsonTree) text(n *node, text string) any {
 	text = lineEnds(text)
 	if r, bad := controlCharacter(text); bad {
-		w.bad(n, "control-character", w.name+" holds the control character "+runeName(r), "remove it")
-		return
+		return t.bad(n, "control-character", t.name+" holds the control character "+runeName(r), "remove it")
 	}
-	e := json.NewEncoder(&w.buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		w.bad(n, "bad-value", err.Error(), "")
-		return
-	}
-	w.buf.Truncate(w.buf.Len() - 1) // the encoder's line end
+	return text
 }
 
-func (w *jsonWriter) bad(n *node, code, summary, hint string) {
-	w.failed = true
-	w.d.found.add(diag.Diagnostic{
-		Code: code, Position: position(w.d.source, n), Path: w.d.items.path(w.d.present.item) + "." + w.name, Summary: summary, Hint: hint,
-	})
+func (t *jsonTree) path() string { return t.d.items.path(t.d.present.item) + "." + t.name }
+
+// bad reports a node, which then has no value.
+func (t *jsonTree) bad(n *node, code, summary, hint string) any {
+	t.failed = true
+	t.d.found.add(diag.Diagnostic{Code: code, Position: position(t.d.source, n), Path: t.path(), Summary: summary, Hint: hint})
+	return nil
 }

@@ -26,7 +26,7 @@ type properties struct {
 	names  []string  // what the document may hold
 	within string    // the mapping inside the object whose keys are taken, such as relations, with a dot; "" = none
 	list   []property
-	byName map[string]int // only where there are many
+	byName map[string]int // index in the list
 }
 
 type property struct {
@@ -34,15 +34,12 @@ type property struct {
 	key, value *node
 }
 
-// many is how many keys are looked through one by one.
-const many = 40
-
-func (p *properties) reset(count int) {
+func (p *properties) reset() {
 	p.list = p.list[:0]
-	p.byName = nil
-	if count > many {
-		p.byName = make(map[string]int, count)
+	if p.byName == nil || len(p.byName) > 1000 { // to clear a large map takes long
+		p.byName = map[string]int{}
 	}
+	clear(p.byName)
 }
 
 // key takes one key; ok is false where it was reported that it cannot be used.
@@ -59,9 +56,7 @@ func (p *properties) key(key, value *node) (name string, ok bool) {
 		p.found.add(duplicateKey(p.source, k.Value, other.key, key, p.path()))
 		return "", false
 	}
-	if p.byName != nil {
-		p.byName[name] = len(p.list)
-	}
+	p.byName[name] = len(p.list)
 	p.list = append(p.list, property{name, key, value})
 	return name, true
 }
@@ -75,16 +70,8 @@ func duplicateKey(s *source, name string, first, second *node, path string) diag
 
 // at returns the property of that name, or nil.
 func (p *properties) at(name string) *property {
-	if p.byName != nil {
-		if i, ok := p.byName[name]; ok {
-			return &p.list[i]
-		}
-		return nil
-	}
-	for i := range p.list {
-		if p.list[i].name == name {
-			return &p.list[i]
-		}
+	if i, ok := p.byName[name]; ok {
+		return &p.list[i]
 	}
 	return nil
 }

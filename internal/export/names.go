@@ -159,7 +159,7 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 		return ""
 	}
 	for _, text := range to.candidateNames() {
-		if c.resolveName(scope, k, text) == to {
+		if resolveName(scope, k, text) == to {
 			return text
 		}
 	}
@@ -205,63 +205,53 @@ func (t *object) candidateNames() []string {
 }
 
 // resolveName is the one object of a kind that a text means within a parent, as manifest and planner resolve it, or nil.
-func (c *composer) resolveName(scope *object, k *resource.Kind, text string) *object {
-	x := scope.index(k)
-	if hits := x.keys[text]; len(hits) > 0 {
-		return only(hits)
-	}
-	if k.Section != "" {
-		if hits := x.manifest[text]; len(hits) > 0 {
-			return only(hits)
+func resolveName(parent *object, k *resource.Kind, text string) *object {
+	for _, names := range parent.index(k) {
+		if hits := names[text]; len(hits) > 0 {
+			if len(hits) > 1 {
+				return nil
+			}
+			return hits[0]
 		}
-	}
-	if hits := x.identifiers[text]; len(hits) > 0 {
-		return only(hits)
-	}
-	return only(x.service[text])
-}
-
-func only(hits []*object) *object {
-	if len(hits) == 1 {
-		return hits[0]
 	}
 	return nil
 }
 
-// index finds objects of one kind within a parent by their names.
-type index struct {
-	keys, manifest       map[string][]*object // of those that are exported
-	identifiers, service map[string][]*object // of all
-}
+// index finds the children of a kind by their names, in the order in which names are resolved: keys of the manifest,
+// other names of the manifest, identifiers and names of the service.
+type index [4]map[string][]*object
 
-func (t *object) index(k *resource.Kind) *index {
+func (t *object) index(k *resource.Kind) index {
 	if x, ok := t.indexes[k]; ok {
 		return x
 	}
-	x := &index{map[string][]*object{}, map[string][]*object{}, map[string][]*object{}, map[string][]*object{}}
+	var x index
+	for i := range x {
+		x[i] = map[string][]*object{}
+	}
+	add := func(i int, text string, o *object) {
+		if text != "" {
+			x[i][text] = append(x[i][text], o)
+		}
+	}
 	for _, one := range t.children[k] {
 		if one.exported {
-			x.keys[one.key] = append(x.keys[one.key], one)
+			add(0, one.key, one)
 		}
-		if one.identifier != "" {
-			x.identifiers[one.identifier] = append(x.identifiers[one.identifier], one)
-		}
+		add(2, one.identifier, one)
 		if k.AdoptOnRequestOnly {
 			continue
 		}
 		for _, f := range k.NaturalFields() {
 			text := strings.TrimSpace(one.text(f.Name))
-			if text == "" {
-				continue
-			}
-			x.service[text] = append(x.service[text], one)
+			add(3, text, one)
 			if one.exported {
-				x.manifest[text] = append(x.manifest[text], one)
+				add(1, text, one)
 			}
 		}
 	}
 	if t.indexes == nil {
-		t.indexes = map[*resource.Kind]*index{}
+		t.indexes = map[*resource.Kind]index{}
 	}
 	t.indexes[k] = x
 	return x

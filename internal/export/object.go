@@ -18,7 +18,7 @@ type object struct {
 	members    map[*resource.Field][]string // their IDs by the field that declares them, from the member lists
 	attributes map[string]string            // what those lists say of them, by ID
 
-	indexes map[*resource.Kind]*index // of its children, made when first needed
+	indexes map[*resource.Kind]index // of its children, made when first needed
 
 	exported   bool
 	identifier string // readable; "" = none that a manifest can give

@@ -30,15 +30,9 @@ func (e *NotEmptyError) Error() string {
 
 // CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.
 func CheckEmpty(dir string, names ...string) error {
-	var found []string
-	for _, pattern := range []string{"*.yaml", "*.yml"} { // these would be read together with the export
-		hits, err := filepath.Glob(filepath.Join(escaped(dir), pattern))
-		if err != nil {
-			return fmt.Errorf("look into %s: %w", dir, err)
-		}
-		for _, h := range hits {
-			found = append(found, filepath.Base(h))
-		}
+	found, err := manifests(os.DirFS(dir)) // these would be read together with the export
+	if err != nil {
+		return fmt.Errorf("look into %s: %w", dir, err)
 	}
 	for _, name := range names {
 		local := filepath.FromSlash(name)
@@ -77,18 +71,11 @@ func Current(dir string, names ...string) error {
 		return fmt.Errorf("look into %s: %w", dir, err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	var stale []string
-	for _, pattern := range []string{"*.yaml", "*.yml"} {
-		hits, err := fs.Glob(root.FS(), pattern)
-		if err != nil {
-			return fmt.Errorf("look into %s: %w", dir, err)
-		}
-		for _, name := range hits {
-			if !slices.Contains(names, name) && signed(root, name) {
-				stale = append(stale, name)
-			}
-		}
+	stale, err := manifests(root.FS())
+	if err != nil {
+		return fmt.Errorf("look into %s: %w", dir, err)
 	}
+	stale = slices.DeleteFunc(stale, func(name string) bool { return slices.Contains(names, name) || !signed(root, name) })
 	if len(stale) > 0 {
 		return &StaleError{dir, stale}
 	}
@@ -110,9 +97,19 @@ func signed(root *os.Root, name string) bool {
 	return bytes.Contains(head[:n], []byte(signature))
 }
 
-// escaped keeps the characters of a folder's name from being a pattern.
-func escaped(dir string) string {
-	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+// manifests lists the *.yaml and *.yml of a folder, which need not be there.
+func manifests(folder fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if ext := path.Ext(e.Name()); ext == ".yaml" || ext == ".yml" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // Write puts files into a folder, which is made if need be. Each is there whole or

@@ -350,7 +350,7 @@ func (d *decoder) reference(text string, at diag.Position) resource.Reference {
 	return ref
 }
 
-// refSet takes a list of texts that name things.
+// refSet takes a list of references.
 func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
 	list := d.deref(f.Path(), n)
 	if list == nil {

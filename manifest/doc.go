@@ -10,22 +10,26 @@
 //
 // # What is merged
 //
-// Lists of documents and files are joined. What several documents may have to do
-// with (projects, states, labels, cycles, modules, initiatives, teamspaces,
-// customers, ...) can be written in each of them: the same address is one thing,
-// its fields are put together, a field that is given twice with different values
-// is an error naming both places. Work items, links, requests and pages are
-// written once: two equal keys are an error. Within one document every key is
-// written once. The rule follows from the descriptors: what the documented
+// Lists of documents and files are joined. Projects, states, labels, cycles, modules,
+// initiatives, teamspaces, customers and the like can be written in several documents:
+// the same address is one object, and its fields are put together. A field that is given
+// twice with different values is an error that names both places. Work items, links,
+// requests and pages are written once: two equal keys are an error. Within one document
+// every key is written once. The rule follows from the descriptors: what the documented
 // service cannot create merges.
+//
+// [Load] goes through these passes, each with its own input and output: collect the
+// objects of each file (collect.go), decode and check each by itself (decode.go,
+// validate.go, violations.go), merge what is one object (merge.go), resolve references
+// (references.go), and check what holds between objects (cycles.go, lifecycle.go).
 //
 // # Where it comes from
 //
 // source: {base_url, workspace} says of which service and workspace the IDs of a
 // document are, and the readable identifiers that a service gives (WEB-7, not WEB).
-// References by them are resolved as they are written. [Manifest.Localize] makes
-// mere names of them where the manifest goes elsewhere; what nothing in the
-// manifest bears is left out of the object, and listed with it.
+// References by them are resolved as they are written. [Manifest.Localize] drops them
+// where the manifest goes elsewhere; a reference that means nothing there is left out of
+// its object, and listed with it.
 //
 // # What is kept as written
 //

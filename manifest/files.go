@@ -137,10 +137,10 @@ func unreadable(name string, err error) diag.Diagnostic {
 	}
 }
 
-// read hands every document of the source to each, with a guess at how many
-// things the source has held so far. anchors says that there may
-// be anchors in it, complete that nothing kept it from being read to the end.
-func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node, things int)) (anchors, complete bool) {
+// read hands every document of the source to each, with a guess at how many objects
+// the source has held so far. anchors says that there may be anchors in it, complete
+// that it was read to the end.
+func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node, objects int)) (anchors, complete bool) {
 	in, err := s.open()
 	if err != nil {
 		found.add(unreadable(s.name, err))

@@ -17,8 +17,8 @@ type kindInfo struct {
 	shorthand *resource.Field // the field that a bare text gives
 	creates   bool            // the documented service can create it: it is written once and must be complete
 	natural   []*resource.Field
-	target    bool // some field names things of this kind
-	refs      bool // has fields that name things
+	target    bool // some field refers to this kind
+	refs      bool // has fields that refer to objects
 	selfRefs  []*resource.Field
 	sections  []section
 }
@@ -29,7 +29,7 @@ type prop struct {
 	field int // for isField: index in the kind's fields
 }
 
-// section is a list of things that live in a thing.
+// section is the list of one kind of an object's children.
 type section struct {
 	name string
 	kind *kindInfo

@@ -10,7 +10,7 @@ type Limits struct {
 	FileBytes   int64 // size of one file; 256 MiB
 	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
 	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
-	Depth       int   // of things within things, and of a field that holds JSON; 100
+	Depth       int   // of objects within objects, and of a field that holds JSON; 100
 	Expanded    int   // elements that aliases and merge keys add; 100,000 and twice the elements written
 	Findings    int   // findings that are told one by one; 100
 }
@@ -31,11 +31,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// What is written costs memory by its elements and things, not by its bytes: a list
-// of commas some 500 bytes for each of its own. People and programs write an element for every
-// ten bytes, and forty bytes or more for a thing. So much is allowed in a text of that
-// many bytes that a megabyte takes no more than about 300 MB.
-func dense(bytes int64) (elements, things int) {
+// dense is how many elements and objects a text of that many bytes may have. They cost
+// memory, not the bytes: a list of commas some 500 bytes for each comma. People and programs
+// write an element for every ten bytes, and an object for every forty. So much is allowed
+// that a megabyte takes no more than about 300 MB.
+func dense(bytes int64) (elements, objects int) {
 	return 100_000 + int(bytes/4), 50_000 + int(bytes/16)
 }
 

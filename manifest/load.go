@@ -26,7 +26,7 @@ type Options struct {
 type Manifest struct {
 	Workspace         string        // "" where neither the options nor a document name one
 	WorkspacePosition diag.Position // where a document names it; zero if the options do
-	// Objects holds things after what they live in, otherwise in the order in which they are written.
+	// Objects holds parents before children, otherwise in the order in which they are written.
 	// A work item that is written inside another comes after it.
 	Objects []*resource.Object
 	Files   []string // what was read
@@ -128,9 +128,9 @@ func (r *reader) file(ctx context.Context, s *source) {
 		into: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s,
 		merger: merger{source: s, found: r.found, memo: flat, budget: r.budget},
 	}
-	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, func(root *node, things int) {
+	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, func(root *node, objects int) {
 		const most = 1 << 20 // a guess is not worth more room
-		if more := min(things, most) - (len(r.all.items) - first); more > 0 {
+		if more := min(objects, most) - (len(r.all.items) - first); more > 0 {
 			r.all.items = slices.Grow(r.all.items, more)
 		}
 		c.document(root)
@@ -222,7 +222,7 @@ func (a *assembly) objects() []*resource.Object {
 	return list
 }
 
-// switchOn makes a thing want the feature without which another cannot be made in it, unless it says otherwise.
+// switchOn turns on the feature of a parent that a child needs, such as cycle_view, unless the manifest gives it.
 func switchOn(parent, needs *resource.Object) {
 	f, ok := parent.Kind.Field(needs.Kind.RequiresFeature)
 	if !ok || parent.Writes(f) {

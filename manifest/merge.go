@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// objectKey is by what an object is found: the kind, what it lives in, and its key.
+// objectKey identifies an object of the manifest: its kind, its parent and its key.
 type objectKey struct {
 	kind   *kindInfo
 	parent int
@@ -143,7 +143,7 @@ func (a *assembly) equalKeys(i, first int, derived string) {
 	a.found.add(d)
 }
 
-// checkUniqueID reports a second object that claims the same thing of the service.
+// checkUniqueID reports a second object with the same ID or identifier.
 func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	if id == "" {
 		return
@@ -169,8 +169,8 @@ func (a *assembly) checkUniqueID(it *item, i int, id string) {
 	})
 }
 
-// checkUniqueName reports two objects of one name, if that is by what such things are found, or
-// if the service refuses the second.
+// checkUniqueName reports two objects of one name, if their kind is recognised by it or
+// the service refuses the second.
 func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	if it.kind.AdoptOnRequestOnly {
 		return
@@ -202,14 +202,14 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	}
 }
 
-// join puts what a later document says of a thing to what an earlier one says.
+// join adds the fields of a later document to those of an earlier one.
 func (a *assembly) join(first, i int) {
 	to, from := a.items[first].object, a.items[i].object
 	a.joinIdentity(first, i, to, from)
 	a.joinLifecycle(i, to, from)
 	for _, file := range from.Files {
 		if at, found := slices.BinarySearch(to.Files, file); !found {
-			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // a file's things share the list
+			to.Files = slices.Insert(slices.Clone(to.Files), at, file) // the objects of a file share the list
 		}
 	}
 	for n := range from.Values {
@@ -246,8 +246,8 @@ func (a *assembly) join(first, i int) {
 	a.items[first].ok = a.items[first].ok && a.items[i].ok
 }
 
-// joinIdentity puts together which thing of the service is meant. IDs of two
-// sources are two names of one thing: the one that belongs to no source is kept.
+// joinIdentity adds ID and identifier. IDs of two sources are two names of one object:
+// the one that belongs to no source is kept.
 func (a *assembly) joinIdentity(first, i int, to, from *resource.Object) {
 	if from.ID != "" {
 		a.known[identityKey{a.items[i].kind, from.Source, from.ID}] = first

@@ -30,7 +30,7 @@ type namesake struct {
 	first, second int // items; second is -1 while there is one only
 }
 
-// resolver finds what references name.
+// resolver finds the objects that references mean.
 type resolver struct {
 	all         *assembly
 	kinds       *kindSet
@@ -43,7 +43,7 @@ type resolver struct {
 	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
 }
 
-// resolve points every reference at what it names.
+// resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete bool) {
 	s := &resolver{all: all, kinds: kinds, complete: complete, identifiers: kinds.identifiers(), listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
 	for i := range all.items {
@@ -135,7 +135,7 @@ func (s *resolver) object(i int) {
 		}
 		k := s.kinds.byName[v.Field.Ref]
 		if !s.listed[k] && !k.AdoptOnRequestOnly {
-			continue // the manifest lists no such things: they are looked up on the service
+			continue // the manifest lists none: they are looked up on the service
 		}
 		for m := range v.Refs {
 			if ref := &v.Refs[m]; ref.Target == nil && ref.Text != "" {
@@ -151,7 +151,7 @@ func (s *resolver) object(i int) {
 	}
 }
 
-// scope is the item within which a kind's things are named from an item, or -1 for the workspace.
+// scope is the item in which references of an item to the kind are looked up, or -1 for the workspace.
 func (s *resolver) scope(i int, k *kindInfo) int {
 	if k.Parent == "" {
 		return -1
@@ -200,7 +200,7 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	if !s.complete || slices.Contains(k.Predefined, ref.Text) {
 		return
 	}
-	if k.AdoptOnRequestOnly { // such things are not looked up by name
+	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
 		s.all.found.addNear(diag.Diagnostic{
 			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
@@ -218,8 +218,8 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	}
 }
 
-// elsewhere resolves a reference that says itself in what the thing lives: by the
-// key of that, or by a readable identifier.
+// elsewhere resolves a reference that names the parent too: web/checkout, or a
+// readable identifier such as WEB-7.
 func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
 		if parent, ok := s.all.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
@@ -330,7 +330,7 @@ func (s *resolver) near(k *kindInfo, scope int, prefix, text string) string {
 	return diag.DidYouMean(text, s.candidates(k, scope, prefix))
 }
 
-// candidates are the keys and names by which things of a kind can be named, keys behind a prefix.
+// candidates are the keys and names of the objects of a kind, keys behind a prefix.
 func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
@@ -368,7 +368,7 @@ func (s *resolver) nearAnywhere(k *kindInfo, scope int, text string) string {
 	return cmp.Or(hint, nameIt(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }
 
-// nameIt says how a thing that is not found by its name is named.
+// nameIt says how to refer to an object of a kind that is not looked up by name.
 func nameIt(k *kindInfo, more string) string {
 	if k.Identifier != nil {
 		more += ", " + identifierExample(k)

@@ -32,7 +32,7 @@ type scanner struct {
 	since   int    // bytes since the last line end
 	before  byte   // the byte before the next one
 	anchors bool   // an anchor may have been seen
-	hyphens int    // that may begin a thing of a list
+	hyphens int    // that may begin an object
 	percent int    // lines that begin as directives do
 	kept    []byte // the text so far, for the words about an error in it; nil where there is too much of it
 	finding *diag.Diagnostic

@@ -124,7 +124,7 @@ var synonyms = map[string][]string{
 	"api_version":         {"version"},
 }
 
-// notYet are things of a tracker that no manifest can say, with what to do instead.
+// notYet are objects and fields of trackers that no manifest has, with what to do instead.
 //
 //nolint:gochecknoglobals // a constant table
 var notYet = map[string]string{

@@ -24,7 +24,7 @@ func (s Status) String() string {
 	}
 }
 
-// Check is one thing that was looked at.
+// Check is the outcome of one check.
 type Check struct {
 	Name    string // what was looked at, such as workspace
 	Status  Status

@@ -164,7 +164,7 @@ func (e *examination) sample() {
 	e.add("project", Problem, "the service lists the project "+identifier+" but answers \"not found\" for its contents", do)
 }
 
-// plural is what several things of a kind are called.
+// plural is the word for several objects of a kind.
 func plural(kind string) string { return diag.Plural(resource.MustLookup(kind).Noun()) }
 
 func plurals(kinds []string) string {

@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// Address names one thing within a workspace: its kind and the keys that lead
-// to it, such as work_item/web/checkout. It is what the state file, the plan and
-// people use, and it never depends on the service's IDs.
+// Address names one object within a workspace: its kind and the keys of its ancestors and
+// itself, such as work_item/web/checkout. The state file, the plan and people use it; it
+// never depends on the service's IDs.
 type Address string
 
-// NewAddress builds the address of a thing of a kind from the keys that lead to it, outermost first.
+// NewAddress builds the address of an object from the keys of its ancestors and its own, outermost first.
 func NewAddress(kind string, keys ...string) Address {
 	return Address(kind + "/" + strings.Join(keys, "/"))
 }
@@ -23,18 +23,18 @@ func (a Address) Kind() string {
 	return kind
 }
 
-// Path is what follows the kind.
+// Path is the part after the kind.
 func (a Address) Path() string {
 	_, path, _ := strings.Cut(string(a), "/")
 	return path
 }
 
-// Child is the address of a thing of a kind that lives in a.
+// Child is the address of an object in the object at a.
 func (a Address) Child(kind, key string) Address {
 	return Address(kind + "/" + a.Path() + "/" + key)
 }
 
-// Parent is the address of what a thing lives in, or "".
+// Parent is the address of the object that contains the one at a; "" = the workspace.
 func (a Address) Parent() Address {
 	k, ok := Lookup(a.Kind())
 	if !ok || k.Parent == "" {
@@ -51,19 +51,19 @@ func (a Address) Parent() Address {
 	return NewAddress(k.Parent, keys[:depth]...)
 }
 
-// Key is the key of a thing among those of its kind in its parent.
+// Key is the object's key within its parent.
 func (a Address) Key() string {
 	return strings.TrimPrefix(strings.TrimPrefix(a.Path(), a.Parent().Path()), "/")
 }
 
-// NumberingScope is what the addresses of one kind within one parent begin with: the
-// service numbers such things in the order in which they are made.
+// NumberingScope is the common beginning of the addresses of one kind within one parent. The
+// service numbers these objects in the order of their creation.
 func (a Address) NumberingScope() string {
 	return string(a[:max(0, strings.LastIndexByte(string(a), '/'))])
 }
 
-// Members is the address of the n-th batch (from 1) of a container's members
-// that the field declares, such as cycle/web/sprint-14#work_items.
+// Members is the address of the n-th batch (from 1) of a container's members, such as
+// cycle/web/sprint-14#work_items.
 func (a Address) Members(plural string, n int) Address {
 	s := string(a) + "#" + plural
 	if n > 1 {
@@ -72,10 +72,9 @@ func (a Address) Members(plural string, n int) Address {
 	return Address(s)
 }
 
-// ParseMembership takes the address of a batch of members apart: whose members they are, in
-// which membership, and the address of the first batch, where the state keeps all
-// of them. ok is false where it is the address of a thing, such as of a link whose
-// URL has a # in it.
+// ParseMembership splits the address of a batch of members: the container, the membership,
+// and the address of the first batch, under which the state keeps all members. ok is false
+// for the address of an object, such as that of a link with a # in its URL.
 func (a Address) ParseMembership() (container Address, membership *Kind, first Address, ok bool) {
 	hash := strings.LastIndexByte(string(a), '#')
 	if hash < 0 {
@@ -93,15 +92,14 @@ func (a Address) ParseMembership() (container Address, membership *Kind, first A
 	return container, membership, first, true
 }
 
-// IsObject reports whether it is the address of a thing of a known kind, and not of
-// the members of one.
+// IsObject reports whether it is the address of an object of a known kind, not of members.
 func (a Address) IsObject() bool {
 	_, known := Lookup(a.Kind())
 	_, _, _, members := a.ParseMembership()
 	return known && !members
 }
 
-// membershipRef is what the addresses of members end in, for the containers of a kind.
+// membershipRef is the kind of a container and the word after # in the address of its members.
 type membershipRef struct{ container, plural string }
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after

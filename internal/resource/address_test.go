@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestAddresses(t *testing.T) {
+func TestAnAddressIsAKindAndKeys(t *testing.T) {
 	t.Parallel()
 	item := resource.NewAddress("work_item", "web", "checkout")
 	for _, tt := range []struct{ got, want string }{
@@ -27,8 +27,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestAnAddressTellsWhatItsThingLivesIn covers keys with slashes in them.
-func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
+// TestTheParentOfAnAddressIsTheContainingObject covers keys with slashes in them.
+func TestTheParentOfAnAddressIsTheContainingObject(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address]resource.Address{
 		"project/web": "", "work_item/web/shop": "project/web", "link/web/shop/https://example.com/a/b": "work_item/web/shop",
@@ -40,7 +40,7 @@ func TestAnAddressTellsWhatItsThingLivesIn(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsOfAThingOrOfItsMembers(t *testing.T) {
+func TestAnAddressIsOfAnObjectOrOfItsMembers(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address]bool{
 		"project/web": true, "link/web/shop/https://example.com/#work_items": true, "cycle/web/s1#work_items": false, "cycle/web/s1#work_items.2": false, "nonsense/x": false,
@@ -96,7 +96,7 @@ func TestAKeyComesFromTheNameOrTheURL(t *testing.T) {
 	}
 }
 
-func TestTheAddressOfMembersIsNoOther(t *testing.T) {
+func TestAnAddressOfMembersIsNoObjectAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[resource.Address][3]string{
 		"cycle/web/s1#work_items":                                {"cycle/web/s1", "cycle_work_item", "cycle/web/s1#work_items"},
@@ -134,7 +134,7 @@ func TestAnIDIsAUUIDInEitherCase(t *testing.T) {
 	}
 }
 
-func TestMarksAreOneForOneThing(t *testing.T) {
+func TestEachObjectHasItsOwnExternalID(t *testing.T) {
 	t.Parallel()
 	short := resource.ExternalID("acme", "work_item/web/checkout")
 	if short != "acme/work_item/web/checkout" {
@@ -145,7 +145,7 @@ func TestMarksAreOneForOneThing(t *testing.T) {
 		t.Errorf("got %s", m)
 	}
 	if !(resource.Row{"external_source": "planform", "external_id": short}).HasExternalID(short) || (resource.Row{"external_source": "jira", "external_id": short}).HasExternalID(short) {
-		t.Error("a mark is recognised by source and ID")
+		t.Error("an external ID is recognised by source and ID")
 	}
 }
 

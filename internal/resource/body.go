@@ -11,16 +11,17 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// FieldNames is which of two names the service uses for fields that have two.
+// FieldNames selects one of the two names of fields that have two.
 type FieldNames int
 
-// ContractNames is the names of the documented service, Newer those of newer editions.
+// ContractNames are the names in the documentation, NewerNames those of newer editions.
 const (
 	ContractNames FieldNames = iota
 	NewerNames
 )
 
-// FieldNamesOf tells the dialect from a record of the kind; ok is false where the record does not tell.
+// FieldNamesOf finds out from a row of the kind which names the service uses; ok is false
+// where the row does not show it.
 func (k *Kind) FieldNamesOf(row Row) (d FieldNames, ok bool) {
 	for i := range k.Fields {
 		f := &k.Fields[i]
@@ -47,8 +48,8 @@ func (k *Kind) HasAltNames() bool {
 	return false
 }
 
-// Sendable lists the values that go into a body: those that the API takes and that
-// no membership carries instead.
+// Sendable lists the values that go into a body: those of fields that the API accepts and
+// that no membership sets instead.
 func (o *Object) Sendable(api API) []*Value {
 	var vs []*Value
 	for i := range o.Values {
@@ -61,7 +62,7 @@ func (o *Object) Sendable(api API) []*Value {
 	return vs
 }
 
-// ViaMembership reports whether the field is made true by a membership instead of by a body.
+// ViaMembership reports whether a membership sets the field, not a body.
 func (k *Kind) ViaMembership(f *Field, api API) bool {
 	if !f.IsRef() {
 		return false
@@ -74,9 +75,9 @@ func (k *Kind) ViaMembership(f *Field, api API) bool {
 	return offered
 }
 
-// Body is the JSON object of the values, in their order, with extra texts after
-// them. A reference for which id knows no ID is left out of a list; a single one
-// leaves its field out.
+// Body is the JSON object of the values, in their order, followed by extra texts. A
+// reference without an ID is left out of a list; a field with only such a reference is
+// left out.
 func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -93,8 +94,8 @@ func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []by
 		if d == NewerNames && v.Field.AltAPIName != "" {
 			name = v.Field.AltAPIName
 		}
-		if wire, ok := v.encoded(name, id); ok {
-			put(name, wire)
+		if value, ok := v.encoded(name, id); ok {
+			put(name, value)
 		}
 	}
 	for _, e := range extra {
@@ -104,7 +105,7 @@ func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []by
 	return b.Bytes()
 }
 
-// encoded is the value as it stands in a body under the given name.
+// encoded is the value in a body under the given name; false = the field is left out.
 func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	f := v.Field
 	switch {
@@ -122,7 +123,7 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		ref, ok := id(f, &v.Refs[0])
 		return ref, ok
 	case f.Rich():
-		return shown(v.HTML()), true
+		return visible(v.HTML()), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
 	case f.EnumAsIndex:
@@ -134,23 +135,23 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	}
 }
 
-// shown is an HTML text as it is sent: the service refuses one that shows nothing, such as a comment.
-func shown(text string) string {
+// visible is an HTML text as it is sent: the service refuses one without visible content, such as a comment.
+func visible(text string) string {
 	if markup.Empty(text) {
 		return markup.Nothing
 	}
 	return text
 }
 
-// text is a text as it is sent: one that may be an ID is, like all IDs, in lower case.
-func (f *Field) text(given string) string {
-	if f.Pattern != "" && IsID(given) {
-		return LowerID(given)
+// text is a text as it is sent: one that may be an ID is in lower case, like all IDs.
+func (f *Field) text(written string) string {
+	if f.Pattern != "" && IsID(written) {
+		return LowerID(written)
 	}
-	return given
+	return written
 }
 
-// cleared is what empties the field.
+// cleared is the value that empties the field.
 func (f *Field) cleared() any {
 	switch f.Clear {
 	case ClearParagraph:
@@ -164,7 +165,7 @@ func (f *Field) cleared() any {
 	}
 }
 
-// plainHTML shows a plain text as HTML, a paragraph for each block of lines.
+// plainHTML is a plain text as HTML, with a paragraph for each block of lines.
 func plainHTML(text string) string {
 	var b strings.Builder
 	for p := range strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n\n") {

@@ -15,11 +15,11 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// IDResolver finds the service's ID of what a reference names; ok is false while it has none.
+// IDResolver finds the service's ID of a reference's target; ok is false while it has none.
 type IDResolver func(f *Field, r *Reference) (id string, ok bool)
 
-// Desired is the canonical form of what the manifest gives for a field. ok is
-// false while a thing that it names has no ID.
+// Desired is the canonical form of a value in the manifest. ok is false while an object
+// that it refers to has no ID.
 func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	switch {
 	case v.Field.IsRef():
@@ -41,8 +41,8 @@ func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	}
 }
 
-// ObservedIn is the canonical form of what a record shows for the field. known is
-// false where the record does not show it.
+// ObservedIn is the canonical form of the field's value in a row. known is false where the
+// row does not show it.
 func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	name, raw, ok := row.shown(f)
 	if !ok || f.WriteOnly {
@@ -96,7 +96,7 @@ func joinIDs(ids []string) string {
 	return strings.Join(slices.Compact(ids), ",")
 }
 
-// canonical brings a text to the form in which two values of the field are compared.
+// canonical is the form of a text in which two values of the field are compared.
 func (f *Field) canonical(text string) string {
 	switch f.Type {
 	case Markdown, HTML, File:
@@ -124,7 +124,7 @@ func (f *Field) canonical(text string) string {
 	}
 }
 
-// decimal is a number in digits, where they are finite.
+// decimal is a number in digits, or as a fraction where they do not end.
 func decimal(r *big.Rat) string {
 	const most = 40
 	if r.IsInt() {
@@ -137,8 +137,8 @@ func decimal(r *big.Rat) string {
 	return text
 }
 
-// InZone is the record with the moments of its dates as days in a time zone, the
-// one of the project. Without a zone the moments stay, see day.
+// InZone replaces the times in a row's date fields by days in a time zone, that of the
+// project. Without a zone it changes nothing, see day.
 func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	if k.ClosedAfter == "" || zone == nil || row == nil {
 		return row
@@ -155,18 +155,19 @@ func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	return local
 }
 
-// day is the day that a text means where the time zone is not known. Of a cycle's days the service makes moments: the
-// first second of the first, the last minute of the last, where the project is.
+// day is the day of a time in an unknown time zone. The service stores the days of a cycle
+// as times in the project's zone: the first second of the first day, the last minute of
+// the last.
 func day(text string) string {
 	if len(text) <= 10 || text[10] != 'T' && text[10] != ' ' {
 		return text
 	}
-	const quarter = 15 * time.Minute // no time zone is shifted by less
+	const quarter = 15 * time.Minute // every time zone is shifted by a multiple of it
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return text[:10]
 	}
-	midnight := func(t time.Time) time.Time { // people live from ten hours behind UTC to thirteen ahead
+	midnight := func(t time.Time) time.Time { // zones reach from ten hours behind UTC to thirteen ahead
 		return t.UTC().Add(90 * time.Minute).Round(24 * time.Hour)
 	}
 	first, last := t.Add(-time.Second), t.Add(time.Minute)
@@ -180,7 +181,7 @@ func day(text string) string {
 	}
 }
 
-// canonicalJSON sorts the keys and drops the white space of a JSON text.
+// canonicalJSON is a JSON text with sorted keys and without white space.
 func canonicalJSON(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -197,11 +198,11 @@ func canonicalJSON(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// PlainText is a rich text as people read it, without its markup.
+// PlainText is a rich text without its markup.
 func PlainText(html string) string { return markup.Text(html) }
 
-// Digest is what the state file keeps of a canonical value: the value itself
-// if it is short, else a SHA-256 of it.
+// Digest is a canonical value as the state file keeps it: the value itself if it is short,
+// else its SHA-256.
 func Digest(canonical string) string {
 	const short = 64
 	if len(canonical) <= short {

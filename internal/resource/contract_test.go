@@ -27,9 +27,9 @@ func table(t *testing.T, file string) [][]string {
 	return rows[1:]
 }
 
-// TestDocumentedOperations holds the operations that are gathered from the
+// TestTheDocumentedOperationsAreThoseOfTheContract holds the operations that are gathered from the
 // descriptors against the two tables of the contract, row for row.
-func TestDocumentedOperations(t *testing.T) {
+func TestTheDocumentedOperationsAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	type row struct{ number, method, path, success, scope string }
 	var want, got []row
@@ -77,8 +77,8 @@ func TestQueriesAndBodiesAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-// TestDocumentedFields holds the fields that are marked as documented against part 2 of the contract.
-func TestDocumentedFields(t *testing.T) {
+// TestTheDocumentedFieldsAreThoseOfTheContract holds the fields that are marked as documented against part 2 of the contract.
+func TestTheDocumentedFieldsAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	types := map[resource.Type]string{
 		resource.RefSet: "string[]", resource.JSON: "object", resource.Number: "number",
@@ -117,9 +117,9 @@ func TestDocumentedFields(t *testing.T) {
 	}
 }
 
-// TestWiderOperations holds every other operation against the service's public
+// TestTheWiderOperationsAreThoseOfTheService holds every other operation against the service's public
 // reference. Only the names of path parameters may differ.
-func TestWiderOperations(t *testing.T) {
+func TestTheWiderOperationsAreThoseOfTheService(t *testing.T) {
 	t.Parallel()
 	have := map[string]bool{}
 	for _, r := range table(t, "testdata/wider_operations.tsv") {

@@ -1,15 +1,15 @@
-// Package resource says what kinds of thing exist on the service, and nothing else does.
+// Package resource describes the kinds of objects on the service. It is the only place
+// that does.
 //
-// Each kind (project, work item, link, cycle membership, ...) is described once,
-// in its own file, by a [Kind]: its fields, what it lives in, by what it is
-// recognised, and the [Operation]s that the service offers on it. From that one
-// description follow the JSON Schema, decoding and reference checks, the order
-// of steps, the comparison of values, the HTTP calls, the scope named when the
-// service answers 403, and the reference pages. Adding a kind adds a file and
-// its tests, and touches nothing else.
+// Each kind (project, work item, link, cycle membership, ...) is described once, in its
+// own file, by a [Kind]: its fields, its parent, its natural key, and the [Operation]s
+// that the service offers on it. The JSON Schema, decoding, reference checks, the order
+// of steps, the comparison of values, the HTTP calls, the scope in the message of a 403
+// and the reference pages all follow from that description. Adding a kind adds a file
+// and its tests, and touches nothing else.
 //
-// The package also holds the [Object]: one thing as a manifest wants it, and the
-// canonical form in which a wanted and a found value are compared.
+// The package also holds the [Object], which is one desired object of a manifest, and the
+// canonical form in which desired and observed values are compared.
 //
 // It must not know YAML, HTTP, files, or the clock.
 //

@@ -5,21 +5,21 @@ import (
 	"encoding/hex"
 )
 
-// ExternalSource is the external_source of everything that planform creates where the wider API is there.
+// ExternalSource is the external_source of every object that planform creates through the wider API.
 const ExternalSource = "planform"
 
-// ExternalID is the external_id of a thing: the same for the same workspace, kind and key, for ever.
+// ExternalID is the external_id of an object. The same workspace and address always give the same one.
 func ExternalID(workspaceSlug string, a Address) string {
 	const longest = 255 // the service's limit
-	mark := workspaceSlug + "/" + string(a)
-	if len(mark) <= longest {
-		return mark
+	id := workspaceSlug + "/" + string(a)
+	if len(id) <= longest {
+		return id
 	}
-	sum := sha256.Sum256([]byte(mark))
+	sum := sha256.Sum256([]byte(id))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// HasExternalID reports whether the record carries that mark.
-func (r Row) HasExternalID(mark string) bool {
-	return r["external_source"] == ExternalSource && r["external_id"] == mark
+// HasExternalID reports whether planform created the object under that external ID.
+func (r Row) HasExternalID(id string) bool {
+	return r["external_source"] == ExternalSource && r["external_id"] == id
 }

@@ -2,12 +2,12 @@ package resource
 
 import "regexp"
 
-// Type is what a field holds.
+// Type is the type of a field's values.
 type Type int
 
 // The types. Text is one line; LongText is plain text of any length; Markdown
 // is rendered to HTML before it is sent; File names a Markdown or HTML file
-// below the manifest's folder; JSON is an object that is passed on as it is.
+// below the manifest's folder; JSON is an object that is sent as written.
 const (
 	Text Type = iota
 	LongText
@@ -25,7 +25,7 @@ const (
 	RefSet
 )
 
-// Clear says how a field of a thing that exists is emptied.
+// Clear is the way to empty a field of an existing object.
 type Clear int
 
 // ClearNever: the service cannot. ClearNull sends null, ClearEmpty "", ClearParagraph an
@@ -52,7 +52,7 @@ type Field struct {
 	Required  bool     // every create sends it
 	Immutable bool     // no update takes it
 	WriteOnly bool     // no response shows it: it is compared with the state only
-	// Documented is set where the contract names the field for creating or updating.
+	// Documented is set where the contract lists the field for creating or updating.
 	Documented bool
 	Clear      Clear
 	MaxLength  int    // in characters; 0 = no limit known
@@ -62,8 +62,8 @@ type Field struct {
 	NotBefore  string // for Date: the field whose date is the earliest this one may have
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	Initial string
-	// Default is what every edition of the service gives a new object where nothing is
-	// sent; "" = nothing, and false for a Boolean.
+	// Default is the value that every edition of the service gives a new object if none is
+	// sent; "" = none, and false for a Boolean.
 	Default string
 	// SetAfterCreate is set where a create does not take the field: an update right after it does.
 	SetAfterCreate bool
@@ -94,7 +94,7 @@ type TextRules struct {
 	Zone       bool     // a name of the tz database
 }
 
-// RefRules say how a Ref or RefSet finds its target, and what the service expects of it.
+// RefRules say how a Ref or RefSet finds its target, and what the service requires of it.
 type RefRules struct {
 	// LiteralPattern is the form of texts that the documented operations take as they
 	// are, such as estimate points; "" = none.
@@ -149,8 +149,8 @@ func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.T
 // Me names the user that the credential belongs to.
 const Me = "me"
 
-// Literal is what can be sent for a reference without a look-up: its ID, or with the
-// documented operations a text of the field's LiteralPattern; "" = it is a name.
+// Literal is the text that is sent for a reference without a look-up: its ID, or with the
+// documented operations a text of the field's LiteralPattern; "" = the reference is a name.
 func (f *Field) Literal(api API, r *Reference) string {
 	if r.ID == "" && api == Documented && f.literal != nil && f.literal.MatchString(r.Text) {
 		return r.Text

@@ -19,7 +19,7 @@ type Kind struct {
 
 	Fields     []Field
 	KeyFrom    []string // fields that give the default key, the first one written wins; see [Kind.DefaultKey]
-	NaturalKey []string // fields each of which identifies an object within its parent, such as name; empty = none
+	NaturalKey []string // fields that each identify an object within its parent, such as name; empty = none
 	// AdoptOnRequestOnly is set where two objects may share the natural key: only
 	// --adopt-by-name adopts by it.
 	AdoptOnRequestOnly bool
@@ -54,14 +54,14 @@ type Lifecycle struct {
 
 // Listing is what else there is to know about reading objects of a kind.
 type Listing struct {
-	// ViaSingleton is the kind of which each parent has one object, whose ID is in the
-	// list's path, such as the estimate of a project; "" = none.
+	// ViaSingleton is a kind with one object in each parent, whose ID is part of the list's
+	// path, such as the estimate of a project; "" = none.
 	ViaSingleton string
 	// CountedAs is the name of the kind's number in the parent's Summary, which includes
 	// objects that no list shows; "" = none.
 	CountedAs string
-	// Unmanaged is what the service keeps with an object and no manifest can hold,
-	// one request each, such as attachments.
+	// Unmanaged are the contents of an object that no manifest can hold, such as
+	// attachments. Each takes a request of its own.
 	Unmanaged []string
 }
 
@@ -69,7 +69,7 @@ type Listing struct {
 // WEB for a project and WEB-7 for a work item.
 type Identifier struct {
 	Pattern string // regular expression, anchored
-	APIName string // field of a response that shows it; "" = built from project identifier and sequence_id
+	APIName string // field of a response that holds it; "" = built from project identifier and sequence_id
 	Doc     string
 }
 
@@ -116,7 +116,7 @@ func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) 
 			continue
 		}
 		if fd, found := k.Field(f); found && fd.Type == URL {
-			return t, true // a link is told from its neighbours by its exact URL
+			return t, true // the exact URL distinguishes a link from others
 		}
 		if s := Slug(t); s != "" {
 			return s, true

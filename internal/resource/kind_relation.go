@@ -7,7 +7,7 @@ func init() {
 	relations("relates_to", "relates_to")
 }
 
-// relations registers that work items stand in one relation; inverse is its name as the other items see it.
+// relations registers one relation between work items; inverse is its name on the other side.
 func relations(name, inverse string) {
 	const path = workspace + "projects/{project_id}/work-items/{work_item_id}/relations/"
 	register(Kind{

@@ -30,7 +30,7 @@ func ancestors(k *resource.Kind) []*resource.Kind {
 	return up
 }
 
-func TestKindsComeAfterWhatTheyNeed(t *testing.T) {
+func TestKindsComeAfterTheirDependencies(t *testing.T) {
 	t.Parallel()
 	ranks := map[int]string{}
 	for _, k := range resource.Kinds() {
@@ -56,7 +56,7 @@ func TestKindsComeAfterWhatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestEveryFieldIsWhole(t *testing.T) {
+func TestEveryFieldIsFullyDescribed(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, k *resource.Kind) {
 		t.Helper()
@@ -107,10 +107,10 @@ func TestEveryFieldIsWhole(t *testing.T) {
 			}
 			to, ok := resource.Lookup(f.Ref)
 			if !ok {
-				t.Errorf("%s names things of an unknown kind", f.Name)
+				t.Errorf("%s names objects of an unknown kind", f.Name)
 				continue
 			}
-			// What is named is looked up in something that the thing itself lives in.
+			// What is named is looked up in one of the ancestors.
 			if to.Parent != "" && !f.CrossProject && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == to.Parent }) {
 				t.Errorf("%s names a %s, which lives in a %s", f.Name, to.Name, to.Parent)
 			}
@@ -138,7 +138,7 @@ func anchored(t *testing.T, pattern string) {
 	}
 }
 
-func TestEveryKindIsWhole(t *testing.T) {
+func TestEveryKindIsFullyDescribed(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, k *resource.Kind) {
 		t.Helper()
@@ -151,11 +151,11 @@ func TestEveryKindIsWhole(t *testing.T) {
 		}
 		for _, name := range slices.Concat(k.KeyFrom, k.NaturalKey) {
 			if !isText(name) {
-				t.Errorf("%s is no text that a thing is known by", name)
+				t.Errorf("%s is no text that identifies an object", name)
 			}
 		}
 		if k.Section != "" && (k.Example == "" || len(k.KeyFrom) == 0 && len(k.NaturalKey) > 0) {
-			t.Error("a manifest lists such things and needs an example and a key")
+			t.Error("a manifest lists such objects and needs an example and a key")
 		}
 		if len(k.Predefined) > 0 && (len(k.NaturalKey) == 0 || k.Parent == "") {
 			t.Error("what a parent has from the start is known by a name")
@@ -223,7 +223,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 	})
 }
 
-func TestEveryMembershipIsWhole(t *testing.T) {
+func TestEveryMembershipIsFullyDescribed(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Memberships() {
 		m := k.Membership
@@ -256,7 +256,7 @@ func TestEveryMembershipIsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatCarriesAField(t *testing.T) {
+func TestAFieldIsSentInABodyOrSetByAMembership(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		kind, field string

@@ -7,44 +7,44 @@ import (
 	"strconv"
 )
 
-// Membership says that things of one kind belong to a container of another. Its
-// members are written as a field either of the container or of the member.
+// Membership describes the members of a container: objects of one kind that belong to an
+// object of another. The manifest lists them in a field of the container or of the member.
 type Membership struct {
 	Container string // kind, such as cycle
 	Member    string // kind, such as work_item
 	On        string // kind whose field declares it: Container or Member
 	Field     string // that field, such as cycle or projects
 	Body      string // name of the ID list in the request, such as issues
-	IDField   string // field of a row of the member list that holds the member's ID
-	Fields    string // of a row of the member list that anybody looks at, with commas between; "" = all
-	Batch     int    // members sent in one request at most
-	// ExtraBody is what an adding request says besides the members, such as the type of a relation.
+	IDField   string // field of the member's ID in a row of the member list
+	Fields    string // fields of such a row that planform needs, separated by commas; "" = all
+	Batch     int    // largest number of members in one request
+	// ExtraBody are fields of an adding request besides the members, such as the type of a relation.
 	ExtraBody [][2]string
-	// ResultKey is the field of the member list's answer that holds the rows, where the answer is an object of several lists.
+	// ResultKey is the field that holds the rows where the answer is an object of several lists.
 	ResultKey string
-	// Inverse is the membership that says the same from the member's side, such as
-	// that of blocked_by for blocking; "" = none. What one of them says is not added by the other.
+	// Inverse is the membership that declares the same relation from the other side, such as
+	// that of blocked_by for blocking; "" = none. A relation declared on both sides is added once.
 	Inverse   string
 	Exclusive bool // a member is in one container at most: adding it to another moves it
-	// Attribute is what the membership says of its member besides who it is; nil = nothing.
+	// Attribute is a property of each member, such as the role in a project; nil = none.
 	Attribute *Attribute
 }
 
-// Attribute is something that a membership says of its member, such as the role in
-// a project. A manifest that says it writes a mapping instead of a text, such as
+// Attribute is a property that a membership has for each member, such as the role in a
+// project. To set it, a manifest writes a mapping instead of a text, such as
 // {user: gus@example.com, role: guest}.
 type Attribute struct {
 	Name   string   // in the manifest, in bodies and in answers
 	Member string   // the property beside it that names the member
-	Values []string // what it can be, the least first
-	Codes  []int    // what the service calls each of them
-	// Default is what a new member gets where the manifest does not say; but never
-	// more than the member has itself under that name.
+	Values []string // in ascending order
+	Codes  []int    // the service's number for each value
+	// Default is the value of a new member where the manifest gives none, or the member's
+	// own value of the same name if that is lower.
 	Default string
 	Doc     string
 }
 
-// Shown is the value that a row shows; "" = it shows none.
+// Shown is the value in a row; "" = none.
 func (a *Attribute) Shown(row Row) string {
 	text := fmt.Sprint(row[a.Name])
 	for i, code := range a.Codes {
@@ -55,8 +55,8 @@ func (a *Attribute) Shown(row Row) string {
 	return ""
 }
 
-// DefaultFor is what a new member gets where the manifest does not say, given what
-// the member has itself; "" = that is not known.
+// DefaultFor is the value of a new member where the manifest gives none. own is the member's
+// own value of the same name; "" = not known.
 func (a *Attribute) DefaultFor(own string) string {
 	if i := slices.Index(a.Values, own); i >= 0 && i < slices.Index(a.Values, a.Default) {
 		return own
@@ -64,22 +64,22 @@ func (a *Attribute) DefaultFor(own string) string {
 	return a.Default
 }
 
-// code is what the service calls a value.
+// code is the service's number for a value.
 func (a *Attribute) code(value string) int {
 	return a.Codes[max(0, slices.Index(a.Values, value))]
 }
 
-// Body is a request that gives the member of a membership a value.
+// Body is the body of a request that sets the value of a member.
 func (a *Attribute) Body(value string) []byte {
 	return fmt.Appendf(nil, `{%q:%d}`, a.Name, a.code(value))
 }
 
-// NeedsExplicitMove reports whether a member is wanted in one container, which its field
-// names, but stays in the former one until a request takes it out.
+// NeedsExplicitMove reports whether a member whose field names another container stays in
+// the former one until a request removes it.
 func (m *Membership) NeedsExplicitMove() bool { return !m.Exclusive && m.On != m.Container }
 
-// Plural names the members, as in add 3 work items; where they are of the
-// container's own kind, by the field, as in add 3 blocking.
+// Plural is the word for the members, as in "add 3 work_items"; for members of the
+// container's own kind it is the field, as in "add 3 blocking".
 func (m *Membership) Plural() string {
 	if m.Member == m.Container {
 		return m.Field
@@ -87,14 +87,14 @@ func (m *Membership) Plural() string {
 	return m.Member + "s"
 }
 
-// Path is where a manifest says who the members are, such as relations.blocking.
+// Path is the path of the declaring field in a manifest, such as relations.blocking.
 func (m *Membership) Path() string {
 	f, _ := MustLookup(m.On).Field(m.Field)
 	return f.Path()
 }
 
-// MemberID is the ID of the member that a row of the member list stands for. Where the row
-// is the membership itself, it shows the member under the name of its kind.
+// MemberID is the ID of the member in a row of the member list. A row that is the membership
+// itself holds the member under the name of its kind.
 func (m *Membership) MemberID(row Row) string {
 	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
 		return id
@@ -103,9 +103,9 @@ func (m *Membership) MemberID(row Row) string {
 	return LowerID(id)
 }
 
-// IDs is the body of an operation on members: a list of their IDs or, where it
-// takes a single one, that, and what the membership always says; with the value of
-// its attribute, if it has one and that is said.
+// IDs is the body of an operation on members: the list of their IDs, or the only ID where
+// the operation takes one. A body that adds members also has the ExtraBody and, unless
+// value is "", the attribute.
 func (m *Membership) IDs(o *Operation, ids []string, value string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')

@@ -8,52 +8,50 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// Object is one thing as the manifest wants it. Only fields that were written
-// have a value.
+// Object is one desired object of a manifest. Only written fields have a value.
 type Object struct {
 	Kind       *Kind
 	Address    Address
 	Key        string
-	Parent     *Object  // what it lives in; nil = the workspace
+	Parent     *Object  // nil = the workspace
 	ID         string   // the service's ID where the manifest gives it, in lower case
 	Identifier string   // the readable identifier where the manifest gives it
-	Source     *Source  // what ID and Identifier belong to; nil = where the manifest goes
-	Origin     string   // ID or identifier in the source, where that is another one
-	Previously []string // keys that the thing had before
-	Protect    *bool    // whether it is never to be deleted; nil = as it was said last
-	NoCreate   bool     // the thing is to be there already
+	Source     *Source  // the workspace of ID and Identifier; nil = the manifest's target
+	Origin     string   // ID or identifier in the source, if that is another workspace
+	Previously []string // former keys
+	Protect    *bool    // true = never to be deleted; nil = as in the state
+	NoCreate   bool     // the object must exist already
 	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
-	Files      []string // the manifests that it stands in, sorted
-	Outer      *Object  // the thing of the same kind inside which it is written, or nil
-	Index      int      // its place in the list that it is written in
+	Files      []string // the manifests that hold it, sorted
+	Outer      *Object  // the object of the same kind in which it is written, or nil
+	Index      int      // its index in the list that holds it
 	Omitted    []Omission
 }
 
-// Value is what a manifest gives for one field.
+// Value is the value of one field in a manifest.
 type Value struct {
 	Field    *Field
-	Text     string // the text as written; for File the file's content; for JSON that
+	Text     string // as written; for File the content of the file; for JSON its text
 	Null     bool   // written as null, or as an empty text or list: the field is to be cleared
 	HTMLFile bool   // for File: the content is HTML already
 	Refs     []Reference
 	Position diag.Position
 }
 
-// Reference names another thing: one of the manifest, or one of the service by ID or name.
+// Reference names another object: one of the manifest, or one of the service by ID or name.
 type Reference struct {
 	Text   string  // as written
-	Target *Object // the thing of the manifest that it names; nil = one of the service
+	Target *Object // the object of the manifest; nil = one of the service
 	ID     string  // the service's ID if the text is one, in lower case
-	Source *Source // what the ID or a readable identifier belongs to; nil = where the manifest goes
-	// Attribute is what the manifest says of the member of a membership that has an
-	// attribute, such as its role; "" = nothing.
+	Source *Source // the workspace of an ID or readable identifier; nil = the manifest's target
+	// Attribute is the value of a membership's attribute in the manifest, such as a role; "" = none.
 	Attribute string
 	Position  diag.Position
 }
 
-// Protected reports whether the thing is never to be deleted, where the manifest
-// does not say with what it said last.
+// Protected reports whether the object is never to be deleted. last decides where the
+// manifest does not say.
 func (o *Object) Protected(last bool) bool {
 	if o.Protect == nil {
 		return last
@@ -61,7 +59,7 @@ func (o *Object) Protected(last bool) bool {
 	return *o.Protect
 }
 
-// Value returns what is given for the field of that name.
+// Value returns the value of the field of that name.
 func (o *Object) Value(field string) (*Value, bool) {
 	for i := range o.Values {
 		if o.Values[i].Field.Name == field {
@@ -71,7 +69,7 @@ func (o *Object) Value(field string) (*Value, bool) {
 	return nil, false
 }
 
-// Text returns the text given for a field, or "".
+// Text returns the text of a field, or "".
 func (o *Object) Text(field string) string {
 	if v, ok := o.Value(field); ok {
 		return v.Text
@@ -79,12 +77,13 @@ func (o *Object) Text(field string) string {
 	return ""
 }
 
-// Writes reports whether a value is given for a field, or for another one that is sent under the same name.
+// Writes reports whether the object has a value for a field, or for another one that is sent under the same name.
 func (o *Object) Writes(f *Field) bool {
 	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.APIName != "" && v.Field.APIName == f.APIName })
 }
 
-// Name is what people call the thing: the text of its natural key, else its key.
+// Name is the object's name for people: the text of its natural key, else its identifier,
+// else its key.
 func (o *Object) Name() string {
 	for _, f := range o.Kind.NaturalKey {
 		if t := o.Text(f); t != "" {
@@ -125,8 +124,8 @@ func (v *Value) Stripped() []string {
 	return markup.Stripped(v.HTML())
 }
 
-// Lost names the elements and attributes of a rich field that a text which the
-// service shows does without.
+// Lost names the elements and attributes of a rich field that are missing in the text that
+// the service shows.
 func (v *Value) Lost(shown string) []string { return markup.Lost(v.HTML(), shown) }
 
 // IsID reports whether a text has the form of the service's IDs (a UUID, in either case).
@@ -150,5 +149,5 @@ func IsID(text string) bool {
 	return true
 }
 
-// LowerID is an ID as it is sent: the service misbehaves on upper case.
+// LowerID is an ID as it is sent: the service mishandles upper case.
 func LowerID(id string) string { return strings.ToLower(id) }

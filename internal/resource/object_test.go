@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-func TestObjects(t *testing.T) {
+func TestAnObjectKnowsItsAncestorsItsNameAndItsSendableValues(t *testing.T) {
 	t.Parallel()
 	project := &resource.Object{Kind: resource.MustLookup("project"), Key: "web", Identifier: "WEB"}
 	item := &resource.Object{Kind: resource.MustLookup("work_item"), Key: "pay", Parent: project, Values: []resource.Value{

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Verb is what an operation does to objects of its kind.
+// Verb is the effect of an operation on objects of its kind.
 type Verb int
 
 // The verbs. List reads all objects of the parent; Find reads one by its readable
-// identifier, Get by its ID, Self the credential's own user, ListArchived what Archive
-// took off the list, Summary counts an object's content. The member verbs belong to
-// memberships.
+// identifier, Get by its ID, Self the credential's own user; ListArchived reads the
+// archived objects, which List leaves out; Summary counts an object's content. The member
+// verbs belong to memberships.
 const (
 	Create Verb = iota
 	Update
@@ -40,18 +40,18 @@ type Operation struct {
 	ContractRow int    // row of the documented operations (1 to 20); 0 = the wider API
 	Method      string // HTTP method
 	Path        string // template below the base URL, with {parameters}
-	Success     int    // status that the contract promises; any other 2xx is taken too
-	Scope       string // what the credential must be allowed to do
+	Success     int    // status that the contract promises; any other 2xx is accepted too
+	Scope       string // scope that an access token needs
 	Query       []string
-	// Body lists what a membership operation or a documented create or update
-	// takes besides the kind's own fields; empty for the others.
+	// Body lists the fields that a membership operation, or a documented create or update,
+	// takes besides the kind's own; empty for other operations.
 	Body []string
 	// OneAtATime is set where a membership operation takes one member at a time: by its
 	// parameter in the path, or as the one text that the body's field holds.
 	OneAtATime bool
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
-	// GetCommand is the word under which the get command offers a read; "" = it does not.
+	// GetCommand is the word for a read in the get command; "" = it has none.
 	GetCommand string
 	Doc        string
 }
@@ -59,8 +59,8 @@ type Operation struct {
 // Documented reports whether the operation is one of the 20 of the contract.
 func (o *Operation) Documented() bool { return o.ContractRow > 0 }
 
-// Idempotent reports whether sending the same request twice is harmless. After a
-// create without an answer, a look at the service decides instead.
+// Idempotent reports whether sending the same request twice is harmless. After a create
+// without an answer, a look-up decides instead.
 func (o *Operation) Idempotent() bool { return o.Verb != Create }
 
 // Writes reports whether the operation changes the service.
@@ -80,7 +80,7 @@ func (o *Operation) Params() []string {
 }
 
 // Expand fills the path template. Each value is escaped as one path segment, so that no
-// value can reach another path. missing names the first parameter without a value.
+// value can reach another path. missing is the first parameter without a value, or "".
 func (o *Operation) Expand(params map[string]string) (path, missing string) {
 	var b strings.Builder
 	b.Grow(len(o.Path) + 64)
@@ -114,10 +114,10 @@ func (o *Operation) TakesOne(membership *Kind) bool {
 // String gives method and path template.
 func (o *Operation) String() string { return o.Method + " " + o.Path }
 
-// API is how much of the service may be used.
+// API is the set of operations and fields that may be used.
 type API int
 
-// Documented is the 20 operations of the contract with the documented fields; Full adds the wider API.
+// Documented is the 20 operations of the contract with their documented fields; Full adds the wider API.
 const (
 	Documented API = iota
 	Full
@@ -139,7 +139,7 @@ func (a API) String() string {
 	return "documented"
 }
 
-// Noun is what people call what may be used.
+// Noun is the name of the API in messages.
 func (a API) Noun() string {
 	if a == Full {
 		return "wider API"
@@ -156,14 +156,14 @@ func Operations() []*Operation {
 			ops = append(ops, &k.Operations[i])
 		}
 	}
-	number := func(o *Operation) int {
+	row := func(o *Operation) int {
 		if o.Documented() {
 			return o.ContractRow
 		}
 		return math.MaxInt
 	}
 	slices.SortStableFunc(ops, func(a, b *Operation) int {
-		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
+		return cmp.Or(cmp.Compare(row(a), row(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
 	})
 	return ops
 }
@@ -171,9 +171,8 @@ func Operations() []*Operation {
 // workspace is the path that every operation on a workspace begins with.
 const workspace = "/api/v1/workspaces/{workspace_slug}/"
 
-// crud builds the wider operations that most kinds have under one path, which
-// ends in a slash; param is the ID's parameter. verbs are letters: l list,
-// g get, c create, u update, d delete.
+// crud builds the wider operations of a kind below one path, which ends in a slash; param
+// is the parameter of the ID. verbs are letters: l list, g get, c create, u update, d delete.
 func crud(path, param, scope, verbs string) []Operation {
 	one := path + "{" + param + "}/"
 	all := map[rune]Operation{
@@ -194,14 +193,14 @@ func crud(path, param, scope, verbs string) []Operation {
 	return ops
 }
 
-// archiveOps builds the operations that take things of a project off their list and
-// put them back; things is their word in the path.
-func archiveOps(things, param, scope string) []Operation {
+// archiveOps builds the operations that archive and restore objects of a project; section
+// is their word in the path.
+func archiveOps(section, param, scope string) []Operation {
 	const project = workspace + "projects/{project_id}/"
 	one := "{" + param + "}/"
 	return []Operation{
-		{Verb: Archive, Method: "POST", Path: project + things + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
-		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + things + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
-		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + things + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write"},
+		{Verb: Archive, Method: "POST", Path: project + section + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
+		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + section + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
+		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + section + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write"},
 	}
 }

@@ -2,8 +2,8 @@ package resource
 
 import "sync"
 
-// Order orders kinds so that each comes after those it lives in and refers to;
-// kinds that do not depend on each other are ordered by name.
+// Order is the rank of a kind: each kind comes after those that contain it and those it
+// refers to; independent kinds are ordered by name.
 func Order(name string) int { return orders()[name] }
 
 // orders derives the order of kinds from their references, once.
@@ -31,8 +31,8 @@ var orders = sync.OnceValue(func() map[string]int {
 	return rank
 })
 
-// dependsOn lists the kinds that come before this one: what it lives in, both
-// sides of a membership, who must be a member of what, and what its fields refer to.
+// dependsOn lists the kinds that come before this one: its parent, both sides of a
+// membership, memberships that its references require, and the targets of its fields.
 func (k *Kind) dependsOn() []string {
 	var deps []string
 	if k.Parent != "" {

@@ -1,15 +1,15 @@
 package resource
 
-// Row is one record as the service shows it, numbers as json.Number.
+// Row is one object as the service returns it, with numbers as json.Number.
 type Row map[string]any
 
-// ID is the record's ID in lower case, or "".
+// ID is the object's ID in lower case, or "".
 func (r Row) ID() string {
 	s, _ := r["id"].(string)
 	return LowerID(s)
 }
 
-// Hidden says why no list of the service shows the record: archived, or a draft; "" = it is shown.
+// Hidden says why no list of the service shows the object: archived, or a draft; "" = lists show it.
 func (r Row) Hidden() string {
 	if at, _ := r["archived_at"].(string); at != "" {
 		return "archived"
@@ -20,14 +20,14 @@ func (r Row) Hidden() string {
 	return ""
 }
 
-// Shown is the raw value that the record shows for a field, under either of its names.
+// Shown is the raw value of a field, under either of its names; false = the row has none.
 func (r Row) Shown(f *Field) (any, bool) {
 	_, v, ok := r.shown(f)
 	return v, ok
 }
 
-// shown prefers the newer name: an edition that uses it may keep the older one
-// for something else (a customer request's description is an object there).
+// shown prefers the newer name: an edition that uses it may use the older one for another
+// field (a customer request's description is an object there).
 func (r Row) shown(f *Field) (name string, v any, ok bool) {
 	if f.AltAPIName != "" {
 		if v, ok = r[f.AltAPIName]; ok {
@@ -38,7 +38,7 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 	return f.APIName, v, ok
 }
 
-// rowID takes the ID out of an ID or of an expanded record.
+// rowID is the ID of a reference in a row, which is an ID or an expanded object.
 func rowID(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -35,7 +35,7 @@ func ids(_ *resource.Field, r *resource.Reference) (string, bool) {
 	return "id-of-" + r.Text, r.Text != "nobody"
 }
 
-func TestABodyHoldsWhatIsWritten(t *testing.T) {
+func TestABodyHoldsTheWrittenValues(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		values  []*resource.Value
@@ -70,8 +70,8 @@ func TestABodyHoldsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestWantedAndShownAreCompared says which wanted and shown values are the same.
-func TestWantedAndShownAreCompared(t *testing.T) {
+// TestDesiredAndObservedValuesAreComparedInCanonicalForm says which wanted and shown values are the same.
+func TestDesiredAndObservedValuesAreComparedInCanonicalForm(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		want  *resource.Value
@@ -120,7 +120,7 @@ func TestWantedAndShownAreCompared(t *testing.T) {
 	}
 }
 
-func TestWhatARecordDoesNotTell(t *testing.T) {
+func TestAFieldMissingInARowIsNotKnown(t *testing.T) {
 	t.Parallel()
 	title, _ := resource.MustLookup("customer_request").Field("description")
 	for name, tt := range map[string]struct {
@@ -160,7 +160,7 @@ func TestALongValueIsKeptAsADigest(t *testing.T) {
 	}
 }
 
-func TestWhoARowOfAMemberListStandsFor(t *testing.T) {
+func TestTheMemberIDIsFoundInEveryFormOfAMemberRow(t *testing.T) {
 	t.Parallel()
 	const user, other = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4", "641a71bb-a191-42e7-a33d-e936ee973713"
 	m := resource.MustLookup("project_member").Membership
@@ -175,7 +175,7 @@ func TestWhoARowOfAMemberListStandsFor(t *testing.T) {
 	}
 }
 
-func TestDialects(t *testing.T) {
+func TestTheFieldNamesAreRecognisedFromARow(t *testing.T) {
 	t.Parallel()
 	k := resource.MustLookup("customer_request")
 	for name, tt := range map[string]struct {

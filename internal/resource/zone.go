@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // so that time zones are known wherever planform runs
+	_ "time/tzdata" // for systems without a tz database
 
 	"github.com/planform/planform/internal/diag"
 )
@@ -23,7 +23,7 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// IsZone reports whether a text is the name of a time zone. hint says what it probably means if not.
+// IsZone reports whether a text is the name of a time zone. If not, hint is the likely one.
 func IsZone(name string) (ok bool, hint string) {
 	names := strings.Fields(zones)
 	if _, ok := slices.BinarySearch(names, name); ok {

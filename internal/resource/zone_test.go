@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestZones: each name that a manifest may use is a time zone wherever planform runs.
-func TestZones(t *testing.T) {
+// TestAZoneIsANameOfTheTZDatabaseElseTheLikelyOneIsNamed: each name that a manifest may use is a time zone wherever planform runs.
+func TestAZoneIsANameOfTheTZDatabaseElseTheLikelyOneIsNamed(t *testing.T) {
 	t.Parallel()
 	names := strings.Fields(zones)
 	if len(names) < 500 {

@@ -20,7 +20,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Config is what a [Client] needs. BaseURL, Workspace and Credential are required.
+// Config is the configuration of a [Client]. BaseURL, Workspace and Credential are required.
 type Config struct {
 	BaseURL    string // such as https://plane.example.com; may have a path
 	Workspace  string // the workspace's slug
@@ -31,22 +31,22 @@ type Config struct {
 	InsecureHTTP bool
 	// MaxPerMinute is an upper bound on requests, evenly spread; 0 = none. See [ParseRate].
 	MaxPerMinute float64
-	// Timeout is for one attempt, from connecting to the body's last byte; 0 = 60 s.
+	// Timeout bounds one attempt, from connecting to the last byte of the body; 0 = 60 s.
 	Timeout time.Duration
-	// Retries is how often a request is sent again after connection errors and 5xx; 0 = 5, negative = never.
-	// A service that answered before and cannot be reached now is tried for as long as MaxElapsed allows.
+	// Retries is the number of retries after connection errors and 5xx; 0 = 5, negative = none.
+	// A service that has answered before and cannot be reached now is tried until MaxElapsed.
 	Retries int
 	// MaxElapsed bounds the time between a request's first failure and its last
 	// attempt, and each pause that the service may ask for; 0 = 5 min.
 	MaxElapsed time.Duration
-	// MaxListBytes bounds the answers that make one list, together; 0 = 256 MiB.
+	// MaxListBytes bounds the sum of all pages of one list; 0 = 256 MiB.
 	MaxListBytes int64
 
 	// Transport replaces the client's own; nil = a tuned http.Transport.
 	Transport http.RoundTripper
-	// Log gets a debug line for each attempt: method, path, status, duration. Never headers or bodies.
+	// Log receives a debug line for each attempt: method, path, status, duration; never headers or bodies.
 	Log *slog.Logger
-	// Notify is told of waits and retries. It must not block.
+	// Notify receives waits and retries. It must not block.
 	Notify func(Event)
 }
 
@@ -74,26 +74,26 @@ type Client struct {
 	notify func(Event)
 
 	transport http.RoundTripper
-	traced    bool // the transport calls httptrace's hooks
+	traced    bool // the transport calls the hooks of httptrace
 	limit     *limiter
 	cap       *rate.Limiter // nil = none
 	buffers   sync.Pool     // of *bytes.Buffer
 
 	learned learned
 	sent    atomic.Int64
-	user    atomic.Pointer[string] // whom the credential belongs to, where it is known
+	user    atomic.Pointer[string] // the credential's user, once known
 
 	running context.Context // done when the client is stopped
 	stop    context.CancelCauseFunc
 }
 
-// learned is what a client found out about the service.
+// learned is the knowledge about the service from earlier answers.
 type learned struct {
 	mu      sync.Mutex
 	slash   map[*resource.Operation]bool // the path's trailing slash is to be toggled
-	page    map[*resource.Operation]int  // index into the page sizes that the service takes
-	slow    map[*resource.Operation]int  // rows of a page that it delivers in time
-	refused map[string]int               // the same for every list that takes the parameter, where the service named it
+	page    map[*resource.Operation]int  // index into the page sizes, of one that the service accepts
+	slow    map[*resource.Operation]int  // page size that the service delivers in time
+	refused map[string]int               // by parameter: index of the page size, for all lists, if a refusal named the parameter
 }
 
 // New checks the configuration and returns a client. It makes no request.
@@ -161,8 +161,8 @@ func (c *Client) Workspace() string { return c.workspace }
 // Redact takes the credential out of a text.
 func (c *Client) Redact(text string) string { return c.credential.redact(text) }
 
-// HideIn takes the credential out of every text of a record that is to be shown.
-func (c *Client) HideIn(row resource.Row) resource.Row {
+// RedactRow takes the credential out of every text of a row.
+func (c *Client) RedactRow(row resource.Row) resource.Row {
 	if row == nil {
 		return nil
 	}
@@ -173,10 +173,10 @@ func (c *Client) HideIn(row resource.Row) resource.Row {
 	return shown
 }
 
-// Name says whom the credential belongs to, for the messages of refusals.
+// Name sets the name of the credential's user, for the messages of refusals.
 func (c *Client) Name(user string) { c.user.Store(&user) }
 
-// owner is whom the credential belongs to, as messages have it.
+// owner is the name of the credential's user in messages, or "".
 func (c *Client) owner() string {
 	if name := c.user.Load(); name != nil && *name != "" {
 		return *name
@@ -184,17 +184,17 @@ func (c *Client) owner() string {
 	return "the credential's owner"
 }
 
-// Sent is how many requests were sent so far, each attempt counted.
+// Sent is the number of requests sent so far, with every attempt.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 
-// CloseIdle closes the connections that are kept for further requests.
+// CloseIdle closes idle connections.
 func (c *Client) CloseIdle() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// parseBase reads the base URL and refuses what would send the credential somewhere unexpected.
+// parseBase reads the base URL, and refuses one that would send the credential to an unexpected place.
 func parseBase(text string, insecure bool) (*url.URL, error) {
 	if text == "" {
 		return nil, errors.New("no base URL: set PLANE_BASE_URL or give --base-url")
@@ -229,11 +229,10 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// newTransport is http.DefaultTransport with more kept-alive connections to the
-// one host, with limits on everything that can hang, and with connections that
-// count what is written to them.
+// newTransport is http.DefaultTransport with more kept-alive connections to the one host,
+// with timeouts for every phase, and with connections that count the bytes written.
 func newTransport() *http.Transport {
-	// Over HTTP/2, net/http repeats for ever what a server declines with GOAWAY. A few requests at once gain nothing by it.
+	// Over HTTP/2, net/http repeats requests declined with GOAWAY without end, and a few concurrent requests gain nothing from it.
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}

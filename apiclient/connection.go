@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// errBroken marks a connection that failed or an answer that broke off.
+// errBroken marks a failed connection or an incomplete answer.
 var errBroken = errors.New("connection lost")
 
-// ConnectionError is a connection that failed or an answer that broke off, in
-// plain words and without what must not be shown.
+// ConnectionError is a failed connection or an incomplete answer, in plain words and
+// without the credential.
 type ConnectionError struct {
 	Reason string
 	Advice string // the next step
 
-	address string // that could not be connected to; "" = the connection was there
+	address string // the base URL, if no connection could be made; "" = there was one
 	cause   error
 }
 
@@ -39,11 +39,11 @@ func (e *ConnectionError) Error() string {
 // Hint is the next step.
 func (e *ConnectionError) Hint() string { return e.Advice }
 
-// Unwrap gives what the connection said.
+// Unwrap returns the error of the connection.
 func (e *ConnectionError) Unwrap() []error { return []error{errBroken, e.cause} }
 
-// transportError explains why no answer could be read. The caller's context wins
-// over whatever the connection says.
+// transportError explains why no answer could be read. The error of the caller's context
+// takes precedence over that of the connection.
 func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	if ctx.Err() != nil {
 		return contextError(ctx)
@@ -65,7 +65,7 @@ func (c *Client) transportError(ctx, limited context.Context, err error) error {
 
 const moreTime = "check the address, the network, firewall and proxy, or give it more time with --timeout"
 
-// noAnswer explains why there was no answer, and whether there was a connection.
+// noAnswer explains why there was no answer, and reports whether there was a connection.
 func noAnswer(scheme string, err error) (reason, advice string, connected bool) {
 	if reason, advice, ok := certificate(err); ok {
 		return reason, advice, false
@@ -105,7 +105,7 @@ func noAnswer(scheme string, err error) (reason, advice string, connected bool) 
 	}
 }
 
-// cause is the reason alone: system calls, packages and addresses of sockets tell users nothing.
+// cause is the reason alone, without system calls, packages and socket addresses.
 func cause(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
@@ -116,7 +116,7 @@ func cause(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "net/"), "http: ")
 }
 
-// certificate explains what is wrong with the service's certificate, if that it is.
+// certificate explains an error of the service's certificate, if it is one.
 func certificate(err error) (reason, advice string, ok bool) {
 	var (
 		authority x509.UnknownAuthorityError
@@ -139,7 +139,7 @@ func certificate(err error) (reason, advice string, ok bool) {
 	}
 }
 
-// clean takes the secret out of an error that could quote it.
+// clean redacts an error that may quote the secret.
 func (c *Client) clean(err error) error {
 	text := err.Error()
 	hidden := c.credential.redact(text)
@@ -149,18 +149,18 @@ func (c *Client) clean(err error) error {
 	return errors.New(oneLine(hidden, maxTextRunes))
 }
 
-// neverDialled reports whether an error of a foreign transport is certain to be
-// from before there was a connection.
+// neverDialled reports whether an error of a foreign transport certainly comes from before
+// there was a connection.
 func neverDialled(err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns)
 }
 
-// permanent reports whether a connection will not do better next time.
+// permanent reports whether a retry of the connection would fail in the same way.
 func permanent(err error) bool {
 	if !errors.Is(err, errBroken) {
-		return true // of our own making
+		return true // the transport's own refusal
 	}
 	var (
 		dns       *net.DNSError

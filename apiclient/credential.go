@@ -12,18 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// redacted stands wherever a secret would.
+// redacted replaces a secret in texts.
 const redacted = "[redacted]"
 
-// Credential is an API key or a bearer token: exactly one of the two. It can be
-// handed on but neither printed nor marshalled; the secret sits in a closure, where
-// reflection does not reach it.
+// Credential is an API key or a bearer token. It can be passed on but neither printed nor
+// marshalled: the secret is in a closure, out of reach of reflection.
 type Credential struct {
 	bearer bool
 	secret func() string
 }
 
-// APIKey is the credential for the X-API-Key header. White space around it, such as a file's line end, is dropped.
+// APIKey is the credential for the X-API-Key header. White space around it, such as the end of a line, is dropped.
 func APIKey(key string) Credential { return credential(key, false) }
 
 // Bearer is the credential for the Authorization header: an OAuth access token, without the word Bearer.
@@ -64,7 +63,7 @@ func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) 
 // MarshalText hides the secret, in JSON too.
 func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Validate reports what keeps the credential from being sent, without showing any of it.
+// Validate says why the credential cannot be sent, without showing any part of it; nil = it can.
 func (c Credential) Validate() error {
 	if c.IsZero() {
 		return errors.New("no credential: set PLANE_API_KEY or PLANE_ACCESS_TOKEN, or give --api-key-file")
@@ -86,7 +85,7 @@ func (c Credential) Validate() error {
 	return nil
 }
 
-// set puts the credential into the header.
+// set adds the credential to the header.
 func (c Credential) set(h http.Header) {
 	if c.bearer {
 		h["Authorization"] = []string{"Bearer " + c.secret()}
@@ -95,10 +94,10 @@ func (c Credential) set(h http.Header) {
 	h["X-Api-Key"] = []string{c.secret()}
 }
 
-// redact takes the secret out of a text that came from elsewhere, such as a service that echoes headers: also where it is
-// written in other letters, percent-encoded, or with white space and characters that do not show in it.
+// redact removes the secret from a text of others, such as a service that echoes headers. It finds the secret in other
+// case, percent-encoded, and with white space or invisible characters in it.
 func (c Credential) redact(text string) string {
-	const shortest, distinctive = 4, 8 // shorter ones would be found in ordinary words
+	const shortest, distinctive = 4, 8 // shorter secrets occur in ordinary words
 	if c.IsZero() || len(c.secret()) < shortest {
 		return text
 	}
@@ -123,10 +122,10 @@ func (c Credential) redact(text string) string {
 	return b.String() + text[written:]
 }
 
-// place is where a character stands in a text.
+// place is the range of a character in a text.
 type place struct{ start, end int }
 
-// folded is what [Credential.redact] compares of a text, with the place of each byte.
+// folded is the form of a text that [Credential.redact] compares, with the place of each byte.
 func folded(text string) (plain string, places []place) {
 	b := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

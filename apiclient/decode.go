@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxDepth  = 500       // of nesting; descriptions in JSON reach some dozens
-	maxValues = 4_000_000 // of one answer; each costs far more memory than it has bytes
+	maxDepth  = 500       // of nesting; descriptions in JSON reach a few dozen
+	maxValues = 4_000_000 // in one answer; each takes far more memory than bytes
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 	errEmpty    = errors.New("the answer is empty")
 )
 
-// readBody reads an answer of at most limit bytes into a buffer of the client's.
+// readBody reads an answer of at most limit bytes into a buffer of the client.
 func readBody(buf *bytes.Buffer, body io.Reader, limit int64) error {
 	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
 	if n > limit {
@@ -31,7 +31,7 @@ func readBody(buf *bytes.Buffer, body io.Reader, limit int64) error {
 	return err //nolint:wrapcheck // judged and wrapped by the caller
 }
 
-// decode reads a JSON text that is all of the answer. Numbers stay as they were written.
+// decode reads an answer that is one JSON text. Numbers become json.Number.
 func decode(contentType string, body []byte) (any, error) {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) == 0 {
@@ -61,7 +61,7 @@ func decode(contentType string, body []byte) (any, error) {
 	return v, nil
 }
 
-// measure tells how deep brackets are nested outside of strings, and about how many values there are.
+// measure is the nesting depth of a JSON text and the approximate number of its values.
 func measure(body []byte) (deepest, values int) {
 	depth := 0
 	for i := 0; i < len(body); i++ {
@@ -81,7 +81,7 @@ func measure(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// stringEnd is the position of the quote that ends the string which begins at i.
+// stringEnd is the position of the closing quote of the string that begins at i.
 func stringEnd(body []byte, i int) int {
 	for i < len(body) {
 		n := bytes.IndexByte(body[i:], '"')
@@ -101,7 +101,7 @@ func stringEnd(body []byte, i int) int {
 	return i
 }
 
-// rowsOf takes a JSON array for a list of records.
+// rowsOf converts a JSON array to rows.
 func rowsOf(list []any) ([]resource.Row, error) {
 	rows := make([]resource.Row, len(list))
 	for i, e := range list {

@@ -15,18 +15,18 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Response is the answer to a request that succeeded.
+// Response is the answer to a successful request.
 type Response struct {
 	Status int
 	Row    resource.Row   // of an answer that is an object; nil for an empty one
 	Rows   []resource.Row // of an answer that is a bare array
 	Head   Headers
-	// Redirected is set where the service wanted the path with the slash at its end
-	// that it lacked, or without the one that it had.
+	// Redirected is set where the service expects the path with, or without, a trailing
+	// slash, other than the operation has it.
 	Redirected bool
 }
 
-// answer is a success before anybody looked at what it says.
+// answer is a 2xx whose content has not been checked yet.
 type answer struct {
 	status   int
 	value    any   // nil = the body is empty
@@ -37,8 +37,8 @@ type answer struct {
 	redirected bool
 }
 
-// Do makes one call. Every 2xx that makes sense is a success. Any failure after
-// the request was found to be in order is an [*Error].
+// Do makes one call. Every 2xx with a valid body is a success. Every failure of a valid
+// request is an [*Error]; an invalid one is not sent.
 func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	call, err := c.prepare(req)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	return resp, nil
 }
 
-// Read makes a read by its expanded path: of a list all rows, of a record that
-// one, and of an answer that holds several lists that. The query may be nil. Where it asks for only some fields, such as
-// fields=id,name without spaces, a list needs the id among them to tell its rows apart.
+// Read makes a read by its expanded path. The rows are all of a list, or the only one of an
+// object or of an answer that holds several lists. The query may be nil. If it asks for
+// some fields only, such as fields=id,name, a list needs the id to tell its rows apart.
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
@@ -91,7 +91,7 @@ func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait 
 	c.sent.Add(1)
 	start := time.Now()
 	a, status, err := c.exchange(ctx, call, toggled, s)
-	s.drop() // if no answer came
+	s.drop() // has no effect after an answer
 	if c.log.Enabled(ctx, slog.LevelDebug) {
 		c.logAttempt(ctx, call, status, time.Since(start), err)
 	}
@@ -130,7 +130,7 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 		resp.Body = http.NoBody
 	}
 	defer func() { _ = resp.Body.Close() }()
-	// Not every body hears of the context: the one of a protocol that was switched to is the bare connection.
+	// Not every body ends with the context: after a protocol switch it is the bare connection.
 	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
 	s.answered(resp.StatusCode, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
@@ -142,7 +142,7 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	return a, resp.StatusCode, failed
 }
 
-// check makes an answer or an error of a response.
+// check turns a response into an answer or an error.
 func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, resp *http.Response) (*answer, *Error) {
 	status := resp.StatusCode
 	buf := c.buffer()
@@ -162,7 +162,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		}
 		var asked bool
 		if e.RetryAfter, asked = retryAfter(resp.Header, time.Now()); asked && status == http.StatusServiceUnavailable {
-			e.Effect = NoEffect // it is too busy to take the request, and says when it will not be
+			e.Effect = NoEffect // too busy to take the request, and with a time for the retry
 		}
 		return nil, e
 	}
@@ -182,7 +182,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	return &answer{status: status, value: v, size: int64(buf.Len())}, nil
 }
 
-// mayBeEmpty reports whether a success of the operation says all that is needed by its status.
+// mayBeEmpty reports whether a success of the operation needs no body.
 func mayBeEmpty(op *resource.Operation) bool {
 	switch op.Verb {
 	case resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers:
@@ -194,7 +194,7 @@ func mayBeEmpty(op *resource.Operation) bool {
 	}
 }
 
-// buffer takes a buffer that is to be put back. Everything that decoding keeps is copied.
+// buffer takes a buffer that the caller puts back. Decoding copies what it keeps.
 func (c *Client) buffer() *bytes.Buffer {
 	const tooLargeToKeep = 1 << 20
 	buf, ok := c.buffers.Get().(*bytes.Buffer)
@@ -213,14 +213,14 @@ func (c *Client) failure(call *call, fate Effect, err error) *Error {
 	}
 }
 
-// unexpected is the error of an answer that is JSON, but not what was to be expected.
+// unexpected is the error of an answer with JSON of the wrong shape.
 func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	e := c.invalidResponse(call, a.status, err)
 	e.Attempts, e.Headers = a.attempts, a.head
 	return e
 }
 
-// invalidResponse is the error of a success that cannot be used: what it did is not known.
+// invalidResponse is the error of a 2xx that cannot be used: its effect is not known.
 func (c *Client) invalidResponse(call *call, status int, err error) *Error {
 	e := c.failure(call, UnknownEffect, c.clean(err))
 	e.Status = status

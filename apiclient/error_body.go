@@ -17,15 +17,15 @@ import (
 
 const (
 	maxErrorBody  = 256 << 10
-	maxTexts      = 50  // complaints of one answer that are kept
-	maxTextRunes  = 500 // of one complaint
+	maxTexts      = 50  // messages kept of one answer
+	maxTextRunes  = 500 // of one message
 	maxMessage    = 2000
 	maxExcerpt    = 160
 	maxErrorDepth = 8
 	maxCode       = 100
 )
 
-// errorBody is what an error's body says.
+// errorBody is the content of an error's body.
 type errorBody struct {
 	message    string
 	code       string
@@ -34,10 +34,10 @@ type errorBody struct {
 	html       bool
 }
 
-// readErrorBody makes sense of an error's body. Shapes seen: {"error": …}, {"detail": …},
+// readErrorBody reads an error's body. Shapes seen: {"error": …}, {"detail": …},
 // {"message": …, "code": …}, {"error_code": …, "error_message": …}, {"non_field_errors": […]}, a map of fields to
-// a text, a list of texts or such maps in turn, a bare list, plain text, HTML, nothing. Every text goes through hide, before
-// it is shortened: half a credential is too much.
+// a text, a list of texts or such maps in turn, a bare list, plain text, HTML, nothing. Every text is redacted by hide before
+// it is shortened, since a part of a credential must not remain.
 func readErrorBody(contentType string, body []byte, hide func(string) string) errorBody {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if len(body) == 0 {
@@ -63,7 +63,7 @@ func readErrorBody(contentType string, body []byte, hide func(string) string) er
 	return readObject(object)
 }
 
-// redactStrings puts every text of a JSON value through hide, names too.
+// redactStrings applies hide to every text of a JSON value, including names.
 func redactStrings(v any, hide func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -99,7 +99,7 @@ func readObject(object map[string]any) errorBody {
 			if text := oneLine(v, maxTextRunes); text != "" && !slices.Contains(parts, text) {
 				parts = append(parts, text)
 			}
-		case bool, float64: // {"error": true} says nothing
+		case bool, float64: // {"error": true} is no message
 		default:
 			f.add(nameOr(key, ""), v, 1)
 		}
@@ -108,7 +108,7 @@ func readObject(object map[string]any) errorBody {
 		switch key {
 		case "error", "detail", "message", "error_message":
 		case "id", "code", "error_code", "status", "status_code":
-			// A field of such a name can be complained about too, but not by a bare value.
+			// A message about a field of that name is never a bare value.
 			if _, isList := object[key].([]any); isList {
 				f.add(join("", key), object[key], 1)
 			}
@@ -135,7 +135,7 @@ func readObject(object map[string]any) errorBody {
 	return c
 }
 
-// nameOr drops the name of a wrapper that says nothing about a field.
+// nameOr drops the name of a wrapper, which is not a field.
 func nameOr(key, fallback string) string {
 	if key == "error" || key == "detail" || key == "message" {
 		return fallback
@@ -143,7 +143,7 @@ func nameOr(key, fallback string) string {
 	return key
 }
 
-// flattener is a tree of complaints made flat: paths in order, and the texts of each.
+// flattener flattens a tree of messages: paths in order, and the texts of each.
 type flattener struct {
 	paths []string
 	texts map[string][]string
@@ -199,7 +199,7 @@ func (f *flattener) message() string {
 	return diag.Truncate(strings.Join(parts, "; "), maxMessage)
 }
 
-// named is the complaints that are about a field.
+// named are the messages about single fields.
 func (f *flattener) named() map[string][]string {
 	delete(f.texts, "")
 	if len(f.texts) == 0 {
@@ -238,7 +238,7 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// isHTML tells a web page from an answer of the API.
+// isHTML reports whether an answer is a web page.
 func isHTML(contentType string, body []byte) bool {
 	if strings.Contains(strings.ToLower(contentType), "html") {
 		return true
@@ -276,8 +276,8 @@ func htmlExcerpt(page []byte, hide func(string) string) string {
 	return oneLine(hide(html.UnescapeString(b.String())), maxExcerpt)
 }
 
-// oneLine makes a text from elsewhere fit to be shown: white space becomes single
-// spaces; characters that steer a terminal or turn the direction of writing go.
+// oneLine makes a text of others safe to show: white space becomes single spaces;
+// characters that control a terminal or the direction of writing are removed.
 func oneLine(text string, limit int) string {
 	text = diag.Truncate(text, 4*limit)
 	var b strings.Builder

@@ -15,18 +15,18 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Effect is what a failed request may have done.
+// Effect is the effect that a failed request may have had.
 type Effect int
 
-// The fates, from harmless to not.
+// The effects, from harmless to not.
 const (
-	// NotDone: it is certain that nothing happened. The request never left, or the
-	// service turned it away before it looked at what is wanted.
+	// NoEffect: certainly none. The request was never sent, or the service refused it
+	// before it looked at the content.
 	NoEffect Effect = iota
-	// Refused: the service says that it did not do it. A service has been seen to
-	// say so after it had done it, so a careful caller looks.
+	// Rejected: none, according to the service. It has been seen to say so after it had
+	// made the change, so a careful caller checks.
 	Rejected
-	// Unknown: the request went out, or may have, and no answer says what became of it.
+	// UnknownEffect: the request was sent, or may have been, and there is no usable answer.
 	UnknownEffect
 )
 
@@ -44,7 +44,7 @@ func (f Effect) String() string {
 	}
 }
 
-// What an [Error] can be asked for with [errors.Is].
+// The sentinels that an [Error] matches with [errors.Is].
 var (
 	ErrUnsupported  = errors.New("the service has no such route")
 	ErrNotFound     = errors.New("the service has no such object")
@@ -56,51 +56,51 @@ var (
 	ErrWebPage      = errors.New("the answer is a web page, not the API's")
 )
 
-// Error is a request that failed: by the service's answer, by a connection, or by an
-// answer that makes no sense. It never holds the credential.
+// Error is a failed request: an error of the service, of the connection, or an answer that
+// cannot be used. It never holds the credential.
 type Error struct {
 	Op     *resource.Operation
 	Method string
 	Path   string // without the query
 	Status int    // of the answer; 0 = there was none
-	// Message is the service's own words in one line, "" where it has none.
+	// Message is the service's own message on one line; "" = none.
 	Message string
-	// Code is the service's name for the reason, such as CYCLE_COMPLETED, where it gives one.
+	// Code is the service's code of the reason, such as CYCLE_COMPLETED; "" = none.
 	Code string
-	// Fields are complaints about single fields, by path, such as "assignees.0".
+	// Fields are messages about single fields, by path, such as "assignees.0".
 	Fields map[string][]string
-	// ExistingID is the ID of the object that stands in the way, where the service names it.
+	// ExistingID is the ID of the conflicting object; "" = the service does not name it.
 	ExistingID string
-	// RetryAfter is the pause that the service asked for.
+	// RetryAfter is the pause that the service asked for; 0 = none.
 	RetryAfter time.Duration
-	// Scope is what the operation needs the credential to be allowed to do.
+	// Scope is the scope that the operation needs.
 	Scope  string
 	Effect Effect
-	// Attempts is how often the request was sent or tried.
+	// Attempts is the number of attempts to send the request.
 	Attempts int
-	Headers  Headers // of the last answer; says nothing if the status is 0
-	// Err is what went wrong where it was not a refusal: the connection, the context, the answer's form.
+	Headers  Headers // of the last answer; meaningless if the status is 0
+	// Err is the error of the connection, the context or the answer's form; nil = a refusal.
 	Err error
 
 	webPage bool   // the answer was a web page
 	bearer  bool   // the credential was a bearer token
-	owner   string // whom the credential belongs to
+	owner   string // name of the credential's user
 }
 
-// What the service says with 403 to a credential that it does not know, and to anything else that it keeps to itself.
+// The service's messages with 403: to a credential that it does not know, and to a lack of permission.
 const (
 	badKey       = "Given API token is not valid"
 	noPermission = "You do not have permission to perform this action"
 )
 
-// What the service says with 400 to whatever it stumbled over, also after it had done what was asked.
+// The service's generic messages with 400, which it gives to internal errors even after it has made the change.
 const (
 	badDetail  = "Please provide valid detail"
 	badPayload = "The payload is not valid"
 )
 
-// Credential reports whether the credential itself is missing or refused: no
-// request will succeed with it.
+// Credential reports whether the credential itself is missing or refused, so that no
+// request can succeed.
 func (e *Error) Credential() bool {
 	return e.Status == http.StatusUnauthorized ||
 		e.Status == http.StatusForbidden && strings.Contains(strings.ToLower(e.Message), strings.ToLower(badKey))
@@ -109,14 +109,14 @@ func (e *Error) Credential() bool {
 // Permission reports whether the service answered 403 to a credential that it knows.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
 
-// Generic reports whether the service refused in words that tell nothing of the
-// cause, and that it has been seen to use after it had done what was asked.
+// Generic reports whether the message says nothing about the cause. The service has been
+// seen to give such a message after it had made the change.
 func (e *Error) Generic() bool {
 	return e.Status == http.StatusBadRequest && (e.Message == badDetail || e.Message == badPayload)
 }
 
-// Transient reports whether the same request may succeed in a while: the service
-// or the way to it was disturbed.
+// Transient reports whether the same request may succeed later: the service or the
+// network failed for the moment.
 func (e *Error) Transient() bool {
 	switch e.Status {
 	case 0:
@@ -128,9 +128,8 @@ func (e *Error) Transient() bool {
 	}
 }
 
-// Refusal is why the service refused, in its own words and without what it was
-// about; "" where it did not refuse, or says nothing that others could share.
-// denied says that the credential may not do it.
+// Refusal is the service's reason in its own words, without the object; "" = it did not
+// refuse, or other requests cannot have the same reason. denied marks a lack of permission.
 func (e *Error) Refusal() (reason string, denied bool) {
 	if e.Status < 400 || e.Status >= 500 || e.Effect == UnknownEffect || e.Message == "" && !e.Permission() {
 		return "", false
@@ -138,26 +137,26 @@ func (e *Error) Refusal() (reason string, denied bool) {
 	return strconv.Itoa(e.Status) + ": " + e.Message, e.Permission()
 }
 
-// tooSlow reports whether the answer did not come in time, or a gateway says so.
+// tooSlow reports whether the answer was late, or a gateway says so.
 func (e *Error) tooSlow() bool {
 	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
 }
 
-// unreachable reports whether there was no connection to send the last attempt on.
+// unreachable reports whether the last attempt got no connection.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 
-// Unsupported reports whether this edition of the service lacks the operation.
+// Unsupported reports whether this edition of the service does not have the operation.
 func (e *Error) Unsupported() bool {
 	return e.Status == http.StatusNotFound && !e.webPage && strings.Contains(strings.ToLower(e.Message), "page not found")
 }
 
-// NotFound reports whether the service knows the operation and has no such
-// object. A web page that says 404 comes from something else than the service and does not count.
+// NotFound reports whether the service has the operation but no such object. A web page
+// with 404 does not count, since it does not come from the service.
 func (e *Error) NotFound() bool {
 	return e.Status == http.StatusNotFound && !e.webPage && !e.Unsupported()
 }
 
-// Is lets [errors.Is] find the sentinels.
+// Is matches the sentinels for [errors.Is].
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrUnsupported:
@@ -179,7 +178,7 @@ func (e *Error) Is(target error) bool {
 	}
 }
 
-// Unwrap gives what went wrong below.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Error reads like: POST …/work-items/: 400: name: This field is required.
@@ -208,7 +207,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// hint says what to do about it, or what else it may mean.
+// hint is the next step, or another possible meaning.
 func (e *Error) hint() string {
 	switch {
 	case e.Status == http.StatusUnauthorized && e.bearer:
@@ -232,15 +231,15 @@ func (e *Error) hint() string {
 	}
 }
 
-// permissionHint says what a 403 may mean. Only access tokens have scopes; a key
-// may do what its owner may.
+// permissionHint explains a 403. Only access tokens have scopes; an API key has the
+// permissions of its owner.
 func (e *Error) permissionHint() string {
 	scope := ""
 	if e.bearer && e.Scope != "" {
 		scope = "the access token needs the scope " + e.Scope
 	}
 	if e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
-		return scope // the service's own words say more
+		return scope // the service's own message says more
 	}
 	who, place := cmp.Or(e.owner, "the user"), "workspace"
 	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {
@@ -252,7 +251,7 @@ func (e *Error) permissionHint() string {
 	return scope + who + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
 }
 
-// shortPath leaves out what is the same in all paths, and the rest of one that no ID makes so long.
+// shortPath leaves out the common beginning of all paths, and shortens an unusually long one.
 func shortPath(path string) string {
 	const longest = 300
 	path = diag.Truncate(path, longest)
@@ -267,7 +266,7 @@ func shortPath(path string) string {
 	return "…/" + rest
 }
 
-// effectOf tells what an answer says about whether the request was carried out.
+// effectOf is the effect of a request according to the status of its answer.
 func effectOf(status int) Effect {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -285,15 +284,14 @@ func effectOf(status int) Effect {
 	return UnknownEffect
 }
 
-// contextError is the error for a context that ended: its cause, where one was
-// given, so that it can also be asked for with errors.Is.
+// contextError is the error of a context that ended, with its cause, if any, for errors.Is.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == nil || errors.Is(cause, err) {
 		return err
 	}
 	if _, lost := errors.AsType[*lostError](cause); lost {
-		return cause // nobody cancelled anything
+		return cause // a deadline, not a cancellation
 	}
 	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -63,7 +63,7 @@ func failure(tb testing.TB, c *apiclient.Client, op *resource.Operation) *apicli
 	return e
 }
 
-func TestErrorsSayWhatTheServiceSaid(t *testing.T) {
+func TestErrorsCarryTheMessageOfTheService(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	for _, r := range complaints(t) {
@@ -117,7 +117,7 @@ func TestErrorsSayWhatTheServiceSaid(t *testing.T) {
 	}
 }
 
-func TestABearerTokenThatIsRefused(t *testing.T) {
+func TestARefusedBearerTokenIsExplained(t *testing.T) {
 	t.Parallel()
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+secret || r.Header["X-Api-Key"] != nil {
@@ -131,7 +131,7 @@ func TestABearerTokenThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
+func TestARequestHasThePathHeadersAndBodyOfItsOperation(t *testing.T) {
 	t.Parallel()
 	for _, op := range resource.Operations() {
 		var got *http.Request
@@ -173,7 +173,7 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-func TestPathsThatDoNotFit(t *testing.T) {
+func TestAPathOfAnotherOperationIsRefused(t *testing.T) {
 	t.Parallel()
 	c := setup(t, status(200, `{}`))
 	op := documented(t, 14)
@@ -300,7 +300,7 @@ func TestTheCredentialIsShownNowhere(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatAreRefused(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -341,7 +341,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestBaseURLsThatAreTaken(t *testing.T) {
+func TestValidBaseURLsAreNormalized(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"https://plane.example.com":                "https://plane.example.com",

@@ -2,13 +2,13 @@ package apiclient
 
 import "time"
 
-// EventType says what an [Event] tells.
+// EventType is the type of an [Event].
 type EventType int
 
 // The events.
 const (
-	// Waiting: requests are held back for Wait, because the service's quota is
-	// used up or it asked for a pause. Told once a pause, not once a worker.
+	// Waiting: requests are held back for Wait, because the quota is used up or the
+	// service asked for a pause. One event for each pause, not for each worker.
 	Waiting EventType = iota
 	// Retrying: an attempt failed, and the next one starts after Wait.
 	Retrying
@@ -16,13 +16,12 @@ const (
 	Answered
 )
 
-// Event is something that a person who watches may want to know. Events come
-// from any goroutine.
+// Event reports progress for people. Events come from any goroutine.
 type Event struct {
 	Type    EventType
 	Wait    time.Duration
 	Method  string // of a retried request
 	Path    string // of a retried request
 	Attempt int    // the attempt that failed, from 1
-	Err     error  // why it is tried again
+	Err     error  // the reason for the retry
 }

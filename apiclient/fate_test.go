@@ -78,7 +78,7 @@ func reset(conn *net.TCPConn) {
 
 const created = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"x\"}"
 
-func TestFatesOfBrokenConnections(t *testing.T) {
+func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -212,7 +212,7 @@ func TestAnIdleConnectionThatWasClosedIsReplaced(t *testing.T) {
 }
 
 // Over HTTP/2 a server could have every request sent again without end, by declining it with GOAWAY.
-func TestHTTP2IsNotSpoken(t *testing.T) {
+func TestRequestsUseHTTP1Only(t *testing.T) {
 	t.Parallel()
 	offered := make(chan []string, 1)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -230,7 +230,7 @@ func TestHTTP2IsNotSpoken(t *testing.T) {
 	}
 }
 
-func TestFatesWithoutAConnection(t *testing.T) {
+func TestARequestWithoutAConnectionHasNoEffect(t *testing.T) {
 	t.Parallel()
 	gone := listen(t, func(*wire, *net.TCPConn, *bufio.Reader) {})
 	_ = gone.Close()
@@ -256,7 +256,7 @@ func TestFatesWithoutAConnection(t *testing.T) {
 	}
 }
 
-func TestTimeouts(t *testing.T) {
+func TestATimeoutHasTheEffectOfTheBytesSent(t *testing.T) {
 	t.Parallel()
 	stall := func(begin string) func(*wire, *net.TCPConn, *bufio.Reader) {
 		return func(w *wire, conn *net.TCPConn, r *bufio.Reader) {
@@ -305,7 +305,7 @@ func TestTimeouts(t *testing.T) {
 	})
 }
 
-func TestFatesOfAnswers(t *testing.T) {
+func TestTheEffectOfARequestFollowsFromItsAnswer(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -363,7 +363,7 @@ func TestFatesOfAnswers(t *testing.T) {
 	}
 }
 
-func TestSuccesses(t *testing.T) {
+func TestEvery2xxWithAValidBodyIsASuccess(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Headers is what an answer's headers say about the service, beside what it answers.
+// Headers are the answer's headers about the service itself.
 type Headers struct {
-	Date      time.Time // the service's clock; zero = not said
-	Remaining int       // requests that are left; -1 = not said
-	Reset     time.Time // when there are more; zero = not said
+	Date      time.Time // the service's clock; zero = not given
+	Remaining int       // requests left in the quota; -1 = not given
+	Reset     time.Time // when the quota is full again; zero = not given
 }
 
 func readHeaders(h http.Header) Headers {

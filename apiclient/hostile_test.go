@@ -37,8 +37,8 @@ func compressed(tb testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// TestAnswersThatWouldFillTheMemoryOrNeverEnd: on reads and on writes, of success and of refusal.
-func TestAnswersThatWouldFillTheMemoryOrNeverEnd(t *testing.T) {
+// TestHugeAndEndlessAnswersAreCutOff: on reads and on writes, of success and of refusal.
+func TestHugeAndEndlessAnswersAreCutOff(t *testing.T) {
 	t.Parallel()
 	const much = `{"id":"x","name":"` + "                                                                "
 	small := compressed(t, `{"id":"x","name":"`+strings.Repeat(" ", 20<<20)+`"}`)
@@ -152,8 +152,8 @@ func (s stuck) Close() error {
 	return nil
 }
 
-// TestABodyThatDoesNotHearOfTheTimeLimitIsClosed: of success and of refusal.
-func TestABodyThatDoesNotHearOfTheTimeLimitIsClosed(t *testing.T) {
+// TestABodyThatIgnoresTheTimeoutIsClosed: of success and of refusal.
+func TestABodyThatIgnoresTheTimeoutIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{200, 400} {
 		c := offline(t, func(*http.Request) (*http.Response, error) {
@@ -165,8 +165,8 @@ func TestABodyThatDoesNotHearOfTheTimeLimitIsClosed(t *testing.T) {
 	}
 }
 
-// TestAListThatWouldFillTheMemory: each of its pages is small enough.
-func TestAListThatWouldFillTheMemory(t *testing.T) {
+// TestAListAboveTheMemoryLimitIsAnError: each of its pages is small enough.
+func TestAListAboveTheMemoryLimitIsAnError(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("x", 240<<10)
 	pages := 0
@@ -185,8 +185,8 @@ func TestAListThatWouldFillTheMemory(t *testing.T) {
 	}
 }
 
-// TestACredentialThatIsEchoedIsNeverShown: wherever it stands, and whatever became of it on the way.
-func TestACredentialThatIsEchoedIsNeverShown(t *testing.T) {
+// TestAnEchoedCredentialIsNeverShown: wherever it stands, and whatever became of it on the way.
+func TestAnEchoedCredentialIsNeverShown(t *testing.T) {
 	t.Parallel()
 	const half = 12 // characters of it that would be too many
 	percent, entities := "", ""
@@ -242,8 +242,8 @@ func TestACredentialThatIsEchoedIsNeverShown(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoIDIsNotPutIntoAPath: it comes from the service or from a state file, and a proxy may decode it once more.
-func TestWhatIsNoIDIsNotPutIntoAPath(t *testing.T) {
+// TestATextThatIsNoIDIsRefusedInAPath: it comes from the service or from a state file, and a proxy may decode it once more.
+func TestATextThatIsNoIDIsRefusedInAPath(t *testing.T) {
 	t.Parallel()
 	c := offline(t, func(r *http.Request) (*http.Response, error) {
 		t.Errorf("sent %s", r.URL)

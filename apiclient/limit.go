@@ -10,65 +10,65 @@ import (
 	"time"
 )
 
-// limiter holds requests back so that the service's quota is used fully and next
-// to none is refused. It is shared by all of a client's requests.
+// limiter holds requests back so that the service's quota is fully used and almost no
+// request is refused. All requests of a client share it.
 //
-// The service lets a number of requests through in any 60 seconds. Each answer that
-// counts says how many are left (X-RateLimit-Remaining), and a refusal in how many
-// seconds the oldest counted one leaves the window (Retry-After). The number itself
-// is not announced, and others may use the same key. So the limiter
+// The service accepts a number of requests in any 60 seconds. Each counted answer gives
+// the rest of the quota (X-RateLimit-Remaining), and a refusal the seconds until the
+// oldest counted request leaves the window (Retry-After). The quota itself is not
+// announced, and other programs may use the same key. So the limiter
 //
-//   - knows free: what the last answer said is left, less those under way;
-//   - keeps a log of the requests that counted, each of which frees a place when it
-//     leaves the window. What answers say wins over the log;
-//   - sends one request more when nothing is free and the log promises nothing soon:
-//     Retry-After then tells when the next place is free, whoever had it. It does
-//     without where the last refusal came out as the log foretold;
+//   - computes free: the rest according to the last answer, less the requests under way;
+//   - keeps a log of counted requests, each of which frees a place when it leaves the
+//     window. Answers take precedence over the log;
+//   - sends one more request when no place is free and the log expects none soon: its
+//     Retry-After then gives the time of the next free place, also of another program. It
+//     does not if the last refusal matched the log;
 //   - after a refusal holds everything back until Retry-After is over, then sends one
-//     request, and the others as its answer allows.
+//     request, and the others according to its answer.
 //
-// A service that says nothing of what is left is not held back until it refuses a
-// request; from then on the log counts, and beyond it one request at a time.
+// A service that does not announce the rest gets requests without limit until it refuses
+// one; from then on the log decides, and beyond it one request goes at a time.
 type limiter struct {
-	tell func(wait time.Duration)
+	notify func(wait time.Duration)
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed when those who wait should look again; nil while nobody waits
-	inflight []*slot
-	answered bool    // an answer has come
-	known    bool    // there is a quota
-	announce bool    // answers say how much of it is left
-	free     int     // places left; below 0 while requests are under way
-	log      []entry // requests that counted and whose places are still taken, oldest first
-	trusted  bool    // the last refusal said what the log says
+	mu        sync.Mutex
+	changed   chan struct{} // closed to wake those who wait; nil while nobody waits
+	inflight  []*slot
+	answered  bool    // an answer has come
+	known     bool    // there is a quota
+	announces bool    // answers give the rest of the quota
+	free      int     // places left; negative while requests are under way
+	log       []entry // counted requests that are still in the window, oldest first
+	trusted   bool    // the last refusal matched the log
 
 	blocked        time.Time // nothing is sent before
-	probing        bool      // after a refusal, until an answer shows that it goes on
+	probing        bool      // after a refusal, until an answer comes that is none
 	refusals       int       // in a row
 	refusedAt      time.Time
-	announcedUntil time.Time // the end of the wait that was last told
+	announcedUntil time.Time // the end of the wait reported last
 }
 
-// entry is a request that counted. The service counted it between the two times.
+// entry is a counted request. The service counted it between the two times.
 type entry struct{ sent, answered time.Time }
 
 // slot is the permission to send one request.
 type slot struct {
 	l    *limiter
 	sent time.Time
-	low  int // the least that an answer which came meanwhile said is left
+	low  int // the least rest in answers that came meanwhile
 	done bool
 }
 
 const (
-	window        = time.Minute     // how long a request counts
+	window        = time.Minute     // for which a request counts
 	startWidth    = 4               // requests under way until the first answer
 	nearEnough    = 2 * time.Second // a wait that is not worth a refused request
 	unknown       = math.MaxInt
-	maxBackoffLog = 5 // 2^5 s is the longest pause that the limiter makes up
+	maxBackoffLog = 5 // 2^5 s is the longest pause without a Retry-After
 )
 
-func newLimiter(tell func(time.Duration)) *limiter { return &limiter{tell: tell} }
+func newLimiter(notify func(time.Duration)) *limiter { return &limiter{notify: notify} }
 
 // acquire waits for permission to send a request. It returns errPause and the
 // pause if the service asked for one that lasts longer than maxWait, and the
@@ -95,9 +95,9 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 		worth := wait >= notWorthTelling && wait < unknown && (l.blocked.After(now) || len(l.inflight) == 0) && l.announceWaitLocked(now, wait)
 		l.mu.Unlock()
 		if worth {
-			l.tell(wait)
+			l.notify(wait)
 		}
-		if err := await(ctx, changed, wait); err != nil {
+		if err := sleepUntil(ctx, changed, wait); err != nil {
 			return nil, 0, err
 		}
 		l.mu.Lock()
@@ -111,7 +111,7 @@ func (l *limiter) hasAnswered() bool {
 	return l.answered
 }
 
-// try gives permission to send a request if there is no need to wait for it, else nil.
+// try is acquire without waiting; nil = a wait is needed.
 func (l *limiter) try() *slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func (l *limiter) try() *slot {
 	return l.grant(now)
 }
 
-// await returns after a time, or when something changed; with an error if the context ended first.
-func await(ctx context.Context, changed <-chan struct{}, wait time.Duration) error {
+// sleepUntil returns after a time or when changed is closed, with an error if the context ended first.
+func sleepUntil(ctx context.Context, changed <-chan struct{}, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -136,7 +136,7 @@ func await(ctx context.Context, changed <-chan struct{}, wait time.Duration) err
 	}
 }
 
-// maySend reports whether a request may be sent now, and if not when to look again.
+// maySend reports whether a request may be sent now, and if not, the wait before the next check.
 func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	if pause := l.blocked.Sub(now); pause > 0 {
 		return pause, false
@@ -157,10 +157,10 @@ func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	}
 	switch {
 	case len(l.inflight) > 0:
-		return next, false // its answer or the log will tell
-	case l.probing, !l.announce && now.Sub(l.refusedAt) > 2*window:
+		return next, false // wait for its answer or the log
+	case l.probing, !l.announces && now.Sub(l.refusedAt) > 2*window:
 		return 0, true
-	default: // somebody has to find out, unless the log knows
+	default: // send one request to learn the rest, unless the log is reliable
 		return next, next > nearEnough && !l.trusted || next == unknown
 	}
 }
@@ -174,7 +174,7 @@ func (l *limiter) grant(now time.Time) *slot {
 	return s
 }
 
-// answered tells the limiter of the slot's answer. It must be called before drop, once.
+// answered evaluates the answer to the slot's request. It must be called once, before drop.
 func (s *slot) answered(status int, h http.Header) {
 	l, now := s.l, time.Now()
 	l.mu.Lock()
@@ -187,8 +187,8 @@ func (s *slot) answered(status int, h http.Header) {
 		l.refuse(now, s, h)
 	case says:
 		l.count(now, s, left)
-	case l.announce:
-		if l.known { // the service does not count it: give the place back
+	case l.announces:
+		if l.known { // the service does not count this request
 			l.free++
 		}
 	default:
@@ -198,8 +198,8 @@ func (s *slot) answered(status int, h http.Header) {
 	l.wake()
 }
 
-// drop tells the limiter that the slot's request got no answer. The place stays
-// taken until an answer to another says otherwise.
+// drop ends a slot whose request got no answer. The place stays taken until the answer to
+// another request says otherwise. After answered it does nothing.
 func (s *slot) drop() {
 	l := s.l
 	l.mu.Lock()
@@ -208,13 +208,13 @@ func (s *slot) drop() {
 		return
 	}
 	l.remove(s)
-	if !l.announce {
+	if !l.announces {
 		l.log = append(l.log, entry{s.sent, time.Now()})
 	}
 	l.wake()
 }
 
-// release tells the limiter that the slot's request is not sent after all.
+// release returns a slot whose request is not sent.
 func (s *slot) release() {
 	l := s.l
 	l.mu.Lock()
@@ -246,15 +246,14 @@ func (l *limiter) wake() {
 	}
 }
 
-// count takes in an answer that says how many places are left. Answers to
-// requests that were under way at the same time come in any order; the least of
-// what they say is what is left.
+// count evaluates an answer that gives the rest of the quota. Answers to concurrent
+// requests come in any order; the least rest among them counts.
 func (l *limiter) count(now time.Time, s *slot, left int) {
 	for _, other := range l.inflight {
 		other.low = min(other.low, left)
 	}
-	l.known, l.announce, l.refusals, l.probing = true, true, 0, false
-	// What may have left the window by now may be in the answer already.
+	l.known, l.announces, l.refusals, l.probing = true, true, 0, false
+	// The answer may already include requests that have left the window.
 	for len(l.log) > 0 && now.Sub(l.log[0].sent) >= window {
 		l.log = l.log[1:]
 	}
@@ -262,13 +261,13 @@ func (l *limiter) count(now time.Time, s *slot, left int) {
 	l.free = min(left, s.low) - len(l.inflight)
 }
 
-// refuse takes in a 429.
+// refuse evaluates a 429.
 func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 	for _, other := range l.inflight {
 		other.low = 0
 	}
 	l.known, l.probing, l.free = true, true, 0
-	if s.sent.After(l.refusedAt) { // not one of several that were refused at the same time
+	if s.sent.After(l.refusedAt) { // else one of several refused at the same time
 		l.refusals++
 		l.refusedAt = now
 	}
@@ -279,9 +278,9 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 	}
 	l.trusted = says && next > 0 && (wait-next).Abs() < nearEnough
 	switch {
-	case says: // a pause that leads nowhere grows
+	case says: // after repeated refusals the pause grows
 		wait = max(wait, time.Duration(min(l.refusals, maxRefusals))*time.Second/2)
-	default: // it may be for a reason of the moment; but when the log frees a place, that is there
+	default: // the refusal may be momentary; the log may have a free place sooner
 		wait = time.Second << min(max(l.refusals-1, 0), maxBackoffLog)
 		if next > 0 && next <= wait {
 			wait, l.trusted = next, true
@@ -292,7 +291,7 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 	}
 }
 
-// announceWait reports whether a wait goes beyond the one that was told last.
+// announceWait reports whether a wait is longer than the one reported last.
 func (l *limiter) announceWait(wait time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -308,7 +307,7 @@ func (l *limiter) announceWaitLocked(now time.Time, wait time.Duration) bool {
 	return true
 }
 
-// remaining reads how many requests the service says are left.
+// remaining is the rest of the quota according to the service.
 func remaining(h http.Header) (n int, ok bool) {
 	const tooMany = 1 << 30
 	values := h["X-Ratelimit-Remaining"]

@@ -117,7 +117,7 @@ func use(t *testing.T, q http.RoundTripper, requests, workers int, change ...fun
 	return time.Since(start)
 }
 
-func TestQuotaIsUsedFully(t *testing.T) {
+func TestTheQuotaIsUsedFully(t *testing.T) {
 	t.Parallel()
 	// The floor is what a client that knew everything beforehand would need.
 	tests := []struct {
@@ -166,7 +166,7 @@ func TestQuotaIsUsedFully(t *testing.T) {
 	}
 }
 
-func TestQuotaIsSharedWithOthers(t *testing.T) {
+func TestTheQuotaIsSharedWithOtherPrograms(t *testing.T) {
 	t.Parallel()
 	// Places that an earlier run took at the given times before this one.
 	before := func(q *quota, taken map[time.Duration]int) {
@@ -264,7 +264,7 @@ func TestAfterARefusalOneRequestGoesFirst(t *testing.T) {
 	})
 }
 
-func TestHeadersThatMakeNoSense(t *testing.T) {
+func TestInvalidQuotaHeadersAreIgnored(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -315,7 +315,7 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestAPauseThatIsTooLong(t *testing.T) {
+func TestATooLongPauseIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, headers := range map[string][]string{
 		"seconds":                           {"Retry-After", "500000"},
@@ -376,7 +376,7 @@ func TestWaitingForTheQuotaEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestTheCapHolds(t *testing.T) {
+func TestTheCapOnRequestsHolds(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		from, until time.Duration // of a time in which all is refused
@@ -414,7 +414,7 @@ func TestTheCapHolds(t *testing.T) {
 	}
 }
 
-func TestParseRate(t *testing.T) {
+func TestARateIsANumberAndAUnit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"50/m": 50, "10/s": 600, "3000/h": 50, " 1.5/s ": 90, "60/min": 60} {
 		if got, err := apiclient.ParseRate(text); err != nil || got != want {

@@ -18,12 +18,12 @@ import (
 const (
 	maxPages      = 10_000
 	maxRows       = 1_000_000
-	maxEmptyPages = 3 // pages in a row that bring nothing new
+	maxEmptyPages = 3 // pages in a row without a new row
 	smallestPage  = 10
 )
 
-// List reads every page of a list. A row whose ID was on an earlier page too is
-// returned once, as it was seen first.
+// List reads every page of a list. A row that is on several pages, by its ID, is returned
+// once, as on the first.
 func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) {
 	rows := []resource.Row{}
 	for row, err := range c.All(ctx, req) {
@@ -35,7 +35,7 @@ func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) 
 	return rows, nil
 }
 
-// All is [Client.List] row by row, a page at a time. An error is the last thing it yields.
+// All is [Client.List] row by row, reading a page at a time. An error is the last element.
 func (c *Client) All(ctx context.Context, req Request) iter.Seq2[resource.Row, error] {
 	return func(yield func(resource.Row, error) bool) {
 		l, err := c.newListing(req)
@@ -67,13 +67,13 @@ type listing struct {
 	call  *call
 	query url.Values
 
-	sizeParam string // what asks for a number of rows; "" = the operation takes nothing
-	sizes     []int  // numbers to try, best first; 0 = do not ask
+	sizeParam string // query parameter for the page size; "" = the operation has none
+	sizes     []int  // page sizes to try, best first; 0 = without the parameter
 	size      int    // index into sizes
-	slow      int    // rows that a page has at most, since more took too long; 0 = as many as sizes say
+	slow      int    // bound of the page size, since larger pages took too long; 0 = none
 	byOffset  bool   // the operation takes an offset
-	guessed   bool   // that it does
-	cursor    string // of the page that is asked for
+	guessed   bool   // byOffset is a guess
+	cursor    string // of the next page
 
 	pages, rows, offset, barren int
 	bytes                       int64 // of all pages
@@ -126,7 +126,7 @@ func (l *listing) ask() {
 	}
 	switch {
 	case l.cursor != "":
-		// The service forgets the page size, and keeps it in front of the cursor.
+		// The service ignores the page size then, and takes the one in the cursor.
 		if n, _, ok := strings.Cut(l.cursor, ":"); ok && isNumber(n) {
 			l.query.Set("per_page", n)
 			size, _ := strconv.Atoi(n)
@@ -141,7 +141,7 @@ func (l *listing) ask() {
 	l.call.query = l.query.Encode()
 }
 
-// rowsAsked is how many rows the next page is asked for; 0 = as many as the service likes.
+// rowsAsked is the size of the next page; 0 = the service's default.
 func (l *listing) rowsAsked() int {
 	if n := l.sizes[l.size]; l.slow == 0 || n == 0 {
 		return n
@@ -154,7 +154,7 @@ func isNumber(s string) bool {
 	return err == nil && n > 0
 }
 
-// next reads a page and gives what is new on it.
+// next reads a page and returns the rows that were on no earlier one.
 func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err error) {
 	p, err := l.fetch(ctx)
 	if err != nil {
@@ -190,8 +190,8 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	return rows, more, nil
 }
 
-// fetch reads one page. If the first is refused for its size, smaller ones are
-// tried, and what the service takes is remembered.
+// fetch reads one page. If the first is refused for its size, it tries smaller ones and
+// remembers the accepted size.
 func (l *listing) fetch(ctx context.Context) (*page, error) {
 	for {
 		a, err := l.c.send(ctx, l.call)
@@ -220,8 +220,8 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 	}
 }
 
-// refusedSize reports whether a page failed for its size, and moves on to a
-// smaller one. A refusal that names the parameter holds for every list that takes it.
+// refusedSize reports whether a page was refused for its size, and selects a smaller one. A
+// refusal that names the parameter holds for every list with that parameter.
 func (l *listing) refusedSize(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -238,9 +238,9 @@ func (l *listing) refusedSize(err error) bool {
 	}
 }
 
-// shrink goes on with pages of a quarter of the rows where one took too long, or
-// was too large. A cursor of the form size:page:0 is turned into one of the smaller
-// size; rows that come again by that are known by their IDs.
+// shrink divides the page size by four after a page that took too long or was too large. A
+// cursor of the form size:page:0 is converted to the smaller size; rows that come twice
+// are recognised by their IDs.
 func (l *listing) shrink(err error) bool {
 	e, failed := errors.AsType[*Error](err)
 	if !failed || !l.call.hurried || !e.tooSlow() && !errors.Is(err, errTooLarge) {
@@ -261,7 +261,7 @@ func (l *listing) shrink(err error) bool {
 	return true
 }
 
-// slowPage is how many rows a page of the operation has at most; 0 = any number.
+// slowPage is the bound of the operation's page size; 0 = none.
 func (l *learned) slowPage(op *resource.Operation) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -276,21 +276,21 @@ func (l *learned) setSlowPage(op *resource.Operation, rows int) {
 	}
 }
 
-// pageSize is the index of the page size to ask for first.
+// pageSize is the index of the page size to try first.
 func (l *learned) pageSize(op *resource.Operation, param string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(l.page[op], l.refused[param])
 }
 
-// setPageSize remembers the page size that the operation took.
+// setPageSize remembers the page size that the service accepted.
 func (l *learned) setPageSize(op *resource.Operation, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.page[op] = size
 }
 
-// refusePageSize remembers that the service refused a page size, and gives the next to try.
+// refusePageSize remembers that the service refused a page size, and returns the index of the next one.
 func (l *learned) refusePageSize(param string, size int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -307,7 +307,7 @@ func (l *listing) sameAsLast(rows []resource.Row) (same bool, identities []strin
 	return l.pages > 1 && len(rows) > 0 && slices.Equal(identities, l.last), identities
 }
 
-// identity is a row's ID, or all of it where it has none.
+// identity is a row's ID, or its whole content if it has none.
 func identity(row resource.Row) string {
 	switch id := row["id"].(type) {
 	case string:
@@ -324,7 +324,7 @@ func identity(row resource.Row) string {
 	return "{" + string(text)
 }
 
-// unseen leaves out rows that were on an earlier page. A row without an ID is never taken for another.
+// unseen leaves out rows that were on an earlier page. Rows without an ID are all kept.
 func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Row {
 	fresh := make([]resource.Row, 0, len(rows))
 	for i, row := range rows {
@@ -339,8 +339,8 @@ func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Ro
 	return fresh
 }
 
-// nextPage decides by the answer whether there is another page and how to ask for
-// it. What the operation is documented to take only matters where the answer says nothing.
+// nextPage decides from the answer whether there is another page, and how to ask for it.
+// The operation's documented parameters matter only where the answer does not say.
 func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 	if p.nextKnown {
 		return l.nextPageByCursor(p, same)
@@ -350,7 +350,7 @@ func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 		return false, l.complete(p)
 	}
 	if !l.byOffset {
-		// A list that is said to be longer may take an offset though nothing says so.
+		// A list that is longer according to its total may take an undocumented offset.
 		l.byOffset = max(p.total, p.count) > l.offset
 		l.guessed = l.byOffset
 		return l.guessed, nil
@@ -359,8 +359,8 @@ func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 		return false, l.complete(p)
 	}
 	if same {
-		// The service ignores the offset. Without a word about how much there is,
-		// and with another number of rows than was asked for, the first page was all of it.
+		// The service ignores the offset. If it gave no total, and not as many rows as were
+		// asked for, the first page was the whole list.
 		if p.total < 0 && p.count < 0 && n != l.rowsAsked() {
 			return false, nil
 		}
@@ -369,8 +369,8 @@ func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 	if p.total >= 0 && l.offset >= p.total {
 		return false, nil
 	}
-	// "count" is the length of the whole list or of the page. Only a first page of a
-	// round length leaves open which.
+	// "count" is the length of the whole list or of the page. It is ambiguous only for a
+	// first page of a round length.
 	if p.total < 0 && p.count >= 0 && l.offset >= p.count && (l.pages > 1 && p.count != n || n%5 != 0) {
 		return false, nil
 	}
@@ -395,7 +395,7 @@ func (l *listing) nextPageByCursor(p *page, same bool) (more bool, err error) {
 	return true, nil
 }
 
-// complete reports a list that ends before what it says of itself and cannot be asked for more.
+// complete is an error if a list ends before its announced length.
 func (l *listing) complete(p *page) error {
 	if said := max(p.total, p.count); len(p.rows) > 0 && said > l.rows {
 		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", said, l.rows)
@@ -409,11 +409,11 @@ type page struct {
 	nextKnown bool // the answer says whether there are more
 	more      bool
 	cursor    string
-	total     int // rows of the whole list; -1 = not said
-	count     int // rows of the list or of the page; -1 = not said
+	total     int // rows of the whole list; -1 = not given
+	count     int // rows of the list or of the page; -1 = not given
 }
 
-// readPage makes sense of a list's answer: a bare array, or an object with the rows in "results".
+// readPage reads a list's answer: a bare array, or an object with the rows in "results".
 func readPage(v any) (*page, error) {
 	p := &page{total: -1, count: -1}
 	var list []any
@@ -437,7 +437,7 @@ func readPage(v any) (*page, error) {
 	return p, err
 }
 
-// number is a count that an answer gives; -1 = none.
+// number is a count in an answer; -1 = none.
 func number(v any) int {
 	n, ok := v.(json.Number)
 	if !ok {

@@ -224,7 +224,7 @@ func TestARefusedPageSizeIsRemembered(t *testing.T) {
 	}
 }
 
-func TestListsOfTheSandbox(t *testing.T) {
+func TestListsOfTheSandboxAreComplete(t *testing.T) {
 	t.Parallel()
 	states := wider(t, "/states/")
 	for name, tt := range map[string]struct {
@@ -270,7 +270,7 @@ func TestListsOfTheSandbox(t *testing.T) {
 	}
 }
 
-func TestWhatTheCallerAsksForIsKept(t *testing.T) {
+func TestTheCallersQueryIsKept(t *testing.T) {
 	t.Parallel()
 	var queries []string
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -289,7 +289,7 @@ func TestWhatTheCallerAsksForIsKept(t *testing.T) {
 	}
 }
 
-func TestRowsThatMoveBetweenPages(t *testing.T) {
+func TestRowsThatMoveBetweenPagesAreReturnedOnce(t *testing.T) {
 	t.Parallel()
 	// Newest first, and one is added before each further page: the last row of a page comes again on the next.
 	for name, service := range map[string]func(added, skip int) string{
@@ -319,7 +319,7 @@ func TestRowsThatMoveBetweenPages(t *testing.T) {
 	}
 }
 
-func TestListsThatMakeNoSense(t *testing.T) {
+func TestInvalidListsAreErrors(t *testing.T) {
 	t.Parallel()
 	page := 0
 	tests := []struct {
@@ -391,7 +391,7 @@ func TestListsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestTooLargeAPageIsReadInSmallerOnes(t *testing.T) {
+func TestATooLargePageIsReadInSmallerOnes(t *testing.T) {
 	t.Parallel()
 	tooLarge := strings.Repeat(" ", 65<<20)
 	c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
@@ -417,7 +417,7 @@ func TestTooLargeAPageIsReadInSmallerOnes(t *testing.T) {
 	}
 }
 
-func TestAListCanBeLeftEarly(t *testing.T) {
+func TestReadingOfAListCanEndEarly(t *testing.T) {
 	t.Parallel()
 	requests := 0
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -435,7 +435,7 @@ func TestAListCanBeLeftEarly(t *testing.T) {
 	}
 }
 
-func TestReadAndGet(t *testing.T) {
+func TestReadReturnsListsAndObjects(t *testing.T) {
 	t.Parallel()
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/comments/") {
@@ -540,8 +540,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// FuzzComplaint holds the reading of errors against anything that a server may say.
-func FuzzComplaint(f *testing.F) {
+// FuzzErrorBody holds the reading of errors against anything that a server may say.
+func FuzzErrorBody(f *testing.F) {
 	for _, r := range complaints(f) {
 		f.Add(r.Status, r.ContentType, r.Body)
 	}
@@ -569,9 +569,9 @@ func FuzzComplaint(f *testing.F) {
 	})
 }
 
-// TestPagesGetSmallerWhereOneTakesTooLong: of a service that delivers so many
+// TestPagesGetSmallerAfterOneThatTakesTooLong: of a service that delivers so many
 // rows in time, every row comes once, and the next list begins with small pages.
-func TestPagesGetSmallerWhereOneTakesTooLong(t *testing.T) {
+func TestPagesGetSmallerAfterOneThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		most  func(page int) int // rows that come in time

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ParseRate reads a cap such as "50/m", "10/s" or "3000/h" and gives it in requests per minute.
+// ParseRate reads a cap such as "50/m", "10/s" or "3000/h". The result is in requests per minute.
 func ParseRate(text string) (perMinute float64, err error) {
 	number, unit, ok := strings.Cut(strings.TrimSpace(text), "/")
 	n, numErr := strconv.ParseFloat(number, 64)
@@ -28,7 +28,7 @@ func ParseRate(text string) (perMinute float64, err error) {
 	}
 }
 
-// errPause says that a request was not sent because the pause that the service asked for is too long.
+// errPause is the error of a request that was not sent because the service asked for too long a pause.
 var errPause = errors.New("the service asked for a pause that is longer than this program waits")
 
 // waitForQuota waits until a request may be sent: for the configured cap, then for the
@@ -38,7 +38,7 @@ func (c *Client) waitForQuota(ctx context.Context, call *call, maxWait time.Dura
 		return nil, c.failure(call, NoEffect, contextError(ctx))
 	}
 	if c.cap == nil && c.running.Err() == nil {
-		if s := c.limit.try(); s != nil { // the usual case, without any waiting
+		if s := c.limit.try(); s != nil { // the usual case: no wait
 			return s, nil
 		}
 	}
@@ -66,7 +66,7 @@ func (c *Client) waitForQuota(ctx context.Context, call *call, maxWait time.Dura
 		if c.cap == nil {
 			return s, nil
 		}
-		s.release() // the turn was for an earlier time: those who waited take new ones
+		s.release() // the cap's reservation was for an earlier time: take a new one
 	}
 }
 
@@ -75,13 +75,13 @@ func (c *Client) waitForCap(ctx context.Context) bool {
 	if c.cap == nil {
 		return true
 	}
-	turn := c.cap.Reserve()
-	delay := turn.Delay()
+	reservation := c.cap.Reserve()
+	delay := reservation.Delay()
 	if delay >= notWorthTelling && c.limit.announceWait(delay) {
 		c.notify(Event{Type: Waiting, Wait: delay})
 	}
 	if !sleep(ctx, delay) {
-		turn.Cancel()
+		reservation.Cancel()
 		return false
 	}
 	return true

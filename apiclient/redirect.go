@@ -11,11 +11,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// errToggleSlash says that the service wants the same request with, or
-// without, a slash at the end of the path.
+// errToggleSlash says that the service expects the same request with, or without, a
+// trailing slash in the path.
 var errToggleSlash = errors.New("the service wants the other form of the path")
 
-// judgeRedirect decides on a 3xx answer: errToggleSlash, or why it is not followed. What it quotes goes through hide first.
+// judgeRedirect is the error of a 3xx answer: errToggleSlash, or why it is not followed. Quoted texts are redacted by hide.
 func judgeRedirect(base, from *url.URL, status int, location string, hide func(string) string) error {
 	if location == "" {
 		return errors.New("redirected, but the answer does not say where to")
@@ -39,8 +39,8 @@ func judgeRedirect(base, from *url.URL, status int, location string, hide func(s
 	case to.RawQuery != from.RawQuery && to.RawQuery != "":
 		return fmt.Errorf("redirected to %q, which asks for something else", shown)
 	case to.EscapedPath() == toggled, to.EscapedPath() == strings.TrimPrefix(toggled, base.EscapedPath()):
-		// A service behind a proxy may not know what its paths begin with. Nothing is
-		// sent to the path that it names anyway, only to the known one with its slash toggled.
+		// A service behind a proxy may not know the beginning of its paths. Nothing is sent to
+		// the path in the answer anyway, only to the known one with its slash toggled.
 		return errToggleSlash
 	default:
 		return fmt.Errorf("redirected to %q, which is not the same path; is the base URL right?", shown)
@@ -68,14 +68,14 @@ func toggleSlash(path string) string {
 	return path + "/"
 }
 
-// toggles reports whether the operation's paths are known to need the other form.
+// toggles reports whether the operation's paths need the other form, as far as known.
 func (l *learned) toggles(op *resource.Operation) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.slash[op]
 }
 
-// setToggle remembers which form of an operation's paths the service takes.
+// setToggle remembers which form of an operation's paths the service accepts.
 func (l *learned) setToggle(op *resource.Operation, toggled bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Request is one call of an operation. The path is given by its parameters or
-// already expanded.
+// Request is one call of an operation. Either Params or Path gives the path.
 type Request struct {
 	Operation *resource.Operation
 	Params    map[string]string // without workspace_slug; UUIDs are sent in lower case
@@ -25,7 +24,7 @@ type Request struct {
 	Body      []byte // JSON; nil = none
 }
 
-// call is a request that is ready to be sent, as often as it takes.
+// call is a checked request, ready to be sent once or more.
 type call struct {
 	op     *resource.Operation
 	method string
@@ -33,8 +32,8 @@ type call struct {
 	query  string
 	body   []byte
 	limit  int64 // bytes of an answer
-	// hurried is set for a page of a list that can be asked for with fewer rows: one
-	// that takes too long is not asked for again as it is.
+	// hurried is set for a page of a list that can be made smaller: a page that takes too
+	// long is not requested again with the same size.
 	hurried bool
 }
 
@@ -43,8 +42,8 @@ const (
 	maxMany   = 64 << 20
 )
 
-// Path expands the operation's path, with the workspace filled in and UUIDs in
-// lower case. It is what [Request.Path] takes.
+// Path expands the operation's path for [Request.Path], with the workspace and with UUIDs
+// in lower case.
 func (c *Client) Path(op *resource.Operation, params map[string]string) (string, error) {
 	filled := make(map[string]string, len(params)+1)
 	for name, v := range params {
@@ -92,7 +91,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	return call, nil
 }
 
-// fits reports whether an expanded path is one of the template's.
+// fits reports whether an expanded path matches the template.
 func fits(template, path string) bool {
 	for {
 		t, trest, tmore := strings.Cut(template, "/")
@@ -114,8 +113,8 @@ func fits(template, path string) bool {
 	}
 }
 
-// noID finds what stands in an expanded path in place of an ID. Where the path would be decoded once more on its way, it
-// could lead elsewhere.
+// noID finds a segment of an expanded path that cannot be an ID. It could lead elsewhere if a proxy decodes the path once
+// more.
 func noID(template, path string) (wrong string, found bool) {
 	names, values := strings.Split(template, "/"), strings.Split(path, "/")
 	for i, name := range names {
@@ -126,7 +125,7 @@ func noID(template, path string) (wrong string, found bool) {
 	return "", false
 }
 
-// url is the address of the call; toggled adds the trailing slash that the path lacks, or takes it away.
+// url is the URL of the call; toggled adds or removes the trailing slash.
 func (c *Client) url(call *call, toggled bool) (*url.URL, error) {
 	path := call.path
 	if toggled {
@@ -142,7 +141,7 @@ func (c *Client) url(call *call, toggled bool) (*url.URL, error) {
 	return &u, nil
 }
 
-// newRequest builds what is sent in one attempt.
+// newRequest builds the HTTP request of one attempt.
 func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*http.Request, error) {
 	u, err := c.url(call, toggled)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxRefusals      = 20 // by the rate limit, of one request
-	maxServerErrors  = 2  // retries after a 500, which seldom passes
+	maxServerErrors  = 2  // retries after a 500, which are rarely of use
 	maxRetryAfter    = 10 * time.Minute
 	firstDelay       = 500 * time.Millisecond
 	longestDelay     = 30 * time.Second
@@ -23,8 +23,8 @@ const (
 	longestAnnounced = 1 << 30 // seconds; more is nonsense
 )
 
-// send makes the call until it succeeds, fails for good, or has been tried long
-// enough. The error's fate covers all attempts.
+// send makes the call until it succeeds, fails for good, or has used its attempts or time.
+// The error's Effect covers all attempts.
 func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 	r := retries{c: c, call: call, toggled: c.learned.toggles(call.op)}
 	for {
@@ -40,7 +40,7 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
-			return nil, refused // what the service said is better than that it was not asked again
+			return nil, refused // the service's answer says more than the missing retry
 		}
 		wait, again := r.next(ctx, err)
 		if !again {
@@ -63,7 +63,7 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 	}
 }
 
-// retries is what happened so far to a call.
+// retries are the failed attempts of a call so far.
 type retries struct {
 	c        *Client
 	call     *call
@@ -78,7 +78,7 @@ type retries struct {
 	backoff *backoff.ExponentialBackOff
 }
 
-// left is how long the next attempt may wait to be let through.
+// left is the longest wait for the quota before the next attempt.
 func (r *retries) left() time.Duration {
 	if r.since.IsZero() {
 		return r.c.maxElapsed
@@ -86,8 +86,8 @@ func (r *retries) left() time.Duration {
 	return r.c.maxElapsed - time.Since(r.since)
 }
 
-// next decides about another attempt and how long to wait for it. A negative
-// wait is none at all, and not worth telling. It completes the error.
+// next decides whether there is another attempt, and how long to wait for it; a negative
+// wait is none, and not reported. It completes the error.
 func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, again bool) {
 	r.attempts++
 	r.effect = max(r.effect, err.Effect)
@@ -109,7 +109,7 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	case errors.Is(err.Err, errPause):
 		return 0, false
 	case err.Status == http.StatusTooManyRequests:
-		// The limiter holds the next attempt back for as long as it takes.
+		// The limiter holds the next attempt back.
 		r.refusals++
 		return -1, r.refusals <= maxRefusals
 	case r.call.hurried && err.tooSlow(), !r.transient(err):
@@ -123,11 +123,11 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	return wait, true
 }
 
-// outage reports whether the service, or the way to it, is gone that was there
-// before. It is waited for as long as there is time.
+// outage reports whether a service that has answered before cannot be reached now. It is
+// tried again until the time is used up.
 func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limit.hasAnswered() }
 
-// transient reports whether the same request may succeed later, and may be sent again.
+// transient reports whether the same request may succeed later and repeating it is harmless.
 func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
 		return r.outage(err) || !permanent(err.Err) && (err.Effect == NoEffect || r.repeatable())
@@ -142,14 +142,14 @@ func (r *retries) transient(err *Error) bool {
 		r.serverErrors++
 		return r.serverErrors <= maxServerErrors
 	}
-	// A success whose body broke off.
+	// A success with an incomplete body.
 	return err.Status < 300 && errors.Is(err.Err, errBroken)
 }
 
 // repeatable reports whether sending the request a second time is harmless.
 func (r *retries) repeatable() bool { return !r.call.op.Writes() || r.call.op.Idempotent() }
 
-// delay is the next pause between attempts: exponential, with jitter.
+// delay is the pause before the next attempt: exponential, with jitter.
 func (r *retries) delay() time.Duration {
 	if r.backoff == nil {
 		r.backoff = backoff.NewExponentialBackOff()
@@ -176,8 +176,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// retryAfter reads how long the service asks to wait: seconds or a date. ok is
-// false where it says nothing that makes sense.
+// retryAfter is the pause that the service asks for, in seconds or as a date. ok is false
+// where there is no valid one.
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -193,7 +193,7 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	// The difference to the service's own clock, where it is shown.
+	// Relative to the service's own clock, if it is given.
 	if served, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = served
 	}

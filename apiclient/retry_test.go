@@ -22,7 +22,7 @@ func dialFails() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 }
 
-func TestRetries(t *testing.T) {
+func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 	t.Parallel()
 	const (
 		read   = 18 // GET
@@ -129,7 +129,7 @@ func TestARetrySucceeds(t *testing.T) {
 	})
 }
 
-func TestTheWorstFateStays(t *testing.T) {
+func TestTheWorstEffectOfAllAttemptsCounts(t *testing.T) {
 	t.Parallel()
 	// The first attempt may have been carried out, so that the last one's refusal says little.
 	for name, last := range map[string]func() (*http.Response, error){
@@ -184,7 +184,7 @@ func TestAServiceThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 }
 
-func TestAnOutageIsWaitedFor(t *testing.T) {
+func TestARequestWaitsForTheEndOfAnOutage(t *testing.T) {
 	t.Parallel()
 	noHost := &net.DNSError{Err: "no such host", IsNotFound: true}
 	for name, tt := range map[string]struct {
@@ -230,7 +230,7 @@ func TestAnOutageIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRetriesEnd(t *testing.T) {
+func TestRetriesEndAfterAttemptsOrTime(t *testing.T) {
 	t.Parallel()
 	t.Run("with the context", func(t *testing.T) {
 		t.Parallel()
@@ -280,7 +280,7 @@ func TestRetriesEnd(t *testing.T) {
 	})
 }
 
-func TestRedirects(t *testing.T) {
+func TestOnlyAToggledSlashIsFollowed(t *testing.T) {
 	t.Parallel()
 	elsewhere := inTurn(status(200, `{"id":"x"}`))
 	other := listenHTTP(t, elsewhere)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// countingConn counts the bytes that are written to a connection.
+// countingConn counts the bytes written to a connection.
 type countingConn struct {
 	net.Conn
 	written atomic.Int64
@@ -46,9 +46,8 @@ func counting(conn net.Conn) *countingConn {
 	}
 }
 
-// sending follows one attempt to tell whether any of it can have reached the
-// service. A connection that is at hand counts as "it can", unless the
-// connection itself knows that not a byte went out.
+// sending follows one attempt, to know whether any byte can have reached the service. With
+// a connection one can, unless the connection counts bytes and has written none.
 type sending struct {
 	mu    sync.Mutex
 	conn  *countingConn
@@ -70,8 +69,8 @@ func (s *sending) trace() *httptrace.ClientTrace {
 	}}
 }
 
-// bytesSent reports whether the attempt can have reached the service. It is asked
-// after the transport has given up, and then the connection's writer has ended.
+// bytesSent reports whether the attempt can have reached the service. It must be called
+// after the transport has given up, when the writer of the connection has ended.
 func (s *sending) bytesSent() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

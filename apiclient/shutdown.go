@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// ErrStopped is the error of a request that [Client.Stop] kept from being sent.
+// ErrStopped is the error of a request that was not sent because of [Client.Stop].
 var ErrStopped = errors.New("no further request is made")
 
-// Stop ends the client's work gently: no request is sent any more, not even one
-// that waits for its turn or for another try; those under way finish. It may be
-// called more than once. The client stops itself when the service cannot be reached.
+// Stop ends the client's work gracefully: no request is sent any more, not even one that
+// waits for the quota or a retry; requests under way finish. It may be called more than
+// once. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
 // Stopped is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
 
-// lost stops the client since the service cannot be reached: the next request
-// would only wait as long for the same.
+// lost stops the client because the service cannot be reached: the next request would only
+// wait as long and fail too.
 func (c *Client) lost(err *Error) { c.stop(&lostError{err.Err}) }
 
-// lostError is why a client has stopped itself.
+// lostError is the reason why a client has stopped itself.
 type lostError struct{ cause error }
 
 func (e *lostError) Error() string {

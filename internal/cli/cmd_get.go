@@ -174,7 +174,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 			return err
 		}
 		for i := range rows { // a service may echo what it is sent
-			rows[i] = conn.client.HideIn(rows[i])
+			rows[i] = conn.client.RedactRow(rows[i])
 		}
 		if out.json {
 			if rows == nil {
@@ -191,7 +191,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	if err != nil {
 		return noSuch(o.operation, params["identifier"], err)
 	}
-	row := conn.client.HideIn(res.Row)
+	row := conn.client.RedactRow(res.Row)
 	if out.json {
 		return out.view.JSON(row)
 	}

@@ -5,8 +5,7 @@
 // own file, by a [Kind]: its fields, its parent, its natural key, and the [Operation]s
 // that the service offers on it. The JSON Schema, decoding, reference checks, the order
 // of steps, the comparison of values, the HTTP calls, the scope in the message of a 403
-// and the reference pages all follow from that description. Adding a kind adds a file
-// and its tests, and touches nothing else.
+// and the reference pages all follow from that description.
 //
 // The package also holds the [Object], which is one desired object of a manifest, and the
 // canonical form in which desired and observed values are compared.

@@ -22,8 +22,8 @@
 //	memberships   who is wanted where, and who is there                     membership.go
 //	orphans       what the manifest has no more, and which of it may go     orphans.go, prune_checks.go
 //	removals      who is to leave                                           membership_removal.go
-//	blockers      what cannot be found or made, and why                     blocked.go
-//	changes       creates and updates, and what is refused of them          change.go, checks.go
+//	blockers      what cannot be made, and what the service refuses         blocked.go
+//	changes       creates and updates                                       change.go
 //	joins         who is brought in                                         join.go
 //	pruning       deletions                                                 prune.go
 //	ordering      what waits for what                                       order.go

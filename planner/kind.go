@@ -101,7 +101,7 @@ func (t *kindInfo) readSingly() bool {
 func (t *kindInfo) single() bool { return t.get != nil || t.find != nil }
 
 // users are the fields by which an object that is deleted may be named. What is
-// below another of its own kind is another matter, see [pruner.checkContents].
+// below another of its own kind is another matter, see [orphans.checkContents].
 func (t *kindInfo) users(kinds map[*resource.Kind]*kindInfo) []userField {
 	var found []userField
 	for _, k := range resource.Kinds() {

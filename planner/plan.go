@@ -63,7 +63,7 @@ type Summary struct {
 	Reads                         int // read requests that were made for the plan
 }
 
-// Step is one object to do: one write request at most.
+// Step is one thing to do: one write request at most.
 type Step struct {
 	Index         int // place in Plan.Steps
 	Address       resource.Address

@@ -444,9 +444,13 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
-			_, _, err := provider.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, provider.Grace{})
-			if err == nil || !strings.Contains(err.Error(), "or there is no such project") {
-				t.Errorf("%v", err)
+			plan, found, err := provider.Plan(t.Context(), client, planner.Input{Workspace: sandbox.Workspace, API: t.s.api, Desired: t.s.load(t.T, text).Objects}, provider.Grace{})
+			if err != nil || plan == nil {
+				t.Fatal(err, found)
+			}
+			last := plan.Steps[len(plan.Steps)-1]
+			if last.Action != planner.NotPossible || !strings.Contains(last.Reason, "the service shows no work item NOPE-1") {
+				t.Errorf("%s %s: %s", last.Action, last.Address, last.Reason)
 			}
 		}},
 	} {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
@@ -238,7 +237,7 @@ type userField struct {
 // label is what people call a record: by its name, where it has one.
 func label(k *resource.Kind, row resource.Row) string {
 	for _, name := range displayTexts(k, row) {
-		return k.Noun() + " " + strconv.Quote(name)
+		return k.Noun() + " " + truncate(name)
 	}
 	return k.Noun() + " " + row.ID()
 }

@@ -100,11 +100,19 @@ type List []Diagnostic
 
 // Errorf adds an error without a hint.
 func (l *List) Errorf(pos Position, code, format string, args ...any) {
-	*l = append(*l, Diagnostic{Severity: Error, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
+	l.Add(Diagnostic{Severity: Error, Code: code, Position: pos, Summary: fmt.Sprintf(format, args...)})
 }
 
-// Add appends findings.
-func (l *List) Add(ds ...Diagnostic) { *l = append(*l, ds...) }
+// maxText is how long a summary or a hint is, in characters: they quote manifests and the service.
+const maxText = 1000
+
+// Add appends findings. Their texts are cut to a readable length.
+func (l *List) Add(ds ...Diagnostic) {
+	for _, d := range ds {
+		d.Summary, d.Hint = Truncate(d.Summary, maxText), Truncate(d.Hint, maxText)
+		*l = append(*l, d)
+	}
+}
 
 // HasErrors reports whether any finding stops the run.
 func (l List) HasErrors() bool {

@@ -3,6 +3,7 @@ package diag_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,5 +125,17 @@ func TestAChoiceIsShownUnlessAWordIsMisspelt(t *testing.T) {
 	}
 	if got := diag.Choose("x", nil); got != "" {
 		t.Error(got)
+	}
+}
+
+func TestLongTextsAreCutWhenTheyAreAdded(t *testing.T) {
+	t.Parallel()
+	var l diag.List
+	l.Errorf(diag.Position{}, "not-found", "the service has no state %q", strings.Repeat("é", 1<<20))
+	l.Add(diag.Diagnostic{Summary: "short", Hint: strings.Repeat("x", 1<<20)})
+	for _, d := range l {
+		if n := utf8.RuneCountInString(d.Summary + d.Hint); n > 2000 {
+			t.Errorf("%d characters", n)
+		}
 	}
 }

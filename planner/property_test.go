@@ -184,9 +184,9 @@ func doings(plan *planner.Plan) map[string][]string {
 
 // written is a value as the manifest has it.
 func written(v *resource.Value) string {
-	text := v.Text
+	texts := []string{v.Text}
 	for i := range v.Refs {
-		text += "," + v.Refs[i].Text
+		texts = append(texts, v.Refs[i].Text)
 	}
-	return text
+	return strings.Join(texts, ",")
 }

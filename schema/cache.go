@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// cache remembers what was accepted. The rules of a kind are of two sorts only: which
-// properties may stand together, and what the value of each may be. So an object passes
-// whose set of properties passed before, if each of its values passes.
+// cache remembers accepted objects. The rules of a kind are of two sorts only: the allowed
+// sets of properties, and the allowed values of each. So an object is valid if its set of
+// properties was accepted before and each of its values is valid.
 type cache struct {
 	mu    sync.Mutex
 	kinds map[*kindRules]*accepted
@@ -20,13 +20,13 @@ type accepted struct {
 	values map[string]map[string]bool // by property: short texts
 }
 
-// What is remembered at most: values of so many bytes, so many of each property, so many sets.
+// The limits of a cache: bytes of a value, values of each property, sets of properties.
 const (
 	maxCachedBytes = 64
 	maxCached      = 4096
 )
 
-// accepts reports whether an object is known to satisfy every rule.
+// accepts reports whether the cache shows that an object satisfies every rule.
 func (c *cache) accepts(r *kindRules, instance map[string]any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // Every property of every kind with every value of a list, alone and beside others.
-func TestWhatWasCheckedBeforeDoesNotChangeAVerdict(t *testing.T) {
+func TestTheCacheDoesNotChangeTheResultOfACheck(t *testing.T) {
 	t.Parallel()
 	cached := newChecker(t)
 	var values []any

@@ -15,8 +15,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Keywords of violations that are no keyword of JSON Schema: a property that
-// must be there, one that is not known, and two of which only one can be given.
+// Keywords of violations besides those of JSON Schema: a required property is missing, a
+// property is unknown, and two properties exclude each other.
 const (
 	Missing   = "missing"
 	Unknown   = "unknown"
@@ -26,14 +26,14 @@ const (
 // Violation is one rule that an instance breaks.
 type Violation struct {
 	Path     []string // from the instance down to the value, such as labels, 2
-	Property string   // the property of the instance that it is about; for Missing the first that would do
+	Property string   // the property of the instance; for Missing the first of several possible ones
 	Keyword  string   // of JSON Schema, such as type or enum; or Missing, Unknown, Exclusive
 	Other    string   // for Exclusive: the property that excludes this one
-	Message  string   // what the validator says
+	Message  string   // of the validator
 }
 
-// Checker checks instances. It is safe for concurrent use. It remembers what it
-// accepted, since most objects of a manifest are much like others.
+// Checker checks instances. It is safe for concurrent use. It caches accepted values, since
+// most objects of a manifest are similar.
 type Checker struct {
 	*compiledRules
 	cache cache
@@ -45,14 +45,13 @@ type compiledRules struct {
 	kinds map[string]*kindRules
 }
 
-// kindRules are the rules of a kind. Which of the two it is could be said in one
-// schema with anyOf, as the whole schema does; the validator then tries
-// every branch for every object and words the failure of each, which takes twice
-// as long as all the rest.
+// kindRules are the rules of a kind: two sets, one of which applies to an object. The whole
+// schema combines them with anyOf; but then the validator tries every branch for every
+// object and formats the failure of each, which takes twice as long as all other rules.
 type kindRules struct {
-	knownBy []string // with any of these it is said which thing of the service is meant
+	knownBy []string // properties that each identify an object of the service
 	known   rules    // for objects with one of them
-	unknown rules    // for the others: they must carry what is needed to create them
+	created rules    // for the others, which need the properties for a create
 }
 
 type rules struct {
@@ -60,8 +59,8 @@ type rules struct {
 	names  map[string]bool // of the properties
 }
 
-// New returns the checker of every kind. The error says that a descriptor is
-// wrong, such as a pattern that is no regular expression.
+// New returns the checker of every kind. An error is a wrong descriptor, such as a pattern
+// that is no regular expression.
 func New() (*Checker, error) {
 	rules, err := compiled()
 	if err != nil {
@@ -75,7 +74,7 @@ var compiled = sync.OnceValues(compile)
 
 const address = "planform:///rules.json"
 
-// compile compiles all rules as one schema, which the validator checks against its own schema once.
+// compile compiles all rules as one schema, so that the validator checks them against its own schema once.
 func compile() (*compiledRules, error) {
 	defs := object{{"document", shell()}}
 	for _, k := range resource.Kinds() {
@@ -107,18 +106,18 @@ func compile() (*compiledRules, error) {
 		if err != nil {
 			return nil, err
 		}
-		unknown, err := get(k.Name + bare)
+		created, err := get(k.Name + bare)
 		if err != nil {
 			return nil, err
 		}
 		r := &kindRules{knownBy: knownBy(k), known: newRules(known)}
-		r.unknown = rules{unknown, r.known.names}
+		r.created = rules{created, r.known.names}
 		c.kinds[k.Name] = r
 	}
 	return c, nil
 }
 
-// bare ends the name of the rules for an object of which nothing says which object of the service it is.
+// bare is the suffix of the rules for objects that name no object of the service.
 const bare = ".bare"
 
 // definitions are the rules of a kind.
@@ -167,8 +166,8 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// Check checks one object of a kind without the lists of what lives in it. A
-// value is reported for the first rule only that it breaks.
+// Check checks one object of a kind, without the lists of the objects in it. Of the rules
+// that one value breaks, it reports the first.
 func (c *Checker) Check(kind string, instance map[string]any) []Violation {
 	r, ok := c.kinds[kind]
 	if !ok {
@@ -177,7 +176,7 @@ func (c *Checker) Check(kind string, instance map[string]any) []Violation {
 	if c.cache.accepts(r, instance) {
 		return nil
 	}
-	must := r.unknown
+	must := r.created
 	if r.meant(instance) {
 		must = r.known
 	}
@@ -188,7 +187,7 @@ func (c *Checker) Check(kind string, instance map[string]any) []Violation {
 	return violations
 }
 
-// meant reports whether it is said which thing of the service an object is.
+// meant reports whether a property says which object of the service an instance is.
 func (r *kindRules) meant(instance map[string]any) bool {
 	for _, name := range r.knownBy {
 		if _, ok := instance[name]; ok {
@@ -204,7 +203,7 @@ func (r rules) check(instance map[string]any) []Violation {
 		return nil
 	}
 	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok { // a loop, or a value that is no JSON: a fault of this program
+	if !ok { // a loop, or a value that is no JSON: a bug
 		return []Violation{{Message: err.Error()}}
 	}
 	var found []Violation
@@ -236,7 +235,7 @@ func (r rules) check(instance map[string]any) []Violation {
 	})
 }
 
-// weight orders the rules that one value breaks: the first is the one to tell.
+// weight orders the rules that one value breaks: the first is reported.
 func weight(keyword string) int {
 	order := []string{Unknown, Exclusive, "type", "const", "enum", "maxLength", "pattern", "format"}
 	if i := slices.Index(order, keyword); i >= 0 {
@@ -245,7 +244,7 @@ func weight(keyword string) int {
 	return len(order)
 }
 
-// violation turns one error of the validator's tree into ours. leaf is false where the causes tell more.
+// violation converts one error of the validator's tree. leaf is false where its causes are more precise.
 func (r rules) violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
 	v.Message = e.Message
 	if at := strings.TrimPrefix(e.InstanceLocation, "/"); at != "" {
@@ -275,14 +274,14 @@ func (r rules) violation(e *jsonschema.ValidationError) (v Violation, leaf bool)
 	}
 }
 
-// quoted takes the name out of "missing properties: 'name'".
+// quoted is the name in "missing properties: 'name'".
 func quoted(message string) string {
 	_, rest, _ := strings.Cut(message, "'")
 	name, _, _ := strings.Cut(rest, "'")
 	return name
 }
 
-// unescape undoes what the validator does to a token of a location.
+// unescape reverses the validator's escaping of a token in a location.
 func unescape(token string) string {
 	if plain, err := url.PathUnescape(token); err == nil {
 		token = plain

@@ -17,7 +17,7 @@ const ID = "https://raw.githubusercontent.com/planform/planform/main/schema/plan
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// The patterns of what every object may carry. notBlank is for texts that the service cannot empty.
+// The patterns of the properties that every object has. notBlank is for texts that cannot be cleared.
 const (
 	keyPattern       = `^[\p{L}\p{Nd}][\p{L}\p{Nd}._-]*$`
 	idPattern        = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`
@@ -28,7 +28,7 @@ const (
 	notBlank         = `\S`
 )
 
-// Names of the properties that belong to no field.
+// The properties that are not fields.
 const (
 	Key        = "key"
 	ObjectID   = "id"
@@ -42,8 +42,7 @@ const (
 	BaseURL    = "base_url"
 )
 
-// Extension begins the names of properties at the top of a document that are passed
-// over: a place for what anchors mark.
+// Extension is the prefix of top-level properties that are ignored: a place for anchors.
 const Extension = "x-"
 
 // Document returns the schema of a whole manifest, indented, the same bytes each time.
@@ -73,12 +72,12 @@ var document = sync.OnceValue(func() []byte {
 	return indent(append(doc, member{"$defs", defs}))
 })
 
-// shell is the schema of a document without its sections.
+// shell is the schema of a document without the sections.
 func shell() object {
 	return object{{"type", "object"}, {"properties", shellProperties()}, {"patternProperties", extensions()}, {"additionalProperties", false}}
 }
 
-// extensions are what a document may hold beside what it means.
+// extensions are the ignored properties of a document.
 func extensions() object {
 	return object{{"^" + Extension, object{{"description", "Ignored: a place for YAML anchors."}}}}
 }
@@ -117,7 +116,7 @@ func shellProperties() object {
 	}
 }
 
-// section is the list of things of a kind.
+// section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
 	return object{
 		{"description", plain(k.Doc)},
@@ -127,8 +126,8 @@ func section(k *resource.Kind) object {
 	}
 }
 
-// kindSchema describes one object of a kind. whole adds what lives in it, and
-// what only editors need.
+// kindSchema is the schema of one object of a kind. whole adds the sections in it and the
+// keywords that only editors need.
 func kindSchema(k *resource.Kind, whole bool) object {
 	types := any("object")
 	short, isShort := Short(k)
@@ -140,7 +139,7 @@ func kindSchema(k *resource.Kind, whole bool) object {
 		s = append(s, member{"description", plain(k.Doc)}, member{"markdownDescription", markdown(k)})
 	}
 	s = append(s, member{"type", types})
-	if whole && isShort { // these speak of texts only, the rest of objects only
+	if whole && isShort { // these keywords apply to texts, the others to objects
 		for _, m := range fieldSchema(short, true) {
 			if m.name == "pattern" || m.name == "format" || m.name == "maxLength" {
 				s = append(s, m)
@@ -180,7 +179,7 @@ func properties(k *resource.Kind, whole bool) object {
 		}})
 	}
 	ps = append(ps, lifecycle()...)
-	if !whole { // nobody reads these
+	if !whole { // only editors show help
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
 			ps[i].value = slices.DeleteFunc(rules, func(m member) bool { return m.name == "description" || m.name == "markdownDescription" })
@@ -215,7 +214,7 @@ func properties(k *resource.Kind, whole bool) object {
 	return ps
 }
 
-// group is the mapping that holds the fields of a group.
+// group is the schema of the mapping that holds the fields of a group.
 func group(k *resource.Kind, name string) object {
 	var ps object
 	for i := range k.Fields {
@@ -226,7 +225,7 @@ func group(k *resource.Kind, name string) object {
 	return object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}}
 }
 
-// attributed lets a member be written as a mapping, too, that says something of it.
+// attributed also allows a member as a mapping with its attribute.
 func attributed(list object, a *resource.Attribute) object {
 	for i, m := range list {
 		if m.name == "items" {
@@ -244,7 +243,7 @@ func attributed(list object, a *resource.Attribute) object {
 	return list
 }
 
-// lifecycle describes what an object says of its own coming and going.
+// lifecycle adds the properties for renaming, creating and deleting an object.
 func lifecycle() object {
 	return object{
 		{Previously, object{
@@ -276,8 +275,8 @@ func keyDefault(k *resource.Kind) string {
 	return "Default: the " + strings.Join(k.KeyFrom, ", else the ") + ", in lower case with hyphens."
 }
 
-// fieldSchema describes what may be written for a field. whole also admits the
-// empty text where it clears, which the decoder turns into nil for a Checker.
+// fieldSchema is the schema of a field. whole also admits the empty text where it clears
+// the field; for a Checker the decoder turns that into nil.
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object
 	if whole && f.Doc != "" {
@@ -370,7 +369,7 @@ func example(f *resource.Field) any {
 	return f.Example
 }
 
-// textTypes are the JSON types of a text: any plain scalar is one, as it is written.
+// textTypes are the JSON types of a text: every plain scalar is one, as written.
 func textTypes(null bool) []string {
 	if null {
 		return []string{"string", "number", "boolean", "null"}
@@ -385,8 +384,8 @@ func nullable(t string, null bool) any {
 	return t
 }
 
-// Short returns the field that stands for the whole object when a bare text is
-// written in its place: the only one that a thing needs, if it is a URL.
+// Short returns the field that a bare text sets when it is written in place of the object:
+// the only required one, if that is a URL.
 func Short(k *resource.Kind) (*resource.Field, bool) {
 	var short *resource.Field
 	for i := range k.Fields {
@@ -402,14 +401,14 @@ func Short(k *resource.Kind) (*resource.Field, bool) {
 	return short, short != nil
 }
 
-// Creatable reports whether the documented service can create things of the
-// kind. Others have to exist, so a manifest only says which one is meant.
+// Creatable reports whether the documented service can create objects of the kind. Others
+// must exist, and a manifest identifies them.
 func Creatable(k *resource.Kind) bool {
 	_, ok := k.Op(resource.Create, resource.Documented)
 	return ok
 }
 
-// knownBy lists the properties any of which says which thing of the service is meant.
+// knownBy lists the properties that each identify an object of the service.
 func knownBy(k *resource.Kind) []string {
 	names := []string{ObjectID}
 	if k.Identifier != nil {
@@ -427,8 +426,8 @@ func knownBy(k *resource.Kind) []string {
 	return names
 }
 
-// needed lists the properties that an object must carry if nothing says which
-// thing of the service is meant. A thing that cannot be created must say that.
+// needed lists the required properties of an object that names no object of the service;
+// where the service cannot create such objects, the ones that identify it.
 func needed(k *resource.Kind) []string {
 	if !Creatable(k) {
 		return []string{Key}
@@ -442,7 +441,7 @@ func needed(k *resource.Kind) []string {
 	return names
 }
 
-// requiredRules say the same as one rule each, for the schema of a whole document.
+// requiredRules are the same requirements as one rule each, for the schema of a whole document.
 func requiredRules(k *resource.Kind) []any {
 	known := knownBy(k)
 	var rules []any
@@ -464,7 +463,7 @@ func anyOf(names []string) object {
 	return object{{"anyOf", branches}}
 }
 
-// exclusions say that of the fields with one wire name only one can be given.
+// exclusions are the rules that of the fields with one API name only one can be given.
 func exclusions(k *resource.Kind) object {
 	var rules object
 	for i := range k.Fields {
@@ -488,7 +487,7 @@ func markdown(k *resource.Kind) string {
 	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
 }
 
-// plain takes the marks out of a one-line Markdown text.
+// plain is a one-line Markdown text without its markup.
 func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // object is a JSON object that keeps the order of its members.
@@ -524,7 +523,7 @@ func indent(o object) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(o); err != nil { // texts, lists and objects always encode
+	if err := e.Encode(o); err != nil { // cannot happen: texts, lists and objects always encode
 		panic(err)
 	}
 	return b.Bytes()

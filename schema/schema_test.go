@@ -156,7 +156,7 @@ func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
 	}
 }
 
-func TestCheckDocument(t *testing.T) {
+func TestCheckDocumentReportsViolationsAtTheTopLevel(t *testing.T) {
 	t.Parallel()
 	c := newChecker(t)
 	for name, tt := range map[string]struct {
@@ -208,7 +208,7 @@ func TestTheWholeSchemaCompilesAndTakesTheShortForms(t *testing.T) {
 	}
 }
 
-func TestTheDocumentIsTheSameEachTimeAndTheCallersOwn(t *testing.T) {
+func TestTheDocumentIsDeterministicAndACopyForEachCaller(t *testing.T) {
 	t.Parallel()
 	a := schema.Document()
 	a[0] = 'x'

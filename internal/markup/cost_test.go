@@ -35,7 +35,7 @@ func expensive(text string, perByte int) map[string]uint64 {
 
 // What a manifest or a member of the workspace writes must not fill the memory: 1 MB of it takes less than 300 MB, all that
 // was in use for a moment only included.
-func TestMemoryIsInProportionToTheText(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+func TestMemoryIsProportionalToTheText(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	const size = 1 << 18
 	for name, text := range map[string]struct{ head, piece string }{
 		"items":                    {"", "- a\n\n"},

@@ -13,9 +13,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// newConverter builds the renderer: CommonMark with what of GitHub's Markdown the
-// service's HTML can say. A footnote stays the text that it is, since CommonMark takes its
-// note for the address of a link; so does what stands between single tildes, as in H~2~O.
+// newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that
+// the service's HTML supports. Footnotes stay plain text, which CommonMark would read as
+// addresses of links, and so does text between single tildes, as in H~2~O.
 func newConverter() goldmark.Markdown {
 	blocks := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -33,7 +33,7 @@ func newConverter() goldmark.Markdown {
 	)
 }
 
-// references takes the addresses of links out of a paragraph, unless there are footnotes in it.
+// references reads the link definitions of a paragraph, unless it has footnotes.
 type references struct{ parser.ParagraphTransformer }
 
 func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
@@ -47,7 +47,7 @@ func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser
 	r.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// strikethrough takes pairs of tildes only.
+// strikethrough needs pairs of tildes.
 type strikethrough struct{ parser.InlineParser }
 
 func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {

@@ -22,14 +22,14 @@ var converter = sync.OnceValue(newConverter)
 
 // HTML renders Markdown (CommonMark with tables, strikethrough, task lists and bare links) as one root element that the service
 // stores unchanged. Raw HTML is kept as it is, except tags that are not HTML, such as the string in List<string>: the service
-// would drop them silently, so they are text. Markdown that is built to be costly is shown as it was written, in a pre.
-// HTML of nothing is [Nothing].
+// would drop them silently, so they become text. Markdown with an excessive cost is shown as written, in a pre.
+// HTML of an empty text is [Nothing].
 func HTML(markdown string) string {
 	markdown = clean(strings.ToValidUTF8(markdown, "\uFFFD"))
 	if strings.TrimSpace(markdown) == "" {
 		return Nothing
 	}
-	if costly(markdown) {
+	if isExcessive(markdown) {
 		return verbatim(markdown)
 	}
 	var out bytes.Buffer
@@ -37,7 +37,7 @@ func HTML(markdown string) string {
 	if err := converter().Convert([]byte(markdown), &out); err != nil {
 		return verbatim(markdown) // cannot happen: a buffer takes everything
 	}
-	return settle(out.Bytes())
+	return canonicalize(out.Bytes())
 }
 
 func verbatim(s string) string {
@@ -48,11 +48,11 @@ func verbatim(s string) string {
 	return b.String()
 }
 
-// costly reports Markdown that the parser takes quadratic time or space for: blocks nested in one line by the hundred; links
-// begun by the thousand, and brackets and marks of emphasis by ten thousands, without an empty line; tables, whose rows are all
-// as wide as the first, of a hundred thousand cells; and tens of thousands of lines, each of which can be a block that costs far
-// more memory than it has bytes. Nobody writes such a text.
-func costly(s string) bool {
+// isExcessive reports Markdown for which the parser takes quadratic time or space: hundreds of blocks nested in one line;
+// thousands of link openings, or tens of thousands of brackets and emphasis characters, without an empty line; tables of a
+// hundred thousand cells (every row is as wide as the first); and tens of thousands of lines, each of which can be a block
+// that takes far more memory than bytes. No author writes such a text.
+func isExcessive(s string) bool {
 	const (
 		maxNested = 100
 		maxBegun  = 1000
@@ -76,7 +76,7 @@ func costly(s string) bool {
 		brackets += strings.Count(line, "[")
 		stars += strings.Count(line, "*")
 		underlines += strings.Count(line, "_")
-		if strings.Trim(line, ">*+.)0123456789 \t:-|") == "" { // may divide the head of a table from its rows
+		if strings.Trim(line, ">*+.)0123456789 \t:-|") == "" { // may separate the head of a table from its rows
 			columns = max(columns, 1+strings.Count(line, "|"))
 		}
 		cells += columns
@@ -88,7 +88,7 @@ func costly(s string) bool {
 	return false
 }
 
-// nesting counts the markers of quotations and list items that a line begins with.
+// nesting counts the quotation and list markers at the beginning of a line.
 func nesting(line string) int {
 	n := 0
 	for i := range len(line) {
@@ -106,15 +106,15 @@ func nesting(line string) int {
 	return n
 }
 
-// settle writes rendered Markdown the way the service does, so that what comes back is the same bytes in most cases, and makes
-// it one element.
-func settle(rendered []byte) string {
+// canonicalize writes rendered Markdown as one element in the way of the service, so that in most cases the service returns
+// the same bytes.
+func canonicalize(rendered []byte) string {
 	var b strings.Builder
 	b.Grow(len(rendered) + 64)
 	z := html.NewTokenizer(bytes.NewReader(rendered))
-	var open []string         // the elements that are open
-	count := map[string]int{} // how many of each
-	roots := 0                // elements and texts at the top
+	var open []string         // open elements
+	count := map[string]int{} // of open elements by name
+	roots := 0                // top-level elements and texts
 	begin := func() {
 		if len(open) == 0 {
 			roots++
@@ -125,7 +125,7 @@ loop:
 		tt := z.Next()
 		switch tt {
 		case html.ErrorToken:
-			// A tag that does not end is text, not nothing.
+			// A tag without an end is text.
 			if raw := z.Raw(); len(raw) > 0 && raw[0] == '<' {
 				begin()
 				escape(&b, string(raw), false)
@@ -193,7 +193,7 @@ loop:
 	return out
 }
 
-// rawText reports whether the text at this place is not HTML.
+// rawText reports whether the text in the innermost element is not parsed as HTML.
 func rawText(open []string) bool {
 	return len(open) > 0 && kindOf(open[len(open)-1]) == hidden
 }
@@ -219,7 +219,7 @@ func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {
 	b.WriteByte('>')
 }
 
-// taskLists renders task lists the way the service's editor does: it does not know a check box in an ordinary list.
+// taskLists renders task lists in the form of the service's editor, which has no check boxes in ordinary lists.
 type taskLists struct{}
 
 var _ renderer.NodeRenderer = taskLists{}
@@ -312,7 +312,7 @@ func allTasks(list ast.Node) bool {
 	return list.HasChildren()
 }
 
-// taskOf returns the check box that an item begins with, or nil.
+// taskOf returns the check box at the beginning of an item, or nil.
 func taskOf(item ast.Node) *extast.TaskCheckBox {
 	first := item.FirstChild()
 	if first == nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Lost lists the elements of an HTML text, such as <iframe>, and their attributes, such as hidecontent of <th>,
-// that the kept text does not have. It is sorted, each once.
+// Lost lists the elements of an HTML text, such as <iframe>, and their attributes, such as hidecontent of <th>, that are
+// missing in the kept text. The list is sorted and has no duplicates.
 func Lost(sent, kept string) []string {
 	have := parts(kept)
 	return lost(sent, func(part string) bool { return have[part] })
@@ -21,13 +21,13 @@ func Stripped(text string) []string {
 		switch k := kindOf(tag); {
 		case k == hidden || k == boundary || k == unknown && standard(tag):
 			return false
-		default: // what is neither is text in angle brackets; the service writes a rel of its own
+		default: // other names are text in angle brackets; the service writes a rel of its own
 			return !attribute || k == unknown || keeps(tag, attr) || attr == "rel"
 		}
 	})
 }
 
-// lost lists the parts of a text that are not kept; of an element that is not kept, no attributes.
+// lost lists the parts of a text that are not kept, without the attributes of lost elements.
 func lost(text string, kept func(part string) bool) []string {
 	lost := parts(text)
 	for part := range lost {
@@ -49,9 +49,9 @@ func lost(text string, kept func(part string) bool) []string {
 	return names
 }
 
-// parts are the elements of a text, and their attributes behind them.
+// parts are the elements of a text, each followed by its attributes.
 func parts(text string) map[string]bool {
-	const most = 1000 // more names than any text has by right
+	const most = 1000 // no genuine text has as many names
 	found := map[string]bool{}
 	z := html.NewTokenizer(strings.NewReader(text))
 	for len(found) < most {

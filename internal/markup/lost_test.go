@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-func TestLost(t *testing.T) {
+func TestLostNamesElementsAndAttributesMissingInTheKeptText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		sent, kept string

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Markdown turns HTML back into Markdown that [HTML] renders to something equal
-// to it. ok is false where Markdown has no words for it: classes, colours,
-// mentions and other components. What it returns has been rendered and compared.
+// Markdown converts HTML back to Markdown, for which [HTML] gives an equal text: the result
+// is rendered and compared. ok is false where Markdown has no equivalent: classes, colours,
+// mentions and other components.
 func Markdown(html string) (markdown string, ok bool) {
 	var t treeWriter
 	walk(html, &t)
@@ -47,10 +47,10 @@ type treeWriter struct {
 	count int
 }
 
-// What is turned into Markdown; nobody writes more.
+// Limits of a text that is converted to Markdown.
 const (
-	maxTree     = 40     // elements in each other
-	maxElements = 20_000 // elements in all
+	maxTree     = 40     // nested elements
+	maxElements = 20_000 // elements in total
 )
 
 func (t *treeWriter) full() bool { return t.deep || t.count > maxElements }
@@ -80,7 +80,7 @@ func (t *treeWriter) shut(string) {
 func (t *treeWriter) void(tag string, attrs []attr) { t.add(&element{tag: tag, attrs: attrs}) }
 func (t *treeWriter) text(s string)                 { t.run.WriteString(s) }
 
-// flush makes one element of the text since the last one.
+// flush adds the text since the last element as one element.
 func (t *treeWriter) flush() {
 	if t.run.Len() > 0 {
 		e := &element{text: t.run.String()}
@@ -89,15 +89,15 @@ func (t *treeWriter) flush() {
 	}
 }
 
-// only reports whether an element has no other attributes than the named ones.
+// only reports whether an element has no attributes besides the given ones.
 func (e *element) only(keys ...string) bool {
 	return !slices.ContainsFunc(e.attrs, func(a attr) bool { return !slices.Contains(keys, a.key) })
 }
 
-// markdownWriter writes a tree as Markdown. It need not be right in every corner, since
-// the result is compared.
+// markdownWriter writes a tree as Markdown. It may be wrong in corner cases, since the
+// result is compared.
 type markdownWriter struct {
-	thorough   bool // escape all that could be a mark, not only what probably is one
+	thorough   bool // escape every possible Markdown character, not only likely ones
 	underscore bool // _emphasis_ instead of *emphasis*
 	failed     bool
 	cell       bool // in a table, whose rows are lines
@@ -108,10 +108,10 @@ func (w *markdownWriter) fail() string {
 	return ""
 }
 
-// blocks writes blocks below each other.
+// blocks writes blocks one below the other.
 func (w *markdownWriter) blocks(list []*element, depth int) string {
 	var b strings.Builder
-	last, second := "", false // of two lists beside each other the second takes other marks
+	last, second := "", false // the second of two adjacent lists takes other markers
 	for i, e := range list {
 		if i > 0 {
 			b.WriteString("\n\n")
@@ -157,7 +157,7 @@ func (w *markdownWriter) block(e *element, depth int, second bool) string {
 	}
 }
 
-// prefixed puts one text before the first line and another before the others.
+// prefixed puts one prefix before the first line and another before the others.
 func prefixed(text, first, others string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -222,7 +222,7 @@ func (w *markdownWriter) list(e *element, depth int, second bool) string {
 	return strings.Join(items, "\n")
 }
 
-// checkBox takes the check box off an item of a task list.
+// checkBox removes the check box from an item of a task list.
 func checkBox(li *element) (box string, rest []*element) {
 	if !li.only("data-type", "data-checked") || len(li.kids) == 0 {
 		return "", nil
@@ -251,7 +251,7 @@ func (w *markdownWriter) code(e *element) string {
 	return fence + language + "\n" + code.kids[0].text + "\n" + fence
 }
 
-// fenceOf lengthens a fence of back-ticks until the text holds none that long.
+// fenceOf is a fence of back-ticks longer than any in the text.
 func fenceOf(text, fence string) string {
 	longest, run := 0, 0
 	for i := range len(text) {
@@ -315,7 +315,7 @@ var (
 	numberMark = regexp.MustCompile(`^([0-9]{1,9})([.)]( |$))`)
 )
 
-// paragraph writes a line of text such that it does not begin like another block.
+// paragraph writes a line of text, escaped where it would begin another block.
 func (w *markdownWriter) paragraph(kids []*element) string {
 	lines := strings.Split(w.inline(kids), "\n")
 	for i, line := range lines {
@@ -418,7 +418,7 @@ func destination(href string) string {
 	return href
 }
 
-// escape writes text so that no character of it is a mark.
+// escape escapes the characters of a text that Markdown would interpret.
 func (w *markdownWriter) escape(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -431,7 +431,7 @@ func (w *markdownWriter) escape(text string) string {
 	return b.String()
 }
 
-// marks reports whether the character at i could mean something.
+// marks reports whether Markdown could interpret the character at i.
 func (w *markdownWriter) marks(text string, i int) bool {
 	c := text[i]
 	before, after := byte(' '), byte(' ')

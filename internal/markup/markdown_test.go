@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-func TestMarkdownIsWhatAPersonWouldWrite(t *testing.T) {
+func TestHTMLIsConvertedToTheMarkdownOfAPerson(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ html, want string }{
 		"a paragraph":                         {"<p>One page, no <strong>reload</strong>.</p>", "One page, no **reload**."},
@@ -47,7 +47,7 @@ func TestMarkdownIsWhatAPersonWouldWrite(t *testing.T) {
 	}
 }
 
-func TestMarkdownHasNoWordsForSomeTexts(t *testing.T) {
+func TestHTMLWithoutAMarkdownEquivalentIsNotConverted(t *testing.T) {
 	t.Parallel()
 	for name, html := range map[string]string{
 		"a class":                                `<p class="big">a</p>`,
@@ -65,7 +65,7 @@ func TestMarkdownHasNoWordsForSomeTexts(t *testing.T) {
 	}
 }
 
-func TestWhatWasWrittenInMarkdownCanBeWrittenInMarkdownAgain(t *testing.T) {
+func TestRenderedMarkdownIsConvertedBack(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"# A\n\nb *c* **d** `e`\n\n- f\n- g\n  1. h\n  2. i\n\n> j\n\n```sh\nk\n```\n\n| l | m |\n|---|---|\n| n | o |\n\n***\n\n[p](https://q.com 'r') <https://s.com>\n",

@@ -62,7 +62,7 @@ func recordings(tb testing.TB) []recording {
 	return all
 }
 
-func TestWhatTheServiceStoredEqualsWhatWasSent(t *testing.T) {
+func TestAStoredTextEqualsTheSentOne(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for _, r := range recordings(t) {
@@ -83,7 +83,7 @@ func TestWhatTheServiceStoredEqualsWhatWasSent(t *testing.T) {
 	}
 }
 
-func TestWhatTheServiceStoredForDifferentTextsDiffers(t *testing.T) {
+func TestStoredTextsDifferIfTheSentOnesDo(t *testing.T) {
 	t.Parallel()
 	// These recordings differ only in what the service removes.
 	same := map[string]string{
@@ -312,7 +312,7 @@ y [image alt]`
 	}
 }
 
-func TestPlainTextOfFragments(t *testing.T) {
+func TestFragmentsHaveAPlainText(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ html, want string }{
 		"nothing":               {`<p></p>`, ``},
@@ -336,7 +336,7 @@ func TestPlainTextOfFragments(t *testing.T) {
 	}
 }
 
-func TestEmptyIsWhatShowsNothing(t *testing.T) {
+func TestATextWithoutVisibleContentIsEmpty(t *testing.T) {
 	t.Parallel()
 	for html, want := range map[string]bool{
 		"": true, "<p></p>": true, " \n ": true, "<p> </p><p class='a'></p>": true, "<div><p></p></div>": true,
@@ -390,7 +390,7 @@ func TestHostileInputIsCheap(t *testing.T) {
 	}
 }
 
-func TestMarkdownThatWouldBeCostlyIsShownAsItWasWritten(t *testing.T) {
+func TestMarkdownWithAnExcessiveCostIsShownAsWritten(t *testing.T) {
 	t.Parallel()
 	const n = 20_001
 	for piece, want := range map[string]bool{

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Normal returns the normal form of an HTML text: two texts that a reader sees as the same have the same normal form.
-// It is "" if the text shows nothing.
+// Normal returns the normal form of an HTML text: two texts that look the same to a reader have the same normal form. It is
+// "" for a text without visible content.
 func Normal(html string) string {
 	var w htmlWriter
 	w.b.Grow(len(html))
@@ -21,7 +21,7 @@ func Equal(a, b string) bool {
 	return a == b || Normal(a) == Normal(b)
 }
 
-// Empty reports whether the HTML shows nothing: "", "<p></p>", white space, only a comment.
+// Empty reports whether the HTML has no visible content: "", "<p></p>", white space, only a comment.
 func Empty(html string) bool {
 	switch html {
 	case "", "<p></p>":
@@ -32,16 +32,16 @@ func Empty(html string) bool {
 	return !bool(w)
 }
 
-// attr is an attribute that is kept.
+// attr is an attribute that the service keeps.
 type attr struct{ key, value string }
 
-// sink takes the elements and texts of a normal form in order. What it is handed is well nested.
+// sink receives the elements and texts of a normal form in order and properly nested.
 type sink interface {
 	open(tag string, attrs []attr)
 	shut(tag string)
 	void(tag string, attrs []attr)
 	text(s string)
-	// full reports that nothing further is wanted.
+	// full reports that the sink needs no more.
 	full() bool
 }
 
@@ -71,7 +71,7 @@ func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
 func (w *htmlWriter) text(s string)                 { escape(&w.b, s, false) }
 func (w *htmlWriter) full() bool                    { return false }
 
-// presence remembers whether there was anything.
+// presence is a sink that only notes whether there is content.
 type presence bool
 
 func (w *presence) open(string, []attr) { *w = true }
@@ -80,7 +80,7 @@ func (w *presence) void(string, []attr) { *w = true }
 func (w *presence) text(string)         { *w = true }
 func (w *presence) full() bool          { return bool(*w) }
 
-// escape writes text as the service does: only what must be escaped is.
+// escape writes text as the service does, with the necessary escapes only.
 func escape(b *strings.Builder, s string, attribute bool) {
 	for {
 		i := strings.IndexAny(s, "&<>\"\u00a0")
@@ -111,54 +111,54 @@ func escape(b *strings.Builder, s string, attribute bool) {
 	}
 }
 
-// block is a block element that is open.
+// block is an open block element.
 type block struct {
 	tag     string
 	attrs   []attr
 	kind    kind
-	written bool // it stands in the output
-	implied bool // a paragraph around loose text: no end tag belongs to it
-	inlines int  // number of inline elements that were open when it began
-	before  int  // the block of the same name that was open before, or -1
+	written bool // its start tag is in the output
+	implied bool // a paragraph around loose text, without an end tag in the input
+	inlines int  // number of open inline elements at its start
+	before  int  // index of the previous open block of the same name, or -1
 	scope   scope
 }
 
-// scope holds, for one place, the open blocks that a tag at this place can end: an index, or -1. That it is carried along, and
-// not searched for, keeps hostile input from making the walk quadratic.
+// scope holds the indices of the open blocks that a tag at this place can end, or -1. It is kept up to date instead of
+// searched, so that hostile input cannot make the walk quadratic.
 type scope struct{ item, term, table, group, row, cell int }
 
-// span is an inline element that is open.
+// span is an open inline element.
 type span struct {
-	tag, name string // as written, and as it is called in the normal form
+	tag, name string // as written, and in the normal form
 	attrs     []attr
 	kind      kind
-	silent    bool // it is not written
-	opened    bool // it has been written before, in another block
+	silent    bool // not written
+	opened    bool // written before, in another block
 	depth     int  // number of explicit blocks around its start
-	before    int  // the span with the same tag that was open before, or -1
+	before    int  // index of the previous open span with the same tag, or -1
 }
 
 const (
-	maxSpans   = 256     // inline elements in each other; those further in are left out
+	maxSpans   = 256     // nested inline elements; deeper ones are left out
 	carryBytes = 1 << 16 // see walker.budget
 )
 
-// walker builds the normal form. It keeps blocks and inline elements on two stacks: a block ends what is written of the inline
-// elements, and the next text begins them again inside the block that it stands in.
+// walker builds the normal form. It keeps blocks and inline elements on two stacks: a block closes the inline elements in the
+// output, and the next text opens them again inside its block.
 type walker struct {
 	out      sink
 	blocks   []block
 	spans    []span
-	written  int // the first so many spans stand in the output at this moment
+	written  int // number of spans, from the first, that are open in the output
 	last     map[string]int
 	lastSpan map[string]int
 	implied  int // 1 while the innermost block is an implied paragraph
 	pre      int // open pre blocks
 	space    bool
-	newlines int  // in pre: newlines that only count if something follows
+	newlines int  // in pre: newlines that count only if text follows
 	bol      bool // at the beginning of a line: white space is dropped
-	preStart bool // nothing was written in this pre
-	// budget bounds what writing inline elements again in further blocks may add to the output.
+	preStart bool // nothing has been written in this pre
+	// budget bounds the output of inline elements that are opened again in further blocks.
 	budget int
 }
 
@@ -178,10 +178,10 @@ func walk(text string, out sink) {
 		scope: scope{item: -1, term: -1, table: -1, group: -1, row: -1, cell: -1},
 	})
 	z := html.NewTokenizer(strings.NewReader(strings.ToValidUTF8(text, "\uFFFD")))
-	skip := "" // the hidden element that we are in
+	skip := "" // the current hidden element
 	for !out.full() {
 		switch z.Next() {
-		case html.ErrorToken: // the end: the reader has no other error, and the buffer has no limit
+		case html.ErrorToken: // the end of the input: there is no other error
 			w.closeTo(1)
 			return
 		case html.TextToken:
@@ -223,7 +223,7 @@ func walk(text string, out sink) {
 	}
 }
 
-// tag reads a start tag and those of its attributes that count, sorted.
+// tag reads a start tag and its kept attributes, sorted.
 func (w *walker) tag(z *html.Tokenizer) (tag string, attrs []attr) {
 	name, more := z.TagName()
 	tag = string(name)
@@ -353,7 +353,7 @@ func (w *walker) startBlock(tag string, attrs []attr, k kind) {
 	w.push(tag, attrs, k)
 }
 
-// inGroup closes what a row cannot stand in and sees to it that there is a tbody. It is false outside a table.
+// inGroup closes blocks that cannot contain a row, and opens a tbody if needed. It is false outside a table.
 func (w *walker) inGroup() bool {
 	sc := w.top().scope
 	switch {
@@ -396,7 +396,7 @@ func (w *walker) push(tag string, attrs []attr, k kind) {
 		w.pre++
 		w.preStart = true
 	}
-	// A paragraph is written when it turns out not to be empty, a div that says nothing never.
+	// A paragraph is written once it has content, a div without attributes never.
 	if k != paragraph && (tag != "div" || len(attrs) > 0) {
 		b.written = true
 		w.out.open(tag, attrs)
@@ -405,7 +405,7 @@ func (w *walker) push(tag string, attrs []attr, k kind) {
 	w.bol = true
 }
 
-// interrupt ends the line: inline elements are closed in the output, and stay open for what follows.
+// interrupt ends the line: inline elements are closed in the output, but stay on the stack.
 func (w *walker) interrupt() {
 	w.shutSpans(0)
 	w.space, w.newlines = false, 0
@@ -418,11 +418,11 @@ func (w *walker) closeParagraph() {
 		return
 	}
 	n := len(w.spans)
-	w.top().inlines = n // a paragraph that is cut short does not end its inline elements
+	w.top().inlines = n // the end of an interrupted paragraph does not end its inline elements
 	w.closeTo(len(w.blocks) - 1)
 }
 
-// closeTo ends blocks until n are left. The first, the top of the text, always stays.
+// closeTo ends blocks until n are left. The first, the top level, always stays.
 func (w *walker) closeTo(n int) {
 	n = max(n, 1)
 	if len(w.blocks) <= n {
@@ -507,20 +507,20 @@ func (w *walker) startSpan(tag string, attrs []attr, k kind) {
 	}
 	w.lastSpan[tag] = len(w.spans)
 	w.spans = append(w.spans, s)
-	if k == component { // it shows something although nothing is in it
+	if k == component { // visible without content
 		w.line()
 		w.bol, w.preStart = false, false
 	}
 }
 
 func (w *walker) endSpan(tag string) {
-	// An end tag inside a block does not end what began outside it.
+	// An end tag inside a block does not end an element that began outside it.
 	if i, ok := w.lastSpan[tag]; ok && w.spans[i].depth >= w.depth() {
 		w.cutSpans(i)
 	}
 }
 
-// cutSpans forgets the inline elements from i on.
+// cutSpans removes the inline elements from i on.
 func (w *walker) cutSpans(i int) {
 	w.shutSpans(i)
 	for j := len(w.spans) - 1; j >= i; j-- {
@@ -540,12 +540,12 @@ func (w *walker) shutSpans(i int) {
 	for ; w.written > i; w.written-- {
 		if s := &w.spans[w.written-1]; !s.silent {
 			w.out.shut(s.name)
-			s.silent = s.kind == component // it is shown once
+			s.silent = s.kind == component // written once
 		}
 	}
 }
 
-// line prepares the output for a piece of a line: the paragraph, the white space before it, the inline elements around it.
+// line prepares the output for a part of a line: its paragraph, the white space before it, the inline elements around it.
 func (w *walker) line() {
 	t := w.top()
 	if t.kind == flow {
@@ -611,7 +611,7 @@ func (w *walker) text(s string) {
 		if word == "" {
 			return
 		}
-		// Single spaces need no rewriting, and are most of the white space there is: write as much in one piece as possible.
+		// Single spaces, the most frequent white space, need no rewriting: write the longest possible piece at once.
 		end, rest := len(word), ""
 		for i := 0; i < len(word); i++ {
 			c := word[i]
@@ -627,7 +627,7 @@ func (w *walker) text(s string) {
 	}
 }
 
-// preText writes text in which white space counts, except newlines at the very beginning and end.
+// preText writes text with its white space, except newlines at the very beginning and end.
 func (w *walker) preText(s string) {
 	if w.preStart {
 		s = strings.TrimLeft(s, "\n")

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// Text gives the readable plain text of HTML: blocks on lines of their own, dashes and numbers before list items, no tags.
+// Text is HTML as plain text: blocks on lines of their own, dashes and numbers before list items, no tags.
 func Text(html string) string {
 	var w textWriter
 	walk(html, &w)
 	return strings.TrimRight(w.b.String(), "\n")
 }
 
-const maxIndent = 32 // how many lists and quotations in each other are shown as such
+const maxIndent = 32 // nested lists and quotations that are indented
 
 // textWriter writes the normal form as plain text.
 type textWriter struct {
 	b         strings.Builder
-	indent    []string // what stands before each line
-	nested    []bool   // for each open element that indents: whether it is in indent
-	lists     []int    // for each open list: the number of its next item, 0 if it has dashes
-	marker    string   // what stands before the next line in place of the last indent
+	indent    []string // prefixes of each line
+	nested    []bool   // for each open list or quotation: whether it is in indent
+	lists     []int    // for each open list: the number of its next item, 0 = dashes
+	marker    string   // prefix of the next line in place of the last indent
 	bol       bool     // at the beginning of a line
 	cell      bool     // a cell of the row has been written
 	cellStart int
-	box       bool // the check box of this item stands in its marker
+	box       bool // the marker of this item has a check box
 	in        int  // open cells
 	links     []link
 }
@@ -50,7 +50,7 @@ func (w *textWriter) newline() {
 	w.bol = true
 }
 
-// begin writes what stands before a line.
+// begin writes the prefixes of a line.
 func (w *textWriter) begin() {
 	if !w.bol && w.b.Len() > 0 {
 		return
@@ -69,7 +69,7 @@ func (w *textWriter) begin() {
 func (w *textWriter) enter(indent, marker string) {
 	ok := len(w.indent) < maxIndent
 	if ok {
-		if w.marker != "" { // the first thing in an item is a list or a quotation
+		if w.marker != "" { // an item begins with a list or a quotation
 			w.begin()
 			w.b.WriteByte('\n')
 			w.bol = true

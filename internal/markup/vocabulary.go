@@ -2,24 +2,24 @@ package markup
 
 import "strings"
 
-// kind says how an element takes part in the layout.
+// kind is the role of an element in the layout.
 type kind uint8
 
 const (
-	unknown    kind = iota // the tag is left out, what it encloses stays
+	unknown    kind = iota // the tag is left out, its content stays
 	boundary               // likewise, but it ends an open paragraph
-	hidden                 // the tag is left out with all it encloses
+	hidden                 // the tag is left out with its content
 	inline                 // part of a line
-	component              // an inline element of the service's editor that shows something although it is empty
+	component              // an inline element of the service's editor, visible without content
 	voidInline             // part of a line, without content
 	voidBlock              // a block without content
 	paragraph              // a block of text that cannot enclose blocks
-	phrase                 // a block whose text stands in it directly
+	phrase                 // a block with text directly in it
 	flow                   // a block in which loose text is a paragraph
 	structure              // a block of blocks: lists, tables
 )
 
-// kindOf classifies an element. The elements other than unknown, boundary and hidden are those that the service keeps.
+// kindOf classifies an element. The service keeps all but unknown, boundary and hidden ones.
 func kindOf(tag string) kind {
 	switch tag {
 	case "p":
@@ -50,8 +50,8 @@ func kindOf(tag string) kind {
 	return unknown
 }
 
-// standard reports whether tag is an element of HTML that the service removes on purpose, so that it is not mistaken for text
-// in angle brackets such as List<string>.
+// standard reports whether tag is an HTML element that the service removes, and not text in angle brackets such as
+// List<string>.
 func standard(tag string) bool {
 	switch tag {
 	case "html", "head", "body", "title", "meta", "link", "base", "noscript", "template", "object", "embed", "param", "video",
@@ -64,7 +64,7 @@ func standard(tag string) bool {
 	return false
 }
 
-// canonical folds elements that look the same into one.
+// canonical is the one name for elements that look the same.
 func canonical(tag string) string {
 	switch tag {
 	case "b":
@@ -108,15 +108,15 @@ func keeps(tag, attr string) bool {
 	case "input":
 		return attr == "checked"
 	default:
-		// Other editions have more components than the one that was observed: better one attribute too many in the
-		// comparison than a change that is not seen.
+		// Other editions have more components than the one that was observed: an attribute too many in the comparison is
+		// better than a missed change.
 		return kindOf(tag) == component && !strings.HasPrefix(attr, "on")
 	}
 	return false
 }
 
-// address brings a link target into the form in which the service writes it: what is not printable ASCII is percent-encoded.
-// ok is false if the service drops it.
+// address is a link target in the service's form: characters other than printable ASCII are percent-encoded. ok is false if
+// the service drops it.
 func address(raw string) (clean string, ok bool) {
 	raw = strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	const hex = "0123456789ABCDEF"

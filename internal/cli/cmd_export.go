@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
@@ -123,7 +124,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	if found.Denied {
-		return withHint{errDenied, "the list above says what is missing: use a credential that may read everything, or choose sections with --only"}
+		return diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything, or choose sections with --only")
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (o exportOptions) checkEmpty(names ...string) error {
 	}
 	err := export.CheckEmpty(o.dir, names...)
 	if occupied, ok := errors.AsType[*export.NotEmptyError](err); ok {
-		return withHint{occupied, "use another folder, or replace the files with --force"}
+		return diag.WithHint(occupied, "use another folder, or replace the files with --force")
 	}
 	return err
 }
@@ -166,7 +167,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, err
 	}
 	if api != resource.Full {
-		return nil, withHint{errUnlisted, "export needs the list of projects: use a credential that may read it"}
+		return nil, diag.WithHint(errUnlisted, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
 		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.name), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,

@@ -223,7 +223,7 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	list, _ := resource.MustLookup("project").Op(resource.List, resource.Full)
 	rows, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
-		return nil, withHint{fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID"}
+		return nil, diag.WithHint(fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID")
 	}
 	var codes []string
 	for _, row := range rows {
@@ -234,7 +234,7 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 		}
 		codes = append(codes, code)
 	}
-	return nil, withHint{errors.New("the service has no project " + project), diag.DidYouMean(project, codes)}
+	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.DidYouMean(project, codes))
 }
 
 // noSuch is the error of a look-up by a readable identifier. One of another form has no route.
@@ -242,7 +242,7 @@ func noSuch(op *resource.Operation, identifier string, err error) error {
 	if op.Verb != resource.Find || !errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported) {
 		return err
 	}
-	return withHint{errors.New("the service has no work item " + identifier), "give an identifier as the service shows it, such as WEB-7"}
+	return diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7")
 }
 
 // people are the names of the workspace's members by ID, where records of the kind

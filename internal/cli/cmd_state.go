@@ -157,7 +157,7 @@ func known(prior planner.Prior, a resource.Address) (planner.Record, error) {
 		all = append(all, string(other))
 	}
 	slices.Sort(all)
-	return planner.Record{}, withHint{fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all)}
+	return planner.Record{}, diag.WithHint(fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all))
 }
 
 func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
@@ -247,7 +247,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 			return err
 		}
 		if r.PendingIntent == nil {
-			return withHint{errors.New("no request of " + o.args[0] + " is without an outcome"), "planform state import binds an address to an ID"}
+			return diag.WithHint(errors.New("no request of "+o.args[0]+" is without an outcome"), "planform state import binds an address to an ID")
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
@@ -269,7 +269,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		return usageError{text: "--id is required", hint: "planform get work-item WEB-7 shows the ID of a work item"}
 	}
 	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
-		return withHint{fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout"}
+		return diag.WithHint(fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout")
 	}
 	return edit(ctx, o, func(f *state.File) error {
 		r := f.Prior()[a]
@@ -278,7 +278,7 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 		case "": // what became of a create is said with it
 			r.PendingIntent = nil
 		default:
-			return withHint{fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it"}
+			return diag.WithHint(fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it")
 		}
 		r.Address, r.ID, r.Identifier = a, o.id, cmp.Or(o.identifier, r.Identifier)
 		f.Put(r)
@@ -298,7 +298,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 			return err
 		}
 		if _, taken := prior[to]; taken {
-			return withHint{fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it"}
+			return diag.WithHint(fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it")
 		}
 		f.RemoveObject(to) // members of something that is forgotten are not those of what takes its address
 		var moved []planner.Record
@@ -308,7 +308,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 				continue
 			}
 			if _, taken := prior[b]; taken && b.IsObject() {
-				return withHint{fmt.Errorf("the state file already has a %s", b), "planform state rm forgets it"}
+				return diag.WithHint(fmt.Errorf("the state file already has a %s", b), "planform state rm forgets it")
 			}
 			r := prior[a]
 			f.Remove(a)

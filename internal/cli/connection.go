@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
@@ -230,19 +231,19 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	if o.apiKeyFile != "" {
 		text, err := readSecret(o.apiKeyFile)
 		if err != nil {
-			return apiclient.Credential{}, withHint{fmt.Errorf("%w: %w", errCredentials, err), how}
+			return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w: %w", errCredentials, err), how)
 		}
 		return apiclient.APIKey(text), nil
 	}
 	switch {
 	case key != "" && token != "":
-		return apiclient.Credential{}, withHint{fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set", errCredentials), "unset one of them"}
+		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set", errCredentials), "unset one of them")
 	case key != "":
 		return apiclient.APIKey(key), nil
 	case token != "":
 		return apiclient.Bearer(token), nil
 	default:
-		return apiclient.Credential{}, withHint{fmt.Errorf("%w is given", errCredentials), how}
+		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials), how)
 	}
 }
 

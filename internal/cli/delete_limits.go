@@ -20,9 +20,9 @@ func (o applyOptions) checkDeleteLimits(p Process, plan *planner.Plan) error {
 	case n == 0:
 		return nil
 	case o.limited && n > o.maxDeletes:
-		return withHint{fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", diag.Count(n, "object"), o.maxDeletes), o.howMany(n)}
+		return diag.WithHint(fmt.Errorf("the plan deletes %s, more than --max-deletes %d; nothing was done", diag.Count(n, "object"), o.maxDeletes), o.howMany(n))
 	case !o.limited && (n > mostDeletes || mostShare*n > plan.CreatedByUs):
-		return withHint{fmt.Errorf("the plan deletes %s of %d that planform created; nothing was done", diag.Count(n, "object"), plan.CreatedByUs), o.howMany(n)}
+		return diag.WithHint(fmt.Errorf("the plan deletes %s of %d that planform created; nothing was done", diag.Count(n, "object"), plan.CreatedByUs), o.howMany(n))
 	case !o.yes && (!p.Streams.InTTY || !p.Streams.ErrTTY):
 		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", diag.Count(n, "object")), hint: "--yes deletes without asking"}
 	}

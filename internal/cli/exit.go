@@ -37,17 +37,6 @@ func (e usageError) Error() string { return e.text }
 // Hint is the next step.
 func (e usageError) Hint() string { return e.hint }
 
-// withHint is an error with a next step.
-type withHint struct {
-	error
-	hint string
-}
-
-func (e withHint) Unwrap() error { return e.error }
-
-// Hint is the next step.
-func (e withHint) Hint() string { return e.hint }
-
 // wrongCredential is a credential that cannot even be sent.
 type wrongCredential struct{ error }
 

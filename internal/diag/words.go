@@ -6,7 +6,19 @@ import (
 	"strings"
 )
 
-// HintOf is the next step that an error brings along, or "": that of the first in its chain with a method Hint.
+// WithHint adds a next step to an error. [HintOf] returns it.
+func WithHint(err error, hint string) error { return hinted{err, hint} }
+
+type hinted struct {
+	error
+
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+func (e hinted) Hint() string  { return e.hint }
+
+// HintOf is the next step of an error: that of the first error in its chain with a method Hint; "" = none.
 func HintOf(err error) string {
 	if h, ok := errors.AsType[interface {
 		error

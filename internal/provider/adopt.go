@@ -8,6 +8,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -53,10 +54,9 @@ func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, para
 
 // hiddenConflict is the error of a create whose object exists already, where no list shows it.
 func hiddenConflict(step *planner.Step, id, why string) error {
-	return withHint{
+	return diag.WithHint(
 		fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why),
-		"archived objects and drafts are in no list: restore or delete it on the service, or use another key",
-	}
+		"archived objects and drafts are in no list: restore or delete it on the service, or use another key")
 }
 
 // adoptExisting makes an existing object match the step: fields that differ are sent.

@@ -43,8 +43,7 @@ func (s *Service) checkUnused(ctx context.Context, step *planner.Step, g planner
 	if n == 0 {
 		return nil
 	}
-	return withHint{
+	return diag.WithHint(
 		fmt.Errorf("%s was not deleted: it now contains %s added by others", step.Address, diag.Count(n, resource.MustLookup(m.Member).Noun())),
-		"run plan again to see them",
-	}
+		"run plan again to see them")
 }

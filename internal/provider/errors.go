@@ -9,18 +9,6 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// withHint is an error with a next step.
-type withHint struct {
-	error
-
-	hint string
-}
-
-func (e withHint) Unwrap() error { return e.error }
-
-// Hint is the next step for the user.
-func (e withHint) Hint() string { return e.hint }
-
 // failure wraps an error of the client in the error that the executor acts on.
 func failure(step *planner.Step, err error) error {
 	var e *apiclient.Error

@@ -107,10 +107,9 @@ func explainCompletedCycle(step *planner.Step, err error) error {
 	if e, refused := errors.AsType[*apiclient.Error](err); !refused || e.Code != "CYCLE_COMPLETED" {
 		return err
 	}
-	return withHint{
+	return diag.WithHint(
 		fmt.Errorf("%w: %s has ended, and the service adds nothing to a finished cycle", err, step.Members.Container.Address),
-		"use a cycle that has not ended, or none",
-	}
+		"use a cycle that has not ended, or none")
 }
 
 // add sends members. The service refuses a whole batch because of one member, without
@@ -199,7 +198,7 @@ func (j *memberBatch) explain() error {
 	if c := j.step.Kind.Membership.Container; j.step.Kind.Membership.Exclusive {
 		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service cannot undo: remove it from all but one there"
 	}
-	return withHint{fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint}
+	return diag.WithHint(fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint)
 }
 
 // isIn reports whether a refused member is in the container nevertheless: because it was
@@ -249,7 +248,7 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	case !notFound(err):
 		return executor.Outcome{}, failure(step, err)
 	case !s.confirmRemoved(ctx, step, ids):
-		return executor.Outcome{}, withHint{failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane"}
+		return executor.Outcome{}, diag.WithHint(failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
 	}
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }

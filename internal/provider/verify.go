@@ -143,8 +143,8 @@ func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 		return err
 	}
 	if _, listed := step.Kind.Op(resource.List, s.plan.API); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) {
-		return withHint{err, "the service gives this answer to failures of many kinds; " + string(step.Address) +
-			" was not created: check whether its parent and everything it refers to still exist"}
+		return diag.WithHint(err, "the service gives this answer to failures of many kinds; "+string(step.Address)+
+			" was not created: check whether its parent and everything it refers to still exist")
 	}
 	unknown := *e
 	unknown.Effect = apiclient.UnknownEffect

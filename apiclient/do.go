@@ -32,7 +32,7 @@ type answer struct {
 	value    any   // nil = the body is empty
 	size     int64 // of the body
 	attempts int
-	head     Headers
+	headers  Headers
 
 	redirected bool
 }
@@ -48,7 +48,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &Response{Status: a.status, Head: a.head, Redirected: a.redirected}
+	resp := &Response{Status: a.status, Head: a.headers, Redirected: a.redirected}
 	switch v := a.value.(type) {
 	case nil:
 	case map[string]any:
@@ -120,11 +120,11 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		fate := UnknownEffect
+		effect := UnknownEffect
 		if c.traced && !out.bytesSent() || !c.traced && neverDialled(err) {
-			fate = NoEffect
+			effect = NoEffect
 		}
-		return nil, 0, c.failure(call, fate, c.transportError(ctx, limited, err))
+		return nil, 0, c.failure(call, effect, c.transportError(ctx, limited, err))
 	}
 	if resp.Body == nil {
 		resp.Body = http.NoBody
@@ -134,10 +134,10 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
 	s.answered(resp.StatusCode, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
-	if head := readHeaders(resp.Header); failed != nil {
-		failed.Headers = head
+	if headers := readHeaders(resp.Header); failed != nil {
+		failed.Headers = headers
 	} else {
-		a.head = head
+		a.headers = headers
 	}
 	return a, resp.StatusCode, failed
 }
@@ -206,17 +206,17 @@ func (c *Client) buffer() *bytes.Buffer {
 }
 
 // failure is the error of a call.
-func (c *Client) failure(call *call, fate Effect, err error) *Error {
+func (c *Client) failure(call *call, effect Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Effect: fate, Err: err, bearer: c.credential.bearer, owner: c.owner(),
+		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(),
 	}
 }
 
 // unexpected is the error of an answer with JSON of the wrong shape.
 func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	e := c.invalidResponse(call, a.status, err)
-	e.Attempts, e.Headers = a.attempts, a.head
+	e.Attempts, e.Headers = a.attempts, a.headers
 	return e
 }
 

@@ -58,7 +58,7 @@ func readErrorBody(contentType string, body []byte, hide func(string) string) er
 	if !ok {
 		f := flattener{}
 		f.add("", v, 0)
-		return errorBody{message: f.message(), fields: f.named()}
+		return errorBody{message: f.message(), fields: f.fieldMessages()}
 	}
 	return readObject(object)
 }
@@ -131,7 +131,7 @@ func readObject(object map[string]any) errorBody {
 	if code, ok := object["code"].(string); ok {
 		c.code = diag.Truncate(code, maxCode)
 	}
-	c.message, c.fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.named()
+	c.message, c.fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.fieldMessages()
 	return c
 }
 
@@ -199,8 +199,8 @@ func (f *flattener) message() string {
 	return diag.Truncate(strings.Join(parts, "; "), maxMessage)
 }
 
-// named are the messages about single fields.
-func (f *flattener) named() map[string][]string {
+// fieldMessages are the messages about single fields.
+func (f *flattener) fieldMessages() map[string][]string {
 	delete(f.texts, "")
 	if len(f.texts) == 0 {
 		return nil
@@ -301,12 +301,12 @@ func oneLine(text string, limit int) string {
 
 // newAPIError builds the error for an answer that is not a success.
 func (c *Client) newAPIError(call *call, status int, header http.Header, body []byte) *Error {
-	said := readErrorBody(header.Get("Content-Type"), body, c.credential.redact)
+	content := readErrorBody(header.Get("Content-Type"), body, c.credential.redact)
 	e := c.failure(call, effectOf(status), nil)
 	e.Status = status
-	e.Message, e.Code, e.Fields, e.webPage = said.message, said.code, said.fields, said.html
+	e.Message, e.Code, e.Fields, e.webPage = content.message, content.code, content.fields, content.html
 	if status == http.StatusConflict || status == http.StatusBadRequest && strings.Contains(e.Message, "already exists") {
-		e.ExistingID = said.existingID
+		e.ExistingID = content.existingID
 	}
 	return e
 }

@@ -241,14 +241,14 @@ func (e *Error) permissionHint() string {
 	if e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
 		return scope // the service's own message says more
 	}
-	who, place := cmp.Or(e.owner, "the user"), "workspace"
+	owner, place := cmp.Or(e.owner, "the user"), "workspace"
 	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {
 		place = "project"
 	}
 	if scope != "" {
 		scope += "; or "
 	}
-	return scope + who + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
+	return scope + owner + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
 }
 
 // shortPath leaves out the common beginning of all paths, and shortens an unusually long one.

@@ -15,15 +15,15 @@ type Headers struct {
 }
 
 func readHeaders(h http.Header) Headers {
-	head := Headers{Remaining: -1}
+	headers := Headers{Remaining: -1}
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		head.Date = date.UTC()
+		headers.Date = date.UTC()
 	}
 	if n, ok := remaining(h); ok {
-		head.Remaining = n
+		headers.Remaining = n
 	}
 	if at, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Reset")), 10, 64); err == nil && at > 0 {
-		head.Reset = time.Unix(at, 0).UTC()
+		headers.Reset = time.Unix(at, 0).UTC()
 	}
-	return head
+	return headers
 }

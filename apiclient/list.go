@@ -75,11 +75,11 @@ type listing struct {
 	guessed   bool   // byOffset is a guess
 	cursor    string // of the next page
 
-	pages, rows, offset, barren int
-	bytes                       int64 // of all pages
-	ids                         map[string]struct{}
-	cursors                     map[string]struct{}
-	last                        []string // identities of the last page's rows
+	pages, rows, offset, emptyPages int
+	bytes                           int64 // of all pages
+	ids                             map[string]struct{}
+	cursors                         map[string]struct{}
+	last                            []string // identities of the last page's rows
 }
 
 func (c *Client) newListing(req Request) (*listing, error) {
@@ -107,8 +107,8 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	}
 	l.byOffset = slices.Contains(call.op.Query, "offset")
 	l.offset, _ = strconv.Atoi(l.query.Get("offset"))
-	if given, err := strconv.Atoi(l.query.Get(l.sizeParam)); err == nil && l.sizeParam != "" {
-		l.sizes = []int{given}
+	if asked, err := strconv.Atoi(l.query.Get(l.sizeParam)); err == nil && l.sizeParam != "" {
+		l.sizes = []int{asked}
 	}
 	l.size = min(c.learned.pageSize(call.op, l.sizeParam), len(l.sizes)-1)
 	l.slow = c.learned.slowPage(call.op)
@@ -169,17 +169,17 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	l.offset += len(p.rows)
 	l.last = identities
 	if len(rows) > 0 {
-		l.barren = 0
+		l.emptyPages = 0
 	} else {
-		l.barren++
+		l.emptyPages++
 	}
 	more, err = l.nextPage(p, same)
 	switch {
 	case err != nil:
 	case more && (l.pages >= maxPages || l.rows >= maxRows):
 		err = fmt.Errorf("the list does not end: %d pages with %d rows", l.pages, l.rows)
-	case more && l.barren >= maxEmptyPages:
-		err = fmt.Errorf("the list does not go on: the last %d pages brought nothing new", l.barren)
+	case more && l.emptyPages >= maxEmptyPages:
+		err = fmt.Errorf("the list does not go on: the last %d pages brought nothing new", l.emptyPages)
 	}
 	if err != nil {
 		return nil, false, l.c.unexpected(l.call, &answer{status: http.StatusOK, attempts: 1}, err)
@@ -256,7 +256,7 @@ func (l *listing) shrink(err error) bool {
 		}
 		l.cursor = fmt.Sprintf("%d:%d:%s", smaller, page*size/smaller, parts[2])
 	}
-	l.slow, l.last, l.barren = smaller, nil, 0
+	l.slow, l.last, l.emptyPages = smaller, nil, 0
 	l.c.learned.setSlowPage(l.call.op, smaller)
 	return true
 }
@@ -326,7 +326,7 @@ func identity(row resource.Row) string {
 
 // unseen leaves out rows that were on an earlier page. Rows without an ID are all kept.
 func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Row {
-	fresh := make([]resource.Row, 0, len(rows))
+	newRows := make([]resource.Row, 0, len(rows))
 	for i, row := range rows {
 		if !strings.HasPrefix(identities[i], "{") {
 			if _, seen := l.ids[identities[i]]; seen {
@@ -334,9 +334,9 @@ func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Ro
 			}
 			l.ids[identities[i]] = struct{}{}
 		}
-		fresh = append(fresh, row)
+		newRows = append(newRows, row)
 	}
-	return fresh
+	return newRows
 }
 
 // nextPage decides from the answer whether there is another page, and how to ask for it.
@@ -397,8 +397,8 @@ func (l *listing) nextPageByCursor(p *page, same bool) (more bool, err error) {
 
 // complete is an error if a list ends before its announced length.
 func (l *listing) complete(p *page) error {
-	if said := max(p.total, p.count); len(p.rows) > 0 && said > l.rows {
-		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", said, l.rows)
+	if announced := max(p.total, p.count); len(p.rows) > 0 && announced > l.rows {
+		return fmt.Errorf("the list has %d rows, but the service shows %d and no way to the rest", announced, l.rows)
 	}
 	return nil
 }

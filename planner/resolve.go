@@ -193,7 +193,7 @@ func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) 
 	switch len(hits) {
 	case 0:
 		hint := ""
-		if len(s.diags.List) < diag.Most { // each looks at all that there is
+		if len(s.diags.List) < diag.MaxShown { // each looks at all that there is
 			hint = choices(r.Text, name.kind, l, lists)
 		}
 		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)

@@ -283,8 +283,8 @@ func quoted(message string) string {
 
 // unescape reverses the validator's escaping of a token in a location.
 func unescape(token string) string {
-	if plain, err := url.PathUnescape(token); err == nil {
-		token = plain
+	if unescaped, err := url.PathUnescape(token); err == nil {
+		token = unescaped
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }

@@ -119,7 +119,7 @@ func shellProperties() object {
 // section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
 	return object{
-		{"description", plain(k.Doc)},
+		{"description", withoutMarkup(k.Doc)},
 		{"markdownDescription", k.Doc},
 		{"type", []string{"array", "null"}},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
@@ -136,7 +136,7 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	}
 	s := object{{"title", k.Noun()}}
 	if whole {
-		s = append(s, member{"description", plain(k.Doc)}, member{"markdownDescription", markdown(k)})
+		s = append(s, member{"description", withoutMarkup(k.Doc)}, member{"markdownDescription", markdown(k)})
 	}
 	s = append(s, member{"type", types})
 	if whole && isShort { // these keywords apply to texts, the others to objects
@@ -172,7 +172,7 @@ func properties(k *resource.Kind, whole bool) object {
 	}
 	if k.Identifier != nil {
 		ps = append(ps, member{Identifier, object{
-			{"description", plain(k.Identifier.Doc)},
+			{"description", withoutMarkup(k.Identifier.Doc)},
 			{"markdownDescription", k.Identifier.Doc},
 			{"type", textTypes(false)},
 			{"pattern", k.Identifier.Pattern},
@@ -235,7 +235,7 @@ func attributed(list object, a *resource.Attribute) object {
 				{"required", []string{a.Member}},
 				{"properties", object{
 					{a.Member, object{{"description", "E-mail address, display name or ID."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
-					{a.Name, object{{"description", plain(a.Doc)}, {"enum", a.Values}}},
+					{a.Name, object{{"description", withoutMarkup(a.Doc)}, {"enum", a.Values}}},
 				}},
 			}}}}
 		}
@@ -280,7 +280,7 @@ func keyDefault(k *resource.Kind) string {
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object
 	if whole && f.Doc != "" {
-		s = append(s, member{"description", plain(f.Doc)})
+		s = append(s, member{"description", withoutMarkup(f.Doc)})
 	}
 	if whole && strings.Contains(f.Doc, "`") {
 		s = append(s, member{"markdownDescription", f.Doc})
@@ -487,8 +487,8 @@ func markdown(k *resource.Kind) string {
 	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
 }
 
-// plain is a one-line Markdown text without its markup.
-func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
+// withoutMarkup is a one-line Markdown text without its markup.
+func withoutMarkup(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // object is a JSON object that keeps the order of its members.
 type object []member

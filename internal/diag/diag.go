@@ -132,18 +132,18 @@ func (l List) Sort() {
 	})
 }
 
-// Most is the number of findings of one severity that are shown.
-const Most = 100
+// MaxShown is the number of findings of one severity that are shown.
+const MaxShown = 100
 
-// Clip keeps the first [Most] errors and the first [Most] warnings of a sorted list, and adds a note with the number of the others.
+// Clip keeps the first [MaxShown] errors and the first [MaxShown] warnings of a sorted list, and adds a note with the number of the others.
 func (l List) Clip() List {
 	count := map[Severity]int{}
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
 		count[d.Severity]++
-		return count[d.Severity] > Most
+		return count[d.Severity] > MaxShown
 	})
 	for severity := Error; severity < Note; severity++ {
-		if more := count[severity] - Most; more > 0 {
+		if more := count[severity] - MaxShown; more > 0 {
 			kept.Add(Diagnostic{Severity: Note, Code: "too-many-findings", Summary: Count(more, "more "+severity.String()) + " not shown"})
 		}
 	}

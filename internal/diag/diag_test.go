@@ -54,14 +54,14 @@ func TestANoteOnTheFindingsComesLast(t *testing.T) {
 func TestAListOfFindingsIsClippedToWhatAPersonReads(t *testing.T) {
 	t.Parallel()
 	var l diag.List
-	for range diag.Most + 7 {
+	for range diag.MaxShown + 7 {
 		l.Errorf(diag.Position{}, "bad", "bad")
 		l.Add(diag.Diagnostic{Severity: diag.Warning})
 	}
 	l.Add(diag.Diagnostic{Severity: diag.Warning})
 	got := l.Clip()
-	if len(got) != 2*diag.Most+2 || got[2*diag.Most].Summary != "7 more errors not shown" || got[2*diag.Most+1].Summary != "8 more warnings not shown" || !got.HasErrors() {
-		t.Errorf("%d: %v", len(got), got[2*diag.Most:])
+	if len(got) != 2*diag.MaxShown+2 || got[2*diag.MaxShown].Summary != "7 more errors not shown" || got[2*diag.MaxShown+1].Summary != "8 more warnings not shown" || !got.HasErrors() {
+		t.Errorf("%d: %v", len(got), got[2*diag.MaxShown:])
 	}
 	if whole := got[:3].Clip(); len(whole) != 3 {
 		t.Error(whole)

@@ -28,7 +28,7 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 		kind   *resource.Kind
 		parent *resource.Object
 	}
-	run, met := map[resource.Address]string{}, false
+	run, foundOthers := map[resource.Address]string{}, false
 	ids := func(a resource.Address) (string, bool) {
 		id := cmp.Or(run[a], s.plan.Known[a].ID)
 		return id, id != ""
@@ -36,13 +36,13 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 	for i := range r.Steps {
 		if step := &r.Steps[i]; step.Status == executor.Done && step.Outcome.ID != "" && step.Step.Object != nil {
 			run[step.Step.Address] = step.Outcome.ID
-			met = met || step.Found()
+			foundOthers = foundOthers || step.Found()
 		}
 	}
 	created := map[scope]map[string]*planner.Step{} // by external ID
 	for i := range r.Steps {
 		step := r.Steps[i].Step
-		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !met && !step.Kind.Numbered() {
+		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !foundOthers && !step.Kind.Numbered() {
 			continue
 		}
 		if p := step.Object.Parent; p != nil && p.Parent != nil {

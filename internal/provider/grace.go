@@ -42,12 +42,12 @@ func (g Grace) of(k *resource.Kind, api resource.API) time.Duration {
 	return g.Period
 }
 
-// left is the rest of the period.
-func (g Grace) left() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
+// remaining is the rest of the period.
+func (g Grace) remaining() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
 
 // wait returns when the period is over.
 func (g Grace) wait(ctx context.Context) error {
-	left := g.left()
+	left := g.remaining()
 	if left <= 0 {
 		return nil
 	}
@@ -109,8 +109,8 @@ func (u *lostCreate) reason() error {
 // errEarlier is the reason of a pending create that this run has not sent.
 var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
-// left is the time for which the service may still carry out the request.
-func (u *lostCreate) left() time.Duration { return time.Until(u.givenUp.Add(u.period)) }
+// remaining is the time for which the service may still carry out the request.
+func (u *lostCreate) remaining() time.Duration { return time.Until(u.givenUp.Add(u.period)) }
 
 // next is the wait before the next look-up: a few during a long grace period, the last at its end.
 func (u *lostCreate) next() time.Duration {
@@ -119,5 +119,5 @@ func (u *lostCreate) next() time.Duration {
 	if u.period <= shortGrace {
 		u.wait = u.period
 	}
-	return max(min(u.wait, u.left()), 0)
+	return max(min(u.wait, u.remaining()), 0)
 }

@@ -17,7 +17,7 @@ import (
 // nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
 	grace = grace.begin()
-	early := grace.left() > 0
+	early := grace.remaining() > 0
 	in.Observed = maps.Clone(in.Observed)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}

@@ -30,7 +30,7 @@ const (
 // object does not exist and the create can be sent.
 func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
 	row, v, err := s.findCreated(ctx, step, params)
-	left := u.left()
+	left := u.remaining()
 	switch {
 	case v == found && row.Hidden() != "":
 		return false, out, hiddenConflict(step, row.ID(), row.Hidden())

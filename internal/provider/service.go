@@ -65,8 +65,8 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, and reads where its outcome is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	if u := s.lostCreate(step); u != nil && u.cause == nil && u.left() > 0 { // the plan has just looked
-		return executor.Outcome{}, &executor.Pending{After: u.left(), Err: u.reason()}
+	if u := s.lostCreate(step); u != nil && u.cause == nil && u.remaining() > 0 { // the plan has just looked
+		return executor.Outcome{}, &executor.Pending{After: u.remaining(), Err: u.reason()}
 	}
 	switch {
 	case step.Action == planner.Delete && step.Operation == nil: // deleted with its parent

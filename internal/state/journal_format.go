@@ -109,10 +109,10 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// lost reports whether a damaged line comes from a loss of power before it was flushed:
+// unflushed reports whether a damaged line comes from a loss of power before it was flushed:
 // blocks that never reached the disk read as zeros. rest is the journal after it. Nothing
 // was sent for any of these lines.
-func (j *journal) lost(raw, rest []byte, start int64) bool {
+func (j *journal) unflushed(raw, rest []byte, start int64) bool {
 	const block = 512
 	if !bytes.Contains(raw, make([]byte, block)) {
 		return false
@@ -152,7 +152,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 			}
 		}
 		body, next, ok := checked(raw, crc)
-		if !ok && j != nil && j.lost(raw, rest, start) {
+		if !ok && j != nil && j.unflushed(raw, rest, start) {
 			return j, nil
 		}
 		if !ok {

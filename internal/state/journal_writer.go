@@ -83,8 +83,8 @@ func (w *writer) ours() bool {
 	if err != nil {
 		return false
 	}
-	named, err := os.Lstat(w.path) //nolint:gosec // it stands beside the state file, where the user chose
-	return err == nil && os.SameFile(ours, named)
+	current, err := os.Lstat(w.path) //nolint:gosec // it stands beside the state file, where the user chose
+	return err == nil && os.SameFile(ours, current)
 }
 
 // Begin returns when the steps' intents are on disk. Calls during a flush share the next

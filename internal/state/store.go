@@ -52,7 +52,7 @@ func (m *store) apply(l line) {
 	r.Address = address
 	switch {
 	case l.Intent != "":
-		if lost := r.PendingIntent; lost == nil || lost.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
+		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
 			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}
 		} // else the outcome of the earlier create still matters
 		r.Sources = slices.Concat(r.Sources, l.Sources)
@@ -62,7 +62,7 @@ func (m *store) apply(l line) {
 		r.PendingIntent, r.AppliedAt = l.PendingIntent, l.At
 		m.applyCommit(l, &r)
 	}
-	if r = normalRecord(r); empty(&r) {
+	if r = normalRecord(r); isEmpty(&r) {
 		m.remove(address)
 		return
 	}
@@ -133,8 +133,8 @@ func merged(values, newer map[string]string) map[string]string {
 	return all
 }
 
-// empty reports whether a record holds nothing.
-func empty(r *planner.Record) bool {
+// isEmpty reports whether a record holds nothing.
+func isEmpty(r *planner.Record) bool {
 	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil
 }
 
@@ -255,7 +255,7 @@ func (m *store) removeMember(id string, selected func(resource.Address) bool) {
 				continue
 			}
 			r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
-			if r = normalRecord(r); empty(&r) {
+			if r = normalRecord(r); isEmpty(&r) {
 				m.remove(address)
 			} else {
 				m.set(r)

@@ -17,10 +17,10 @@ import (
 
 // Response is the answer to a successful request.
 type Response struct {
-	Status int
-	Row    resource.Row   // of an answer that is an object; nil for an empty one
-	Rows   []resource.Row // of an answer that is a bare array
-	Head   Headers
+	Status  int
+	Row     resource.Row   // of an answer that is an object; nil for an empty one
+	Rows    []resource.Row // of an answer that is a bare array
+	Headers Headers
 	// Redirected is set where the service expects the path with, or without, a trailing
 	// slash, other than the operation has it.
 	Redirected bool
@@ -48,7 +48,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &Response{Status: a.status, Head: a.headers, Redirected: a.redirected}
+	resp := &Response{Status: a.status, Headers: a.headers, Redirected: a.redirected}
 	switch v := a.value.(type) {
 	case nil:
 	case map[string]any:

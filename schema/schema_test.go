@@ -126,7 +126,7 @@ func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
 		"an empty object of a kind that is found":     {"cycle", `{}`, []string{"key missing"}},
 		"an id is enough":                             {"work_item", `{"id": "` + id + `"}`, nil},
 		"an identifier is enough":                     {"work_item", `{"identifier": "WEB-7"}`, nil},
-		"a key is enough where a thing must exist":    {"cycle", `{"key": "sprint-14"}`, nil},
+		"a key is enough where an object must exist":  {"cycle", `{"key": "sprint-14"}`, nil},
 		"two unknown properties":                      {"link", `{"url": "https://a.example/", "titel": "x", "~a/b c": 1}`, []string{"titel unknown", "~a/b c unknown"}},
 		"a list instead of a text":                    {"work_item", `{"name": ["A"]}`, []string{"name type"}},
 		"a member of a list":                          {"work_item", `{"name": "A", "labels": ["a", {}, "b", ""]}`, []string{"labels/1 type", "labels/3 pattern"}},
@@ -185,13 +185,13 @@ func TestTheWholeSchemaCompilesAndTakesTheShortForms(t *testing.T) {
 		document string
 		good     bool
 	}{
-		"nothing":                    {`null`, true},
-		"a link as its address":      {`{"projects": [{"key": "a", "work_items": [{"name": "A", "links": ["https://a.example/x"]}]}]}`, true},
-		"a bad address as a link":    {`{"projects": [{"key": "a", "work_items": [{"name": "A", "links": ["a.example"]}]}]}`, false},
-		"items within items":         {`{"projects": [{"key": "a", "work_items": [{"name": "A", "work_items": [{"name": "B"}, {"name": 7}]}]}]}`, true},
-		"an empty text clears":       {`{"projects": [{"key": "a", "work_items": [{"name": "A", "start_date": "", "parent": "", "description": ""}]}]}`, true},
-		"an empty section":           {`{"projects": null, "pages": []}`, true},
-		"a thing that is not a list": {`{"projects": {}}`, false},
+		"nothing":                      {`null`, true},
+		"a link as its address":        {`{"projects": [{"key": "a", "work_items": [{"name": "A", "links": ["https://a.example/x"]}]}]}`, true},
+		"a bad address as a link":      {`{"projects": [{"key": "a", "work_items": [{"name": "A", "links": ["a.example"]}]}]}`, false},
+		"items within items":           {`{"projects": [{"key": "a", "work_items": [{"name": "A", "work_items": [{"name": "B"}, {"name": 7}]}]}]}`, true},
+		"an empty text clears":         {`{"projects": [{"key": "a", "work_items": [{"name": "A", "start_date": "", "parent": "", "description": ""}]}]}`, true},
+		"an empty section":             {`{"projects": null, "pages": []}`, true},
+		"a section that is not a list": {`{"projects": {}}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,7 @@
-// Package baseurl has the one form in which addresses of services are used,
-// stored and compared.
+// Package baseurl has the one form in which base URLs of services are used, stored
+// and compared.
 //
-// It must not know who uses an address, or whether one is safe to use.
+// It must not know the users of a URL, or judge whether one is safe to use.
 package baseurl
 
 import (
@@ -11,8 +11,8 @@ import (
 
 // Normalize brings an http or https address into its one form: scheme and host
 // in lower case, no port that is the scheme's own, no slash at the end, and no
-// /api/v1, which the operations bring themselves and people often copy along.
-// What could be a credential (user, query, fragment) is dropped.
+// /api/v1, which the operations add themselves and people often copy.
+// Parts that could be a credential (user, query, fragment) are dropped.
 func Normalize(u *url.URL) *url.URL {
 	n := &url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host)}
 	switch port := u.Port(); {

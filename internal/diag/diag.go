@@ -18,7 +18,7 @@ type Position struct {
 // IsZero reports whether p is no place.
 func (p Position) IsZero() bool { return p == Position{} }
 
-// String gives file:line:column, leaving out what is not known.
+// String gives file:line:column, without unknown parts.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -35,7 +35,7 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 }
 
-// Severity tells whether a diagnostic stops the run.
+// Severity says whether a diagnostic stops the run.
 type Severity int
 
 // An Error stops the run before any request; a Warning is shown and the run goes

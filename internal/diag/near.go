@@ -64,7 +64,7 @@ func near(word string, candidates []string, limit int) []string {
 	hits = slices.CompactFunc(hits, func(a, b hit) bool { return a.text == b.text })
 	var near []string
 	for _, h := range hits[:min(3, len(hits))] {
-		if h.distance <= hits[0].distance+1 { // what is much further off was hardly meant
+		if h.distance <= hits[0].distance+1 { // much more distant words are hardly meant
 			near = append(near, h.text)
 		}
 	}

@@ -135,7 +135,7 @@ func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclie
 		if resp.Redirected {
 			e.Requests++
 		}
-		e.read(resp.Head)
+		e.read(resp.Headers)
 	}
 	return resp, err
 }

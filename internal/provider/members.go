@@ -22,7 +22,7 @@ type member struct {
 	id string
 }
 
-// name is what people call the member.
+// name is the member's name in messages.
 func (m member) name() string {
 	if m.Address != "" {
 		return string(m.Address)

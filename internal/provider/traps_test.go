@@ -239,7 +239,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%v", findings)
 			}
 		}},
-		"an archived item that carries the mark stands in the way and is shown nowhere": {resource.Full, func(t attempt) {
+		"an archived item with the external ID is a conflict that no list shows": {resource.Full, func(t attempt) {
 			const hidden = "00000000-0000-4000-8000-000000000001"
 			r := t.s.apply(t.T, applying{manifest: oneItem, fault: always(writes()["create work item"], sandboxtest.Fault{
 				Before: sandboxtest.Break{Status: 409, Body: `{"error":"Issue with the same external id and external source already exists","id":"` + hidden + `"}`},
@@ -416,10 +416,10 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.settled(t.T, text)
 		}},
-		"two things that carry one mark cannot be looked up": {resource.Full, func(t attempt) {
+		"two objects with one external ID cannot be looked up": {resource.Full, func(t attempt) {
 			t.s.apply(t.T, applying{manifest: oneItem, killed: true})
-			mark := t.s.Rows("work_item")[1]["external_id"].(string)
-			double := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+mark+`"}`)["id"].(string)
+			externalID := t.s.Rows("work_item")[1]["external_id"].(string)
+			double := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+externalID+`"}`)["id"].(string)
 			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
 			t.s.dir = t.TempDir() // the state is lost
 			findings := fmt.Sprint(t.s.findings(t.T, oneItem))

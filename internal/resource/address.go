@@ -111,7 +111,7 @@ var membershipRefs = sync.OnceValue(func() map[membershipRef]*Kind {
 	return all
 })
 
-// ValidKey reports whether a key written in a manifest may stand in an address:
+// ValidKey reports whether a key written in a manifest is valid in an address:
 // letters, digits, and . _ - between them, 100 at most.
 func ValidKey(key string) bool {
 	if key == "" || len(key) > 100 {

@@ -99,7 +99,7 @@ type RefRules struct {
 	// LiteralPattern is the form of texts that the documented operations take as they
 	// are, such as estimate points; "" = none.
 	LiteralPattern string
-	// CrossProject is set where the target may live in another project. The manifest
+	// CrossProject is set where the target may be in another project. The manifest
 	// names it by its readable identifier or by the keys of both, such as web/checkout.
 	CrossProject bool
 	// MustBeMemberOf is the membership that the target must have first, such as

@@ -86,7 +86,7 @@ func (k *Kind) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
-// NaturalFields are the fields by which an object is recognised where neither ID nor external ID tells.
+// NaturalFields are the fields by which an object is recognised without an ID or external ID.
 func (k *Kind) NaturalFields() []*Field {
 	var fields []*Field
 	for _, name := range k.NaturalKey {

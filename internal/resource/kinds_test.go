@@ -43,7 +43,7 @@ func TestKindsComeAfterTheirDependencies(t *testing.T) {
 			needs = append(needs, m.Container, m.Member)
 		}
 		for i := range k.Fields {
-			// What only a membership carries can come later; things of one kind are ordered one by one.
+			// What only a membership carries can come later; objects of one kind are ordered one by one.
 			if f := &k.Fields[i]; f.IsRef() && !f.Virtual && f.Ref != k.Name {
 				needs = append(needs, f.Ref)
 			}

@@ -83,7 +83,7 @@ func (w *writer) ours() bool {
 	if err != nil {
 		return false
 	}
-	current, err := os.Lstat(w.path) //nolint:gosec // it stands beside the state file, where the user chose
+	current, err := os.Lstat(w.path) //nolint:gosec // beside the state file, at a place of the user's choice
 	return err == nil && os.SameFile(ours, current)
 }
 

@@ -37,7 +37,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 		"nothing happens: nothing is there": {
 			run: func(*testing.T, *File) {},
 		},
-		"a thing that was created is known": {
+		"a created object is recorded": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
@@ -101,7 +101,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Done", "size": "3"}}},
 		},
-		"a thing that was created anew keeps nothing of the former one": {
+		"an object that was created again keeps nothing of the former one": {
 			before: []planner.Record{done, {Address: shop + "#blocking", Members: []string{"a"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -120,7 +120,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{done},
 		},
-		"a thing that was deleted is gone, with its members": {
+		"a deleted object is removed with its members": {
 			before: []planner.Record{{Address: "cycle/web/s1", ID: "c"}, {Address: cycle, Members: []string{"a"}}, {Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -164,7 +164,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0"}}, {Address: shop, ID: "id-2"}},
 		},
-		"what planform made stays made, until it is another thing": {
+		"an object created by planform stays so until it is another one": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				other := resource.Address("work_item/web/other")
@@ -189,7 +189,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true, Protect: true}},
 		},
-		"where things and members stand is added to where they stood": {
+		"the sources of objects and members are added to the known ones": {
 			before: []planner.Record{{Address: shop, ID: "id-1", Sources: []string{"b.yaml"}}, {Address: cycle, Members: []string{"a"}, Sources: []string{"b.yaml"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()

@@ -120,7 +120,7 @@ func LockedBy(path string) (Holder, bool) {
 }
 
 func (l *lock) release() error {
-	_ = os.Remove(l.holder) //nolint:gosec // what it says is only asked for while the lock is held; the user chose the place
+	_ = os.Remove(l.holder) //nolint:gosec // it is only read while the lock is held; the user chose the place
 	return l.flock.Close()
 }
 
@@ -177,7 +177,7 @@ func readHolder(path string) Holder {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
 		return h
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // it stands beside the state file, where the user chose
+	text, err := os.ReadFile(path) //nolint:gosec // beside the state file, at a place of the user's choice
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return Holder{}
 	}

@@ -121,7 +121,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{"work_item/web/a": 0, "work_item/web/b": 0},
 		},
-		"that of a thing that is gone counts": {
+		"that of a deleted object counts": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9"), item("work_item/web/b", "WEB-8"), item("work_item/web/c", "WEB-1")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -132,7 +132,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 9},
 		},
-		"that of a thing that is created anew counts": {
+		"that of an object that is created again counts": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()

@@ -34,7 +34,7 @@ func TestHeadersGiveClockAndQuota(t *testing.T) {
 				if e, ok := errors.AsType[*apiclient.Error](err); ok {
 					got = e.Headers
 				} else {
-					got = resp.Head
+					got = resp.Headers
 				}
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("%d: %s", code, diff)

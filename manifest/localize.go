@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // [resource.Object.Omitted]. The findings say once for each source what is not looked up.
 func (m *Manifest) Localize(isTarget func(resource.Source) bool) diag.List {
 	l := localizer{
-		isTarget: isTarget, patterns: newKindSet().identifiers(), here: map[*resource.Source]bool{},
+		isTarget: isTarget, here: map[*resource.Source]bool{},
 		ids: map[*resource.Source]int{}, identifiers: map[*resource.Source]int{},
 	}
 	for _, o := range m.Objects {
@@ -44,7 +43,6 @@ func (m *Manifest) Localize(isTarget func(resource.Source) bool) diag.List {
 // localizer counts what it takes out.
 type localizer struct {
 	isTarget         func(resource.Source) bool
-	patterns         map[string]*regexp.Regexp
 	here             map[*resource.Source]bool
 	sources          []*resource.Source // other than where the manifest goes, in the order in which they are met
 	ids, identifiers map[*resource.Source]int
@@ -95,7 +93,7 @@ func (l *localizer) omits(o *resource.Object, f *resource.Field, ref *resource.R
 		return false
 	}
 	k := resource.MustLookup(f.Ref)
-	if ref.ID == "" && !(k.Numbered() && l.patterns[k.Name].MatchString(ref.Text)) {
+	if ref.ID == "" && !(k.Numbered() && k.IsIdentifier(ref.Text)) {
 		return false
 	}
 	o.Omitted = append(o.Omitted, resource.Omission{

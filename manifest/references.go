@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,19 +11,6 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// identifiers compiles the pattern of each kind's readable identifier.
-func (s *kindSet) identifiers() map[string]*regexp.Regexp {
-	patterns := map[string]*regexp.Regexp{}
-	for name, k := range s.byName {
-		if k.Identifier != nil {
-			if p, err := regexp.Compile(k.Identifier.Pattern); err == nil {
-				patterns[name] = p
-			}
-		}
-	}
-	return patterns
-}
-
 // namesake holds the objects that one name means.
 type namesake struct {
 	first, second int // items; second is -1 while there is one only
@@ -32,10 +18,9 @@ type namesake struct {
 
 // resolver finds the objects that references mean.
 type resolver struct {
-	all         *assembly
-	kinds       *kindSet
-	complete    bool // what is in no manifest that was read is in none
-	identifiers map[string]*regexp.Regexp
+	all      *assembly
+	kinds    *kindSet
+	complete bool // what is in no manifest that was read is in none
 
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
@@ -45,7 +30,7 @@ type resolver struct {
 
 // resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete bool) {
-	s := &resolver{all: all, kinds: kinds, complete: complete, identifiers: kinds.identifiers(), listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
+	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
 	for i := range all.items {
 		it := &all.items[i]
 		if it.mergedInto >= 0 || !it.kind.target {
@@ -184,16 +169,16 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 		}
 		return
 	}
-	if p := s.identifiers[k.Name]; p != nil {
+	if k.Identifier != nil {
 		upper := strings.ToUpper(ref.Text)
 		if to, ok := s.all.known[identityKey{k, ref.Source, upper}]; ok && s.all.items[to].parent == scope {
 			ref.Target = s.all.items[to].object
 			return
 		}
-		if ref.Source != nil && k.Numbered() && p.MatchString(ref.Text) && upper == ref.Text {
+		if ref.Source != nil && k.Numbered() && k.IsIdentifier(ref.Text) && upper == ref.Text {
 			return // whether it means anything is known once it is known where the manifest goes
 		}
-		if p.MatchString(ref.Text) && s.readable(i, f, k, scope, ref) {
+		if k.IsIdentifier(ref.Text) && s.readable(i, f, k, scope, ref) {
 			return
 		}
 	}
@@ -230,8 +215,7 @@ func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 		}
 		return false
 	}
-	p := s.identifiers[k.Name]
-	if p == nil || !p.MatchString(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
+	if !k.IsIdentifier(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
 	if to, ok := s.all.known[identityKey{k, ref.Source, ref.Text}]; ok {

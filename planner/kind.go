@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ type kindInfo struct {
 	parent      *kindInfo           // what objects live in; nil = the workspace
 	refs        []refField          // of the fields that name objects
 	natural     []*resource.Field   // by which objects are recognised; empty = they are not
-	identifier  *regexp.Regexp      // nil = the kind has none
 	create      *resource.Operation // nil = not offered; likewise the others
 	update      *resource.Operation
 	list        *resource.Operation
@@ -153,9 +151,6 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		t.find, _ = k.Op(resource.Find, in.API)
 		t.self, _ = k.Op(resource.Self, in.API)
 		t.archived, _ = k.Op(resource.ListArchived, in.API)
-		if k.Identifier != nil {
-			t.identifier = regexp.MustCompile(k.Identifier.Pattern)
-		}
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.natural = k.NaturalFields()
 		}

@@ -95,7 +95,7 @@ func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
 		s.lookUpSelf(name, r)
 		return
 	}
-	if t.find != nil && t.identifier != nil && t.identifier.MatchString(r.Text) {
+	if t.find != nil && t.kind.IsIdentifier(r.Text) {
 		s.findByIdentifier(name, r) // wherever it is
 		return
 	}

@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 )
 
 // identify finds the readable identifier that a manifest can give.
-func (t *object) identify(pattern *regexp.Regexp) {
+func (t *object) identify() {
 	id := t.kind.Identifier
 	if id == nil {
 		return
@@ -22,7 +21,7 @@ func (t *object) identify(pattern *regexp.Regexp) {
 	if id.APIName == "" && t.parent.identifier != "" && t.number() > 0 {
 		text = t.parent.identifier + "-" + strconv.FormatInt(t.number(), 10)
 	}
-	if pattern.MatchString(text) && text == strings.ToUpper(text) {
+	if t.kind.IsIdentifier(text) && text == strings.ToUpper(text) {
 		t.identifier = text
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -105,10 +104,6 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 
 // objects makes objects of the rows of a list.
 func (r *reader) objects(l *list) ([]*object, error) {
-	var pattern *regexp.Regexp
-	if l.kind.Identifier != nil {
-		pattern = regexp.MustCompile(l.kind.Identifier.Pattern)
-	}
 	if l.of.children == nil {
 		l.of.children, l.of.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
 	}
@@ -118,7 +113,7 @@ func (r *reader) objects(l *list) ([]*object, error) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
 		t := &object{kind: l.kind, row: l.kind.InZone(row, l.of.zone()), parent: l.of, exported: r.kinds.exported[l.kind], members: map[*resource.Field][]string{}}
-		t.identify(pattern)
+		t.identify()
 		added = append(added, t)
 		l.of.byID[serviceID{l.kind, row.ID()}], r.found.all[serviceID{l.kind, row.ID()}] = t, t
 	}

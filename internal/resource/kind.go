@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -63,6 +64,8 @@ type Listing struct {
 	// Unmanaged are the contents of an object that no manifest can hold, such as
 	// attachments. Each takes a request of its own.
 	Unmanaged []string
+
+	identifier *regexp.Regexp // of Identifier.Pattern
 }
 
 // Identifier is a readable name that the service gives beside the ID, such as
@@ -75,6 +78,11 @@ type Identifier struct {
 
 // Noun is the word for one object of the kind, such as work item.
 func (k *Kind) Noun() string { return strings.ReplaceAll(k.Name, "_", " ") }
+
+// IsIdentifier reports whether a text has the form of the kind's readable identifiers.
+func (k *Kind) IsIdentifier(text string) bool {
+	return k.identifier != nil && k.identifier.MatchString(text)
+}
 
 // Field returns the field of that name.
 func (k *Kind) Field(name string) (*Field, bool) {
@@ -169,6 +177,9 @@ func register(k Kind) {
 	}
 	for i := range k.Operations {
 		k.Operations[i].Kind = k.Name
+	}
+	if k.Identifier != nil {
+		k.identifier = regexp.MustCompile(k.Identifier.Pattern)
 	}
 	kinds.byName[k.Name] = &k
 	at, _ := slices.BinarySearchFunc(kinds.sorted, k.Name, func(e *Kind, n string) int { return strings.Compare(e.Name, n) })

@@ -372,25 +372,25 @@ func planRemovals(b *removals, steps *steps) {
 	}
 }
 
-// readDisplayNames reads the lists of the workspace, such as its members, for the names of
-// IDs that the plan would show.
+// readDisplayNames reads the lists that have the names of IDs that the plan would show,
+// such as the workspace's members and a project's labels.
 func readDisplayNames(s *differ, removals *removals) {
 	if len(s.service.reads) > 0 {
 		return // it is not clear yet what the plan shows
 	}
 	for _, d := range removals.list {
 		for _, id := range d.ids {
-			s.refs.readName(s.objects.kind(d.kind.Membership.Member), id)
+			s.refs.readName(s.objects.kind(d.kind.Membership.Member), none, id)
 		}
 	}
 	for _, n := range s.objects.uses {
 		f := &s.objects.states[n.by]
-		if n.field.to.list == nil || n.field.to.parent != nil || n.field.via != nil || f.presence != exists || n.value.Field.Virtual {
+		if n.field.to.list == nil || n.field.via != nil || f.presence != exists || n.value.Field.Virtual {
 			continue
 		}
 		if c, _, differs := s.compare(n.value, f, s.refs.resolve(n.by)); differs && c.Before != nil {
 			for id := range strings.SplitSeq(*c.Before, "\n") {
-				s.refs.readName(n.field.to, id)
+				s.refs.readName(n.field.to, s.objects.within(n.by, n.field.to), id)
 			}
 		}
 	}

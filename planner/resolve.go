@@ -299,12 +299,16 @@ func (s *references) nameID(kind, id string) string {
 	return id
 }
 
-// readName reads the list in which the name of an ID stands. Without the right to read it the ID is shown.
-func (s *references) readName(t *kindInfo, id string) {
-	if t.list == nil || t.parent != nil || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
+// readName reads the list in which the name of an ID stands. Without the right to
+// read it the ID is shown, and that of a work item always: their lists are long.
+func (s *references) readName(t *kindInfo, parent int, id string) {
+	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
 		return
 	}
-	s.service.try(Read{Operation: t.list, Path: s.snapshot.listPath(t, none), Fields: t.fields})
+	if t.parent != nil && (parent == none || s.objects.states[parent].presence != exists) {
+		return
+	}
+	s.service.try(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.fields})
 }
 
 // findParentCycles reports objects that would come to be above themselves, which the

@@ -40,7 +40,7 @@ func (f Effect) String() string {
 	case UnknownEffect:
 		return "unknown"
 	default:
-		return "Fate(" + strconv.Itoa(int(f)) + ")"
+		return "Effect(" + strconv.Itoa(int(f)) + ")"
 	}
 }
 

@@ -39,7 +39,7 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 		headers []string
 		body    string
 		sent    int
-		fate    apiclient.Effect
+		effect  apiclient.Effect
 	}{
 		{"a read is repeated after a lost connection", read, 0, connection, nil, "", 6, apiclient.UnknownEffect},
 		{"a read is repeated after a refused connection", read, 0, dialFails(), nil, "", 6, apiclient.NoEffect},
@@ -85,7 +85,7 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 				})
 				start := time.Now()
 				e := failure(t, c, documented(t, test.op))
-				if sent != test.sent || e.Attempts != test.sent || e.Effect != test.fate {
+				if sent != test.sent || e.Attempts != test.sent || e.Effect != test.effect {
 					t.Errorf("sent %d times instead of %d, attempts %d, %s: %v", sent, test.sent, e.Attempts, e.Effect, e)
 				}
 				if took := time.Since(start); test.sent == 6 && (took < 7*time.Second || took > 24*time.Second) || took > 5*time.Minute {
@@ -293,11 +293,11 @@ func TestOnlyAToggledSlashIsFollowed(t *testing.T) {
 	moved := func(code int, location string) http.HandlerFunc { return status(code, ``, "Location", location) }
 	ok := status(200, `{"id":"x"}`)
 	tests := []struct {
-		name string
-		list []http.HandlerFunc
-		sent []string
-		says string // "" = success
-		fate apiclient.Effect
+		name   string
+		list   []http.HandlerFunc
+		sent   []string
+		says   string // "" = success
+		effect apiclient.Effect
 	}{
 		{"a relative path with a slash", []http.HandlerFunc{moved(301, slashed), ok}, []string{project, project + "/"}, "", 0},
 		{"302", []http.HandlerFunc{moved(302, slashed), ok}, []string{project, project + "/"}, "", 0},
@@ -327,7 +327,7 @@ func TestOnlyAToggledSlashIsFollowed(t *testing.T) {
 			switch {
 			case test.says == "" && err != nil:
 				t.Error(err)
-			case test.says != "" && (e == nil || !containsPlain(e.Error(), test.says) || e.Effect != test.fate):
+			case test.says != "" && (e == nil || !containsPlain(e.Error(), test.says) || e.Effect != test.effect):
 				t.Errorf("error %v", err)
 			}
 			want := make([]string, 0, len(test.sent))

@@ -58,7 +58,7 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{}, {needs: []int{0}, err: errRefused}, {needs: []int{1}}, {needs: []int{2}}, {needs: []int{0, 3}}},
 			want:  "done failed blocked blocked blocked", roots: map[int]int{2: 1, 3: 1, 4: 1},
 		},
-		"a step whose fate is unknown blocks what needs it": {
+		"a step with an unknown outcome blocks its dependents": {
 			steps: []step{{err: errLost}, {needs: []int{0}}},
 			want:  "unknown blocked", roots: map[int]int{1: 0},
 		},
@@ -407,7 +407,7 @@ func TestAPanicCarriesItsStackAndLeavesTheIntentPending(t *testing.T) {
 		if strings.Contains(p.Error(), "goroutine") {
 			t.Errorf("the message carries the stack: %v", p)
 		}
-		if w.settled[0] != 0 {
+		if w.completed[0] != 0 {
 			t.Error("the intent is not open any more")
 		}
 	})
@@ -603,9 +603,9 @@ func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) 
 				if r.Steps[n+1].Status != executor.Done {
 					t.Error("what has another operation did not go on")
 				}
-				for i, s := range w.settled {
+				for i, s := range w.completed {
 					if w.intended[i] && s != 1 {
-						t.Errorf("the intent of step %d was settled %d times", i, s)
+						t.Errorf("the intent of step %d was completed %d times", i, s)
 					}
 				}
 			})

@@ -73,30 +73,30 @@ type world struct {
 	flush  time.Duration
 	intend func(ctx context.Context, call int) error // answers the call-th flush (from 1); nil = well
 
-	mu       sync.Mutex
-	start    time.Time
-	log      []string // i0 intended, b0 begun, e0 ended, s0 settled, u0 withdrawn
-	began    []time.Duration
-	intended []bool
-	settled  []int
-	answered []bool // with success
-	sent     []bool
-	over     []bool // whatever became of it
-	looked   []int  // how often it was pending
-	inFlight map[resource.Address]int
-	now, max int // steps in flight
-	ahead    int // most intents open that are not in flight
-	flushes  int
-	total    int
-	wrong    []string
-	events   []executor.Event
+	mu        sync.Mutex
+	start     time.Time
+	log       []string // i0 intended, b0 begun, e0 ended, s0 completed, u0 withdrawn
+	began     []time.Duration
+	intended  []bool
+	completed []int
+	answered  []bool // with success
+	sent      []bool
+	over      []bool // whatever became of it
+	looked    []int  // how often it was pending
+	inFlight  map[resource.Address]int
+	now, max  int // steps in flight
+	ahead     int // most intents open that are not in flight
+	flushes   int
+	total     int
+	wrong     []string
+	events    []executor.Event
 }
 
 func newWorld(script ...step) *world {
 	n := len(script)
 	return &world{
 		script: script, plan: planOf(script...), start: time.Now(), inFlight: map[resource.Address]int{},
-		began: make([]time.Duration, n), intended: make([]bool, n), settled: make([]int, n),
+		began: make([]time.Duration, n), intended: make([]bool, n), completed: make([]int, n),
 		looked: make([]int, n), answered: make([]bool, n), sent: make([]bool, n), over: make([]bool, n),
 	}
 }
@@ -144,9 +144,9 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := s.Index
-	w.settled[i]++
-	if w.settled[i] > 1 || !w.intended[i] && (s.Operation != nil || !w.sent[i]) {
-		w.wrongf("settled %d, twice or without an intent", i)
+	w.completed[i]++
+	if w.completed[i] > 1 || !w.intended[i] && (s.Operation != nil || !w.sent[i]) {
+		w.wrongf("completed %d, twice or without an intent", i)
 	}
 	if s.Operation != nil {
 		w.total--
@@ -156,7 +156,7 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	} else {
 		w.note("u", i)
 		if !errors.Is(err, executor.ErrNotSent) {
-			w.wrongf("settled %d, which was not begun, with %v", i, err)
+			w.wrongf("completed %d, which was not begun, with %v", i, err)
 		}
 	}
 	return w.script[i].journal
@@ -321,7 +321,7 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 		return o.Step.Action != planner.Delete && o.Status != executor.Done && o.Status != executor.NotStarted
 	})
 	noMember := s.Step.Members != nil && !slices.ContainsFunc(w.script[i].members, func(j int) bool { return r.Steps[j].Status == executor.Done })
-	open := w.intended[i] && w.settled[i] == 0
+	open := w.intended[i] && w.completed[i] == 0
 	switch s.Status {
 	case executor.Done:
 		switch {
@@ -331,16 +331,16 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 			return "it has an error"
 		case s.Outcome.Values != nil:
 			return "its values are kept"
-		case w.settled[i] != 1:
+		case w.completed[i] != 1:
 			return "its outcome is not in the journal"
 		}
 	case executor.Failed:
-		if !w.sent[i] || w.answered[i] || s.Err == nil || w.settled[i] != 1 {
+		if !w.sent[i] || w.answered[i] || s.Err == nil || w.completed[i] != 1 {
 			return "nothing failed, or the journal does not know"
 		}
 	case executor.Unknown:
 		if !w.sent[i] || s.Err == nil {
-			return "its fate is known"
+			return "its outcome is known"
 		}
 	case executor.Blocked:
 		switch {

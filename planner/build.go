@@ -51,7 +51,7 @@ func Build(in Input) Round {
 		ordering := &ordering{r, refs, steps, changes, joins, plan}
 		if ordering.order(pruning) {
 			plan.count(&in)
-			plan.Dialects = dialects(in.Observed)
+			plan.FieldNames = fieldNames(in.Observed)
 			(&bookkeeping{r, memberships, orphans, removals, steps, joins, plan}).stateChanges()
 			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
@@ -103,8 +103,8 @@ func (p *Plan) count(in *Input) {
 	sum.Reads = len(in.Observed)
 }
 
-// dialects are the field names that records of the reads show.
-func dialects(observed Observed) map[string]resource.FieldNames {
+// fieldNames are the field names in the rows of the reads, by kind.
+func fieldNames(observed Observed) map[string]resource.FieldNames {
 	found := map[string]resource.FieldNames{}
 	for read, a := range observed {
 		k := resource.MustLookup(read.Operation.Kind)

@@ -21,8 +21,8 @@ type Plan struct {
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
-	// Dialects holds, by kind, the field names that the service was seen to use.
-	Dialects map[string]resource.FieldNames
+	// FieldNames holds, by kind, the field names that the service was seen to use.
+	FieldNames map[string]resource.FieldNames
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
 	// StateChanges are what apply changes in the state before the first step.

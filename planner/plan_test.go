@@ -81,8 +81,8 @@ func dump(plan *planner.Plan) string {
 	for _, n := range slices.SortedFunc(maps.Keys(plan.Names), func(a, b planner.Name) int { return strings.Compare(a.Kind+a.Text, b.Kind+b.Text) }) {
 		fmt.Fprintf(&b, "name %s %q in %q is %s\n", n.Kind, n.Text, n.Within, plan.Names[n])
 	}
-	for _, kind := range slices.Sorted(maps.Keys(plan.Dialects)) {
-		fmt.Fprintf(&b, "dialect %s %d\n", kind, plan.Dialects[kind])
+	for _, kind := range slices.Sorted(maps.Keys(plan.FieldNames)) {
+		fmt.Fprintf(&b, "dialect %s %d\n", kind, plan.FieldNames[kind])
 	}
 	for _, d := range plan.Notices {
 		fmt.Fprintf(&b, "notice %s\n", d)
@@ -195,7 +195,7 @@ func TestAPlanIsNotMadeBeforeEverythingIsRead(t *testing.T) {
 	}
 }
 
-func TestDialects(t *testing.T) {
+func TestThePlanKnowsTheFieldNamesOfTheService(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		rows []string
@@ -218,7 +218,7 @@ func TestDialects(t *testing.T) {
 				for i, row := range tt.rows {
 					s.have("customer_request", uuid(8, i), uuid(0xb, i), row)
 				}
-				if diff := cmp.Diff(tt.want, s.mustPlan(w.all()).Dialects); diff != "" {
+				if diff := cmp.Diff(tt.want, s.mustPlan(w.all()).FieldNames); diff != "" {
 					t.Fatal(diff)
 				}
 			}

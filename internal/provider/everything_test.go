@@ -20,11 +20,11 @@ type everything struct {
 	*testing.T
 	s *service
 
-	changed bool // every field that can be changed has another value
-	alone   bool // nothing belongs to anything
-	renamed bool // every object has another key, and says which it had
-	guarded bool // nothing is to be deleted
-	shelf   any  // whether what can be archived is; nil = not a word of it
+	changed  bool // every field that can be changed has another value
+	alone    bool // nothing belongs to anything
+	renamed  bool // every object has another key, and says which it had
+	guarded  bool // nothing is to be deleted
+	archived any  // value of the archive flags; nil = not written
 }
 
 // text is the manifest.
@@ -91,8 +91,8 @@ func (e everything) object(l *life) mapping {
 			l.drop(o, f)
 		case e.alone && (via || f.MustBeMemberOf != ""): // nor who does not belong to it
 			l.drop(o, f)
-		case f.ArchiveFlag && e.shelf != nil:
-			l.set(o, f, e.shelf)
+		case f.ArchiveFlag && e.archived != nil:
+			l.set(o, f, e.archived)
 		}
 	}
 	if e.guarded {

@@ -57,7 +57,7 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 			l.unchanged("after adopting", base)
 
 			later.Store(true)
-			l.shelve(base)
+			l.archive(base)
 		})
 	}
 }
@@ -292,8 +292,8 @@ func (l *life) prune() {
 	}
 }
 
-// shelve archives the object, loses the state, and brings it back.
-func (l *life) shelve(base mapping) {
+// archive archives the object, loses the state, and brings it back.
+func (l *life) archive(base mapping) {
 	l.Helper()
 	i := slices.IndexFunc(l.k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
 	if i < 0 {

@@ -90,7 +90,7 @@ func newVirtual(t *testing.T, api resource.API, unique sandboxtest.Uniqueness) *
 	return s
 }
 
-// TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn: what became of lost creates is settled within
+// TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn: lost creates are recovered within
 // the run, and takes no longer than the service may take.
 func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 		what   string
 		fault  sandboxtest.Fault
 		killed bool
-		most   time.Duration // that the run which settles it takes, the next one after a kill
+		most   time.Duration // of the run that recovers it, the next one after a kill
 	}{
 		"what was done is found at once":                        {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
 		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},

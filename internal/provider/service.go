@@ -39,7 +39,7 @@ var _ executor.Service = (*Service)(nil)
 func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
 	s := &Service{
 		client: client, plan: plan, unappliable: map[fieldOf]bool{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
-		namesInUse: maps.Clone(plan.Dialects), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
+		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 	}
 	if s.namesInUse == nil {
 		s.namesInUse = map[string]resource.FieldNames{}

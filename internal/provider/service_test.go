@@ -58,8 +58,8 @@ func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *
 	for name, tt := range map[string]struct {
 		trouble
 
-		settled bool
-		sent    int
+		recovered bool
+		sent      int
 	}{
 		"it was done":                          {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}, true, 1},
 		"it was done, and refused":             {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
@@ -71,7 +71,7 @@ func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *
 			s := newService(t, resource.Full)
 			r := s.apply(t, applying{manifest: oneItem, fault: tt.on(writes()["create work item"])})
 			got := r.itemA(t)
-			if got.Status != executor.Done || got.Outcome.RecoveredByLookup != tt.settled || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
+			if got.Status != executor.Done || got.Outcome.RecoveredByLookup != tt.recovered || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
 				t.Errorf("%+v, %d writes", got, r.writes)
 			}
 			if s.named("work_item", "Item A") != 1 {

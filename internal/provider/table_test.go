@@ -60,9 +60,9 @@ func scenes(t *testing.T) map[string]scene {
 		"changing and moving":  {setup: []string{first, changed}, text: first, prune: true},
 		"deleting":             {setup: []string{first}, text: `{"version": 1}`, prune: true},
 		"taking out":           {setup: []string{first, changed}, text: of(everything{changed: true, alone: true}), prune: true},
-		"archiving":            {setup: []string{first}, text: of(everything{shelf: true}), late: true},
+		"archiving":            {setup: []string{first}, text: of(everything{archived: true}), late: true},
 		"filling what is over": {text: pastCycle, late: true},
-		"bringing back":        {setup: []string{first, of(everything{shelf: true})}, text: of(everything{shelf: false}), late: true},
+		"bringing back":        {setup: []string{first, of(everything{archived: true})}, text: of(everything{archived: false}), late: true},
 		"renaming":             {setup: []string{first}, text: of(everything{renamed: true})},
 		"renaming, changing and pruning": {
 			setup: []string{first}, text: of(everything{renamed: true, changed: true, alone: true}), prune: true,
@@ -76,8 +76,8 @@ func scenes(t *testing.T) map[string]scene {
 const pastCycle = `{version: 1, projects: [{key: old, identifier: OLD, name: Old, cycle_view: true, cycles: [{key: s, name: S, start_date: 2024-01-01, end_date: 2024-01-12}],
 	work_items: [{name: A, cycle: s}, {name: B, cycle: s}]}]}`
 
-// misfortune is what happens at one write of a run.
-type misfortune struct {
+// writeFault is what happens at one write of a run.
+type writeFault struct {
 	trouble
 
 	moment moment // when the process dies by itself
@@ -93,14 +93,14 @@ const (
 	recorded         // the outcome is written down
 )
 
-func misfortunes() map[string]misfortune {
-	all := map[string]misfortune{
+func faultsOfWrites() map[string]writeFault {
+	all := map[string]writeFault{
 		"killed before it is sent":           {moment: announced},
 		"killed when the answer came":        {moment: answered},
 		"killed when the outcome is written": {moment: recorded},
 	}
 	for name, tr := range troubles() {
-		all[name] = misfortune{trouble: tr}
+		all[name] = writeFault{trouble: tr}
 	}
 	for name, b := range map[string]sandboxtest.Break{
 		"502":              {Status: 502, Body: "<html>Bad Gateway</html>"},
@@ -109,21 +109,21 @@ func misfortunes() map[string]misfortune {
 		"another's answer": {Status: 200, Body: "<html>Please sign in</html>"},
 		"half an answer":   {Body: `{"half":`},
 	} {
-		all["not done, "+name] = misfortune{trouble: trouble{fault: sandboxtest.Fault{Before: b}}}
-		all["done, "+name] = misfortune{trouble: trouble{fault: sandboxtest.Fault{After: b}}}
+		all["not done, "+name] = writeFault{trouble: trouble{fault: sandboxtest.Fault{Before: b}}}
+		all["done, "+name] = writeFault{trouble: trouble{fault: sandboxtest.Fault{After: b}}}
 	}
-	all["turned away by the rate limit, without a word when to come"] = misfortune{trouble: trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 429}}}}
+	all["turned away by the rate limit, without a word when to come"] = writeFault{trouble: trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 429}}}}
 	for _, delay := range []time.Duration{5 * time.Millisecond, 20 * time.Second, provider.DefaultGrace - time.Second} {
 		for how, tr := range lateness() {
 			tr.fault.Late = delay
-			all[how+", done "+delay.String()+" later"] = misfortune{trouble: tr}
+			all[how+", done "+delay.String()+" later"] = writeFault{trouble: tr}
 		}
 	}
 	return all
 }
 
 // at gives the fault of the n-th write of a run, and counts them.
-func (m misfortune) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
+func (m writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
 	var mu sync.Mutex
 	return func(req *http.Request, now run) sandboxtest.Fault {
 		mu.Lock()
@@ -145,7 +145,7 @@ func (m misfortune) at(n int, count *int) func(*http.Request, run) sandboxtest.F
 }
 
 // run is one that suffers at its n-th write.
-func (m misfortune) run(n, workers, retries int) applying {
+func (m writeFault) run(n, workers, retries int) applying {
 	count := 0
 	a := applying{workers: workers, retries: retries, fault: m.at(n, &count), killed: m.killed || m.moment != never}
 	if m.moment != never {
@@ -296,7 +296,7 @@ func (sc scene) prepare(t *testing.T) *stage {
 // the runs that follow to end where one without trouble ends.
 func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
-	what := misfortunes()
+	what := faultsOfWrites()
 	names := slices.Sorted(maps.Keys(what))
 	for name, sc := range scenes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -329,19 +329,19 @@ func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	for name, m := range map[string]moment{"its members announced": announced, "they are in": answered, "that is written down": recorded} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { st.suffer(t, n, misfortune{moment: m}, 0) })
+			synctest.Test(t, func(t *testing.T) { st.suffer(t, n, writeFault{moment: m}, 0) })
 		})
 	}
 	t.Run("its dates announced", func(t *testing.T) {
 		t.Parallel()
-		synctest.Test(t, func(t *testing.T) { st.suffer(t, len(st.writes), misfortune{moment: announced}, 0) })
+		synctest.Test(t, func(t *testing.T) { st.suffer(t, len(st.writes), writeFault{moment: announced}, 0) })
 	})
 }
 
-// suffer plays the scene with a misfortune at its n-th write, and runs again
+// suffer plays the scene with a writeFault at its n-th write, and runs again
 // until nothing is left to do. Variants tell how many workers and retries there
 // are, what the service refuses, and whether the second run suffers too.
-func (st *stage) suffer(t *testing.T, n int, m misfortune, variant int) {
+func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	t.Helper()
 	unique, retries := sandboxtest.UniqueAlways, 0
 	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears an external ID

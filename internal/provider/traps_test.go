@@ -76,8 +76,8 @@ func (p *spy) keys() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// settled runs a manifest once more, which must find nothing to do.
-func (s *service) settled(t *testing.T, manifest string) {
+// unchangedBy runs a manifest once more, which must find nothing to do.
+func (s *service) unchangedBy(t *testing.T, manifest string) {
 	t.Helper()
 	if r := s.apply(t, applying{manifest: manifest}); r.writes != 0 || len(r.failed()) > 0 || len(r.reasons()) > 0 {
 		t.Errorf("once more: %d writes, %q, %q", r.writes, r.failed(), r.reasons())
@@ -148,7 +148,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r := t.s.apply(t.T, applying{manifest: text}); r.writes != 1 {
 				t.Errorf("the second run makes %d writes", r.writes)
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 		}},
 		"a module in the body of an item is dropped without a word, which is said once": {resource.Documented, func(t attempt) {
 			item := "      - {key: %s, name: Item %s, module: " + sandboxtest.ModuleCheckout + "}\n"
@@ -204,7 +204,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r := t.s.apply(t.T, applying{manifest: swapped, fault: p.look}); len(r.failed()) > 0 || r.writes != 2 || fmt.Sprint(p.sent[0]) == fmt.Sprint(p.sent[1]) {
 				t.Errorf("%q %v", r.failed(), p.sent)
 			}
-			t.s.settled(t.T, swapped)
+			t.s.unchangedBy(t.T, swapped)
 		}},
 		"a refusal in general terms may come after the item was created": {resource.Documented, func(t attempt) {
 			text := oneItem
@@ -281,7 +281,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 					}
 				}
 			}
-			t.s.settled(t.T, upper)
+			t.s.unchangedBy(t.T, upper)
 		}},
 		"an item can be made its own ancestor": {resource.Full, func(t attempt) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
@@ -310,7 +310,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r := t.s.apply(t.T, applying{manifest: text}); len(r.failed()) > 0 || len(r.warnings()) > 0 {
 				t.Errorf("%q %v", r.failed(), r.warnings())
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 		}},
 		"an answer that shows no members is asked for, and those who were taken out are no change": {resource.Full, func(t attempt) {
 			const module = "version: 1\nprojects: [{key: web, identifier: WEB, modules: [{name: M, members: [%s]}]}]\n"
@@ -333,7 +333,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r := t.s.apply(t.T, applying{manifest: less}); r.writes != 1 || len(r.warnings()) != 1 {
 				t.Error(r.writes, r.warnings())
 			}
-			t.s.settled(t.T, less)
+			t.s.unchangedBy(t.T, less)
 		}},
 		"what the service leaves out of a text is named once, and not sent again": {resource.Full, func(t attempt) {
 			const item = header + "      - {key: a, name: A, description_html: %q}\n"
@@ -342,7 +342,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if w := r.warnings(); len(w) != 1 || !strings.Contains(w[0].Summary, "<iframe>") {
 				t.Error(w)
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 			for _, row := range t.s.Rows("work_item") { // somebody changes it: that is told, and overwritten
 				if row["name"] == "A" {
 					t.s.somebody(t.T, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
@@ -352,7 +352,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if again.writes != 1 || len(again.plan.Drift) != 1 {
 				t.Error(again.writes, again.plan.Drift)
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 			changed := t.s.apply(t.T, applying{manifest: fmt.Sprintf(item, "<p>b</p>")})
 			if changed.writes != 1 || len(changed.plan.Drift) != 0 {
 				t.Error(changed.writes, changed.plan.Drift)
@@ -371,7 +371,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if len(r.failed()) > 0 || len(t.s.Rows("link")) != 2 {
 				t.Errorf("%q %v", r.failed(), t.s.Rows("link"))
 			}
-			t.s.settled(t.T, text) // by then the service has taken the author away
+			t.s.unchangedBy(t.T, text) // by then the service has taken the author away
 		}},
 		"a label that somebody else created meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
 			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
@@ -388,7 +388,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r.writes != 3 { // two to create it, and one for its colour
 				t.Errorf("%d writes", r.writes)
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 		}},
 		"descriptions come back rewritten": {resource.Full, func(t attempt) {
 			var items []string
@@ -414,7 +414,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 					t.Error(w)
 				}
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 		}},
 		"two objects with one external ID cannot be looked up": {resource.Full, func(t attempt) {
 			t.s.apply(t.T, applying{manifest: oneItem, killed: true})
@@ -438,7 +438,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			if r.writes != 0 || len(r.failed()) > 0 || t.s.named("work_item", "Item A") != 1 {
 				t.Errorf("%d writes, %q", r.writes, r.failed())
 			}
-			t.s.settled(t.T, text)
+			t.s.unchangedBy(t.T, text)
 		}},
 		"403 is also the answer for what is not there": {resource.Full, func(t attempt) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
@@ -467,12 +467,12 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 	t.Parallel()
 	const done, notDone = true, false
 	for name, tt := range map[string]struct {
-		api     resource.API
-		done    bool
-		status  int
-		answer  string
-		in      bool
-		settled bool // the next run adds nothing
+		api       resource.API
+		done      bool
+		status    int
+		answer    string
+		in        bool
+		recovered bool // the next run adds nothing
 	}{
 		"an empty list, though they are in":                         {resource.Full, done, 200, `[]`, true, true},
 		"an empty list, and they are not in":                        {resource.Full, notDone, 200, `[]`, false, false},
@@ -514,10 +514,10 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 					}
 				}
 				again := s.apply(t, applying{manifest: wholeOf(s.api)})
-				if (again.writes == 0) != tt.settled || len(again.failed()) > 0 || len(again.warnings()) > 0 {
+				if (again.writes == 0) != tt.recovered || len(again.failed()) > 0 || len(again.warnings()) > 0 {
 					t.Errorf("the next run: %d writes, %q, %v", again.writes, again.failed(), again.warnings())
 				}
-				s.settled(t, wholeOf(s.api))
+				s.unchangedBy(t, wholeOf(s.api))
 			})
 		}
 	}

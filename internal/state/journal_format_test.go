@@ -29,13 +29,13 @@ func sampleJournal(t *testing.T) (path, state, journal string) {
 	add := members("cycle/web/s1#work_items", planner.AddMembers)
 	shop.Object.Files, add.Members.Sources = []string{"a.yaml", "web/b.yaml"}, []string{"-"}
 	intend(t, f, shop, cart)
-	settle(t, f, shop, executor.Outcome{Record: planner.Record{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}}, nil)
+	complete(t, f, shop, executor.Outcome{Record: planner.Record{ID: "1", Identifier: "WEB-1", Values: map[string]string{"name": "Läden \"\x1b[31m\u202e\\ \n"}}}, nil)
 	intend(t, f, web, add)
-	settle(t, f, cart, executor.Outcome{}, errRefused)
-	settle(t, f, add, executor.Outcome{Record: planner.Record{Members: []string{"1", "0"}}}, nil)
+	complete(t, f, cart, executor.Outcome{}, errRefused)
+	complete(t, f, add, executor.Outcome{Record: planner.Record{Members: []string{"1", "0"}}}, nil)
 	intend(t, f, old, create("work_item/web/lost"))
-	settle(t, f, web, executor.Outcome{Record: planner.Record{ID: "p", Values: map[string]string{"name": "Website"}}}, nil)
-	settle(t, f, old, executor.Outcome{}, nil)
+	complete(t, f, web, executor.Outcome{Record: planner.Record{ID: "p", Values: map[string]string{"name": "Website"}}}, nil)
+	complete(t, f, old, executor.Outcome{}, nil)
 	die(t, f)
 	return path, readFile(t, path), readFile(t, path+".journal")
 }
@@ -304,7 +304,7 @@ func TestALostBlockAfterTheLastFlushEndsTheJournal(t *testing.T) {
 	intend(t, f, create("a/flushed"))
 	flushed := int(f.writer.onDisk)
 	for range 20 { // outcomes are not flushed
-		settle(t, f, create("a/first"), executor.Outcome{Record: planner.Record{ID: "i", Identifier: strings.Repeat("W", 100)}}, nil)
+		complete(t, f, create("a/first"), executor.Outcome{Record: planner.Record{ID: "i", Identifier: strings.Repeat("W", 100)}}, nil)
 	}
 	die(t, f)
 	journal := readFile(t, path+".journal")

@@ -41,7 +41,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), outcome, nil)
+				complete(t, f, create(shop), outcome, nil)
 			},
 			want: []planner.Record{done},
 		},
@@ -53,7 +53,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{}, errUnknown())
+				complete(t, f, create(shop), executor.Outcome{}, errUnknown())
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
@@ -64,7 +64,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				adopt := create(shop)
 				adopt.Action = planner.Adopt
 				intend(t, f, adopt)
-				settle(t, f, adopt, executor.Outcome{}, errUnknown())
+				complete(t, f, adopt, executor.Outcome{}, errUnknown())
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
@@ -72,7 +72,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{}, errRefused)
+				complete(t, f, create(shop), executor.Outcome{}, errRefused)
 			},
 		},
 		"an update that was refused leaves what was known": {
@@ -80,11 +80,11 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step(shop, planner.Update))
-				settle(t, f, step(shop, planner.Update), executor.Outcome{}, errRefused)
+				complete(t, f, step(shop, planner.Update), executor.Outcome{}, errRefused)
 			},
 			want: []planner.Record{done},
 		},
-		"an update of unknown fate keeps what was known and is open": {
+		"an update with an unknown outcome keeps the known values and is pending": {
 			before: []planner.Record{done},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -97,7 +97,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step(shop, planner.Update))
-				settle(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{Values: map[string]string{"state": "Done", "size": "3"}}}, nil)
+				complete(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{Values: map[string]string{"state": "Done", "size": "3"}}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: map[string]string{"name": "Shop", "state": "Done", "size": "3"}}},
 		},
@@ -106,7 +106,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2", Values: map[string]string{"name": "Shop"}}}, nil)
+				complete(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2", Values: map[string]string{"name": "Shop"}}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-2", Values: map[string]string{"name": "Shop"}}},
 		},
@@ -116,7 +116,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				s := step(shop, planner.Adopt)
 				s.Operation, s.ID = nil, "id-1"
 				intend(t, f, s)
-				settle(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-1", Values: outcome.Values}}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-1", Values: outcome.Values}}, nil)
 			},
 			want: []planner.Record{done},
 		},
@@ -125,7 +125,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step("cycle/web/s1", planner.Delete))
-				settle(t, f, step("cycle/web/s1", planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, step("cycle/web/s1", planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
 		},
@@ -141,8 +141,8 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create("comment/web/shop/new"), step("project/web", planner.Delete))
-				settle(t, f, create("comment/web/shop/new"), executor.Outcome{Record: planner.Record{ID: "c2"}}, nil)
-				settle(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, create("comment/web/shop/new"), executor.Outcome{Record: planner.Record{ID: "c2"}}, nil)
+				complete(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: "link/web2/shop/https://example.com/a", ID: "l2"}},
 		},
@@ -151,7 +151,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step(shop, planner.Delete))
-				settle(t, f, step(shop, planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, step(shop, planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0", "id-2"}}},
 		},
@@ -160,7 +160,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2"}}, nil)
+				complete(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-2"}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0"}}, {Address: shop, ID: "id-2"}},
 		},
@@ -170,10 +170,10 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				other := resource.Address("work_item/web/other")
 				for _, a := range []resource.Address{shop, other} {
 					intend(t, f, create(a))
-					settle(t, f, create(a), executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
+					complete(t, f, create(a), executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
 				}
-				settle(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
-				settle(t, f, step(other, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-3"}}, nil)
+				complete(t, f, step(shop, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+				complete(t, f, step(other, planner.Update), executor.Outcome{Record: planner.Record{ID: "id-3"}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true}, {Address: "work_item/web/other", ID: "id-3"}},
 		},
@@ -182,10 +182,10 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				yes, s := true, create(shop)
 				s.Object = &resource.Object{Kind: s.Kind, Address: shop, Protect: &yes}
-				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1", CreatedByUs: true}}, nil)
 				s = step(shop, planner.Update)
 				s.Object = &resource.Object{Kind: s.Kind, Address: shop}
-				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true, Protect: true}},
 		},
@@ -195,8 +195,8 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				s, m := step(shop, planner.Update), members(cycle, planner.AddMembers)
 				s.Object.Files, m.Members.Sources = []string{"a.yaml", "b.yaml"}, []string{"a.yaml"}
-				settle(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
-				settle(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+				complete(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
 			},
 			want: []planner.Record{
 				{Address: shop, ID: "id-1", Sources: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Sources: []string{"a.yaml", "b.yaml"}},
@@ -208,7 +208,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				m := members(cycle, planner.AddMembers)
 				m.Members.Sources = []string{"a.yaml"}
-				settle(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
+				complete(t, f, m, executor.Outcome{Record: planner.Record{Members: []string{"b"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}},
 		},
@@ -217,12 +217,12 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				s := step("link/web/shop/https://example.com/a#b.2", planner.Update)
-				settle(t, f, s, executor.Outcome{Record: planner.Record{Values: map[string]string{"title": "B"}}}, nil)
-				settle(t, f, step("link/web/shop/https://example.com/a", planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{Values: map[string]string{"title": "B"}}}, nil)
+				complete(t, f, step("link/web/shop/https://example.com/a", planner.Delete), executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: "link/web/shop/https://example.com/a#b.2", ID: "l", Values: map[string]string{"title": "B"}}},
 		},
-		"a delete of unknown fate is open": {
+		"a delete with an unknown outcome is open": {
 			before: []planner.Record{done},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, step(shop, planner.Delete)) },
 			want:   []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, PendingIntent: intent(shop, planner.Delete)}},
@@ -233,8 +233,8 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
-				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"d", "a"}}}, nil)
-				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"c", "b"}}}, nil)
+				complete(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"d", "a"}}}, nil)
+				complete(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"c", "b"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b", "c", "d"}}},
 		},
@@ -243,27 +243,27 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				one := members(cycle, planner.AddMembers)
 				intend(t, f, one)
-				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, errRefused)
+				complete(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, errRefused)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}}},
 		},
-		"a batch that is done does not settle another": {
+		"a batch that is done does not complete another": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
-				settle(t, f, one, executor.Outcome{}, errUnknown())
-				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
+				complete(t, f, one, executor.Outcome{}, errUnknown())
+				complete(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
-		"a batch that is done does not settle another though the state is saved between": {
+		"a batch that is done does not complete another though the state is saved between": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
 				intend(t, f, one, two)
 				must(t, f.Save())
-				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
+				complete(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"a"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
@@ -273,8 +273,8 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				t.Helper()
 				one, two := members(cycle, planner.RemoveMembers), members("cycle/web/s2#work_items", planner.RemoveMembers)
 				intend(t, f, one, two)
-				settle(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a", "z"}}}, nil)
-				settle(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"c"}}}, nil)
+				complete(t, f, one, executor.Outcome{Record: planner.Record{Members: []string{"a", "z"}}}, nil)
+				complete(t, f, two, executor.Outcome{Record: planner.Record{Members: []string{"c"}}}, nil)
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"b"}}},
 		},
@@ -283,26 +283,26 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), executor.Outcome{}, errRefused)
+				complete(t, f, create(shop), executor.Outcome{}, errRefused)
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 		},
-		"what an earlier run left open is settled by success": {
+		"what an earlier run left open is completed by success": {
 			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop))
-				settle(t, f, create(shop), outcome, nil)
+				complete(t, f, create(shop), outcome, nil)
 			},
 			want: []planner.Record{done},
 		},
-		"an intent that the state has is settled by an outcome in the next journal": {
+		"an intent that the state has is completed by an outcome in the next journal": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop), create(cart))
 				must(t, f.Save())
-				settle(t, f, create(shop), outcome, nil)
-				settle(t, f, create(cart), executor.Outcome{}, errRefused)
+				complete(t, f, create(shop), outcome, nil)
+				complete(t, f, create(cart), executor.Outcome{}, errRefused)
 			},
 			want: []planner.Record{done},
 		},
@@ -310,7 +310,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step(shop, planner.NotPossible))
-				settle(t, f, step(shop, planner.NotPossible), executor.Outcome{}, nil)
+				complete(t, f, step(shop, planner.NotPossible), executor.Outcome{}, nil)
 			},
 		},
 	} {
@@ -423,9 +423,9 @@ func TestTheJournalHasTheDocumentedFormat(t *testing.T) {
 	path := statePath(t)
 	f := open(t, path)
 	intend(t, f, create("work_item/web/shop"))
-	settle(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}}, nil)
+	complete(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "51f0", Identifier: "WEB-7", Values: map[string]string{"b": "2", "a": "1"}}}, nil)
 	intend(t, f, create("work_item/web/cart"), members("cycle/web/s1#work_items", planner.AddMembers), members("cycle/web/s1#work_items.2", planner.AddMembers))
-	settle(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Record: planner.Record{Members: []string{"x"}}}, nil)
+	complete(t, f, members("cycle/web/s1#work_items.2", planner.AddMembers), executor.Outcome{Record: planner.Record{Members: []string{"x"}}}, nil)
 	lines := strings.Split(readFile(t, path+".journal"), "\n")
 	for i, want := range []string{
 		`{"planform_journal":2,"id":"` + f.writer.id + `","lineage":"` + f.store.Lineage + `","serial":0,"base_url":"https://api.plane.so","workspace":"acme","crc":"`,
@@ -541,7 +541,7 @@ func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 	intend(t, f, create(shop), create(cart))
 	check("an intent", f, at)
 	at = at.Add(time.Minute)
-	settle(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
+	complete(t, f, create(shop), executor.Outcome{Record: planner.Record{ID: "id-1"}}, nil)
 	check("an outcome", f, at)
 	die(t, f)
 	last := at

@@ -163,7 +163,7 @@ func intend(t *testing.T, f *File, steps ...*planner.Step) {
 	must(t, f.Begin(t.Context(), steps))
 }
 
-func settle(t *testing.T, f *File, s *planner.Step, out executor.Outcome, err error) {
+func complete(t *testing.T, f *File, s *planner.Step, out executor.Outcome, err error) {
 	t.Helper()
 	must(t, f.Complete(s, out, err))
 }

@@ -29,8 +29,8 @@ func saidAndDone(t *testing.T, path string, d disk) *File {
 	opts.disk = d
 	f = openWith(t, path, opts)
 	intend(t, f, create("work_item/web/shop"), create("work_item/web/lost"), step("label/web/old", planner.Delete))
-	settle(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
-	settle(t, f, step("label/web/old", planner.Delete), executor.Outcome{}, nil)
+	complete(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
+	complete(t, f, step("label/web/old", planner.Delete), executor.Outcome{}, nil)
 	return f
 }
 
@@ -59,7 +59,7 @@ func kill(t *testing.T, prepare func(t *testing.T, path string, d *mortalDisk) *
 				t.Fatalf("after %v: %s", d.did, diff)
 			}
 			intend(t, g, create("work_item/web/next"))
-			settle(t, g, create("work_item/web/next"), executor.Outcome{}, errRefused)
+			complete(t, g, create("work_item/web/next"), executor.Outcome{}, errRefused)
 			must(t, g.Save())
 			must(t, g.Close())
 			if left := names(folder(t, path)); slices.ContainsFunc(left, func(name string) bool {
@@ -170,7 +170,7 @@ func TestSaveChangesTheFileOnlyIfSomethingChanged(t *testing.T) {
 	f.Remove("a/c")
 	f.Remove("a/d")
 	intend(t, f, create("a/e"))
-	settle(t, f, create("a/e"), executor.Outcome{}, errRefused)
+	complete(t, f, create("a/e"), executor.Outcome{}, errRefused)
 	must(t, f.Save())
 	must(t, f.Close())
 	if again := readFile(t, path); again != first || !strings.Contains(first, `"serial":1,`) {
@@ -391,7 +391,7 @@ func TestFilesAreOnDiskBeforeTheyAreRenamedOrRequestsAreSent(t *testing.T) {
 	f := saidAndDone(t, statePath(t), d)
 	d.did = nil
 	intend(t, f, create("a/b"))
-	settle(t, f, create("a/b"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
+	complete(t, f, create("a/b"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
 	if diff := cmp.Diff([]string{"write", "sync", "write"}, d.did); diff != "" {
 		t.Errorf("an intent is flushed, an outcome is not: %s", diff)
 	}

@@ -19,7 +19,7 @@ func item(address resource.Address, identifier string) planner.Record {
 func makeItem(t *testing.T, f *File, address resource.Address, identifier string) {
 	t.Helper()
 	intend(t, f, create(address))
-	settle(t, f, create(address), executor.Outcome{Record: planner.Record{ID: "new id of " + identifier, Identifier: identifier}}, nil)
+	complete(t, f, create(address), executor.Outcome{Record: planner.Record{ID: "new id of " + identifier, Identifier: identifier}}, nil)
 }
 
 // afters are the numbers that the open intents carry.
@@ -68,7 +68,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 				t.Helper()
 				s := step("work_item/web/a", planner.Adopt)
 				s.Operation, s.ID = nil, "id-1"
-				settle(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-4"}}, nil)
+				complete(t, f, s, executor.Outcome{Record: planner.Record{Identifier: "WEB-4"}}, nil)
 				intend(t, f, create(lost))
 			},
 			want: map[resource.Address]int{lost: 4},
@@ -126,7 +126,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step("work_item/web/a", planner.Delete))
-				settle(t, f, step("work_item/web/a", planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, step("work_item/web/a", planner.Delete), executor.Outcome{}, nil)
 				f.Remove("work_item/web/b")
 				intend(t, f, create(lost))
 			},
@@ -159,7 +159,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, step("project/web", planner.Delete))
-				settle(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
+				complete(t, f, step("project/web", planner.Delete), executor.Outcome{}, nil)
 				intend(t, f, create(lost))
 			},
 			want: map[resource.Address]int{lost: 0},
@@ -239,7 +239,7 @@ func TestTheNumberSurvivesTheJournalAndTheStateFile(t *testing.T) {
 
 	// A refusal of the next attempt brings the former intent back as it was.
 	intend(t, f, create(lost))
-	settle(t, f, create(lost), executor.Outcome{}, errRefused)
+	complete(t, f, create(lost), executor.Outcome{}, errRefused)
 	check("after a refusal", f.Prior())
 	check("after a refusal, from the journal", readPrior(t, path))
 

@@ -96,7 +96,7 @@ func TestARunWhoseJournalWasTakenAwaySendsAndSavesNothing(t *testing.T) {
 		t.Error("the state of the other run is gone")
 	}
 	intend(t, other, create("a/3"))
-	settle(t, other, create("a/3"), executor.Outcome{Record: planner.Record{ID: "3"}}, nil)
+	complete(t, other, create("a/3"), executor.Outcome{Record: planner.Record{ID: "3"}}, nil)
 	must(t, other.Save())
 	must(t, other.Close())
 	if got := readPrior(t, path); got["a/3"].ID != "3" || got["a/1"].PendingIntent == nil {

@@ -83,7 +83,7 @@ func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 	tests := []struct {
 		name   string
 		handle func(w *wire, conn *net.TCPConn, r *bufio.Reader)
-		fate   apiclient.Effect
+		effect apiclient.Effect
 		says   string
 	}{
 		{"closed after the request, before any byte of the answer", func(w *wire, _ *net.TCPConn, r *bufio.Reader) { w.read(r) }, apiclient.UnknownEffect, "the service closed the connection early"},
@@ -131,7 +131,7 @@ func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 			t.Parallel()
 			server := listen(t, test.handle)
 			e := failure(t, client(t, server.url(), func(cfg *apiclient.Config) { cfg.Retries = 3 }), documented(t, 1))
-			if e.Effect != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+			if e.Effect != test.effect || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
 				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
 			if n := server.requests.Load(); n > 1 {
@@ -310,7 +310,7 @@ func TestTheEffectOfARequestFollowsFromItsAnswer(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		fate    apiclient.Effect
+		effect  apiclient.Effect
 		says    string
 	}{
 		{"500", status(500, `{"error":"Something went wrong please try again later"}`), apiclient.UnknownEffect, "Something went wrong"},
@@ -350,7 +350,7 @@ func TestTheEffectOfARequestFollowsFromItsAnswer(t *testing.T) {
 			a := inTurn(test.handler)
 			c := setup(t, a, func(cfg *apiclient.Config) { cfg.Retries = 3 })
 			e := failure(t, c, documented(t, 1))
-			if e.Effect != test.fate || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
+			if e.Effect != test.effect || e.Attempts != 1 || !strings.Contains(e.Error(), test.says) {
 				t.Errorf("%s after %d attempts: %v", e.Effect, e.Attempts, e)
 			}
 			if unknown := strings.Contains(e.Error(), "it is not known whether it took effect"); unknown != (e.Effect == apiclient.UnknownEffect) {

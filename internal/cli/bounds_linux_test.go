@@ -34,7 +34,7 @@ func fill(size int, head, piece, tail string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for i := 0; b.Len() < size-len(tail); i++ {
-		b.WriteString(strings.NewReplacer("§+", fmt.Sprint(i+1), "§", fmt.Sprint(i)).Replace(piece))
+		b.WriteString(strings.NewReplacer("§+", strconv.Itoa(i+1), "§", strconv.Itoa(i)).Replace(piece))
 	}
 	b.WriteString(tail)
 	return b.String()
@@ -155,7 +155,7 @@ func deepBlock() string {
 func ring(head, piece, tail string) func() string {
 	return func() string {
 		text := filled(head, piece, "")()
-		return text + strings.ReplaceAll(tail, "$", fmt.Sprint(strings.Count(text, "\n")-strings.Count(head, "\n")))
+		return text + strings.ReplaceAll(tail, "$", strconv.Itoa(strings.Count(text, "\n")-strings.Count(head, "\n")))
 	}
 }
 
@@ -342,28 +342,26 @@ type answer struct {
 // hostileAnswers are lists of a megabyte.
 func hostileAnswers() map[string]answer {
 	const id = `{"id":"00000000-0000-4000-8000-§","name":"a§","sequence_id":§`
-	last := func(rest string) string {
-		return `{"id":"11111111-0000-4000-8000-000000000000","name":"z","sequence_id":0` + rest + `}]`
-	}
+	const last = `{"id":"11111111-0000-4000-8000-000000000000","name":"z","sequence_id":0}]`
 	const parent = `,"parent":"00000000-0000-4000-8000-`
 	m := map[string]answer{
-		"items":                 {"work-items/", filled("[", id+"},", last("")), ""},
-		"bare items":            {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§"},`, last("")), ""},
-		"items of one name":     {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"Item 0"},`, last("")), ""},
-		"a chain of parents":    {"work-items/", filled("[", id+parent+`§+"},`, last("")), ""},
-		"parents of themselves": {"work-items/", filled("[", id+parent+`§"},`, last("")), ""},
+		"items":                 {"work-items/", filled("[", id+"},", last), ""},
+		"bare items":            {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§"},`, last), ""},
+		"items of one name":     {"work-items/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"Item 0"},`, last), ""},
+		"a chain of parents":    {"work-items/", filled("[", id+parent+`§+"},`, last), ""},
+		"parents of themselves": {"work-items/", filled("[", id+parent+`§"},`, last), ""},
 		"labels of an item":     {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000","name":"a","sequence_id":1,"labels":[`, `"00000000-0000-4000-8000-§",`, `"x"]}]`), ""},
 		"fields of an item":     {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000"`, `,"k§":1`, `}]`), ""},
 		"lists in an item":      {"work-items/", filled(`[{"id":"00000000-0000-4000-8000-000000000000","a":[1`, `,[]`, `]}]`), ""},
 		"empty rows":            {"work-items/", filled("[", "{},", "{}]"), ""},
 		"numbers":               {"work-items/", filled("[", "1,", "1]"), ""},
 		"brackets":              {"work-items/", filled("", "[", ""), ""},
-		"labels":                {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§"},`, last("")), ", labels: [a1]"},
-		"labels of one name":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a"},`, last("")), ", labels: [a1]"},
-		"labels of one slug":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a  !"},`, last("")), ", labels: [a1]"},
-		"a chain of labels":     {"labels/", filled("[", id+parent+`§+"},`, last("")), ", labels: [a1]"},
-		"states":                {"states/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§","group":"backlog"},`, last("")), ", state: a2"},
-		"members":               {"members/", filled("[", `{"id":"00000000-0000-4000-8000-§","display_name":"a§","email":"a§@b.c"},`, last("")), ", assignees: [a3]"},
+		"labels":                {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§"},`, last), ", labels: [a1]"},
+		"labels of one name":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a"},`, last), ", labels: [a1]"},
+		"labels of one slug":    {"labels/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a  !"},`, last), ", labels: [a1]"},
+		"a chain of labels":     {"labels/", filled("[", id+parent+`§+"},`, last), ", labels: [a1]"},
+		"states":                {"states/", filled("[", `{"id":"00000000-0000-4000-8000-§","name":"a§","group":"backlog"},`, last), ", state: a2"},
+		"members":               {"members/", filled("[", `{"id":"00000000-0000-4000-8000-§","display_name":"a§","email":"a§@b.c"},`, last), ", assignees: [a3]"},
 	}
 	for name, text := range hostileTexts() {
 		m["text: "+name] = answer{"work-items/", func() string {

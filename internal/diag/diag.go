@@ -142,7 +142,7 @@ func (l List) Clip() List {
 		count[d.Severity]++
 		return count[d.Severity] > MaxShown
 	})
-	for severity := Error; severity < Note; severity++ {
+	for _, severity := range []Severity{Error, Warning} {
 		if more := count[severity] - MaxShown; more > 0 {
 			kept.Add(Diagnostic{Severity: Note, Code: "too-many-findings", Summary: Count(more, "more "+severity.String()) + " not shown"})
 		}

@@ -414,12 +414,12 @@ func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	s.send("PATCH", "projects/"+sandboxtest.ProjectWeb+"/", map[string]any{"cycle_view": false, "page_view": false})
 	files, e := s.export(export.Options{})
-	text := ""
+	var text strings.Builder
 	for _, f := range e.Files {
-		text += string(f.Data)
+		text.Write(f.Data)
 	}
-	if strings.Count(text, "cycle_view: false") != 1 || strings.Count(text, "page_view: false") != 1 {
-		t.Error(text)
+	if strings.Count(text.String(), "cycle_view: false") != 1 || strings.Count(text.String(), "page_view: false") != 1 {
+		t.Error(text.String())
 	}
 	s.hold(files, e)
 }

@@ -66,6 +66,9 @@ func (o *Operation) Idempotent() bool { return o.Verb != Create }
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
 
+// V2 reports whether the operation is of the second version of the API.
+func (o *Operation) V2() bool { return strings.HasPrefix(o.Path, "/api/v2/") }
+
 // Params lists the path's parameters in order.
 func (o *Operation) Params() []string {
 	var names []string

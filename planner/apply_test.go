@@ -8,8 +8,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestApplyingTheRichPlanLeavesWhatIsNotPossible covers names and every action at once.
-func TestApplyingTheRichPlanLeavesWhatIsNotPossible(t *testing.T) {
+// TestApplyingARichPlanLeavesOnlyImpossibleSteps covers names and every action at once.
+func TestApplyingARichPlanLeavesOnlyImpossibleSteps(t *testing.T) {
 	t.Parallel()
 	s, objects := rich(t, full)
 	s.makeAll(objects)
@@ -28,7 +28,7 @@ func TestApplyingTheRichPlanLeavesWhatIsNotPossible(t *testing.T) {
 	}
 }
 
-func TestWordsOfActions(t *testing.T) {
+func TestActionsHaveStableWords(t *testing.T) {
 	t.Parallel()
 	var words []string
 	for a := planner.Create; a <= planner.NotPossible+1; a++ {
@@ -41,7 +41,7 @@ func TestWordsOfActions(t *testing.T) {
 }
 
 // TestWhatIsGoneAndCannotBeMadeAgain covers objects that planform only finds.
-func TestWhatIsGone(t *testing.T) {
+func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]rule{
 		"is made again": {
@@ -70,7 +70,7 @@ func TestWhatIsGone(t *testing.T) {
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
 			findings: []string{"warning archived: module/web/a is archived on the service; it and its members are left as they are"},
 		},
-		"what somebody archived of the same name is another thing": {
+		"what somebody archived of the same name is another object": {
 			api:   full,
 			have:  func(s *service) { s.have("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z") },
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },

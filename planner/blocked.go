@@ -27,7 +27,7 @@ func findBlockers(refs *references) *blockers {
 // or an object that it refers to, and so on. none = it can be made.
 func (b *blockers) blocker(i int) int {
 	if !b.known[i] {
-		b.known[i], b.roots[i] = true, none // of a cycle, which is an error of its own
+		b.known[i], b.roots[i] = true, noObject // of a cycle, which is an error of its own
 		b.roots[i] = b.findBlocker(i)
 	}
 	return b.roots[i]
@@ -36,10 +36,10 @@ func (b *blockers) blocker(i int) int {
 func (b *blockers) findBlocker(i int) int {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence == exists || f.presence == hidden {
-		return none
+		return noObject
 	}
-	if f.parent != none {
-		if root := b.blocker(f.parent); root != none {
+	if f.parent != noObject {
+		if root := b.blocker(f.parent); root != noObject {
 			return root
 		}
 	}
@@ -47,25 +47,25 @@ func (b *blockers) findBlocker(i int) int {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sendable(v.Field) && !f.info.carried(v.Field) {
-			if root := b.blockerOf(v); root != none {
+		if v := &o.Values[k]; b.in.API.Sendable(v.Field) && !f.info.viaMembership(v.Field) {
+			if root := b.blockerOf(v); root != noObject {
 				return root
 			}
 		}
 	}
-	return none
+	return noObject
 }
 
 // blockerOf is the blocker of an object that a value refers to.
 func (b *blockers) blockerOf(v *resource.Value) int {
 	for k := range v.Refs {
 		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // only the field waits for those
-			if root := b.blocker(at); root != none {
+			if root := b.blocker(at); root != noObject {
 				return root
 			}
 		}
 	}
-	return none
+	return noObject
 }
 
 // blockReason says why an object can neither be found nor made.
@@ -98,7 +98,7 @@ func (b *blockers) blockReason(i int, root int) string {
 // forbids says who does not want an object created, or "".
 func (b *blockers) forbids(i int) string {
 	switch o := b.in.Desired[i]; {
-	case b.isDefault(i): // nobody creates it
+	case b.isPredefined(i): // nobody creates it
 		return ""
 	case o.NoCreate:
 		return "it is not on the service, and the manifest says create: false"
@@ -109,9 +109,9 @@ func (b *blockers) forbids(i int) string {
 	}
 }
 
-// unsupported names the kind that a value refers to and this edition of the service does
+// unsupportedRef names the kind that a value refers to and this edition of the service does
 // not have; "" = none. A membership with an object of the manifest reports that itself.
-func (b *blockers) unsupported(i int, v *resource.Value) string {
+func (b *blockers) unsupportedRef(i int, v *resource.Value) string {
 	t := b.objects.states[i].info.ref(v.Field)
 	if t == nil {
 		return ""
@@ -119,7 +119,7 @@ func (b *blockers) unsupported(i int, v *resource.Value) string {
 	for j := range v.Refs {
 		r := &v.Refs[j]
 		at, listed := b.objects.index[r.Target]
-		if listed && t.via == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
+		if listed && t.membership == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
 			r.Target == nil && b.objects.literal(t, r) == "" && b.refs.unsupportedNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}] {
 			return plural(t.to.kind)
 		}
@@ -135,12 +135,12 @@ func (b *blockers) unsupportedKind(root int) string {
 	return plural(b.in.Desired[root].Kind)
 }
 
-// unavailable says why a value that a body sends cannot be sent: something that it names is not on the
+// whyUnavailable says why a value that a body sends cannot be sent: something that it names is not on the
 // service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
-func (b *blockers) unavailable(i int, v *resource.Value) string {
+func (b *blockers) whyUnavailable(i int, v *resource.Value) string {
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
-			if why := b.unavailableRef(i, t, &v.Refs[k]); why != "" {
+			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why != "" {
 				return why
 			}
 		}
@@ -148,17 +148,17 @@ func (b *blockers) unavailable(i int, v *resource.Value) string {
 	return ""
 }
 
-func (b *blockers) unavailableRef(i int, t *refField, r *resource.Reference) string {
+func (b *blockers) whyUnavailableRef(i int, t *refField, r *resource.Reference) string {
 	if r.Target == nil {
 		if why := b.refs.notFoundNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}]; why != "" {
 			return why
 		}
-		if id := b.objects.literal(t, r); id != "" && t.via == nil && b.unlisted(i, t, id) {
+		if id := b.objects.literal(t, r); id != "" && t.membership == nil && b.isUnlisted(i, t, id) {
 			return "the service shows no " + t.to.kind.Noun() + " with the ID " + id + ": it was deleted or archived, or the ID is wrong"
 		}
 	}
 	at, _, ok := b.refs.target(i, t, r)
-	if !ok || at == none {
+	if !ok || at == noObject {
 		return ""
 	}
 	switch f := &b.objects.states[at]; f.presence {
@@ -171,10 +171,10 @@ func (b *blockers) unavailableRef(i int, t *refField, r *resource.Reference) str
 	}
 }
 
-// unlisted reports whether the list that would show an ID was read and does not show it.
-func (b *blockers) unlisted(i int, t *refField, id string) bool {
+// isUnlisted reports whether the list that would show an ID was read and does not show it.
+func (b *blockers) isUnlisted(i int, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
-	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == none || !b.snapshot.listed(t.to, at) {
+	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.listed(t.to, at) {
 		return false
 	}
 	l, st := b.snapshot.list(t.to, at)
@@ -189,13 +189,13 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
 	}
 	for _, n := range b.objects.refUses(i) {
-		if n.field.via == nil {
+		if n.field.membership == nil {
 			continue
 		}
 		for k := range n.value.Refs {
 			r := &n.value.Refs[k]
-			why := b.unavailableRef(n.by, n.field, r)
-			if why == "" || r.Target != nil && n.field.via.Membership.On != n.field.via.Membership.Container || b.joinedAlready(n, r) {
+			why := b.whyUnavailableRef(n.by, n.field, r)
+			if why == "" || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
 				continue
 			}
 			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
@@ -203,31 +203,31 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 	}
 }
 
-// joinedAlready reports whether something that the service does not show is a member since an earlier apply.
-func (b *blockers) joinedAlready(n refUse, r *resource.Reference) bool {
+// alreadyMember reports whether something that the service does not show is a member since an earlier apply.
+func (b *blockers) alreadyMember(n refUse, r *resource.Reference) bool {
 	at, id, ok := b.refs.target(n.by, n.field, r)
 	if !ok || id == "" {
 		return false
 	}
 	container, member := n.by, id
-	if n.field.via.Membership.On != n.field.via.Membership.Container {
+	if n.field.membership.Membership.On != n.field.membership.Membership.Container {
 		container, member = at, b.objects.states[n.by].id
 	}
-	if container == none {
+	if container == noObject {
 		return false
 	}
-	address := b.in.Desired[container].Address.Members(n.field.via.Membership.Plural(), 1)
+	address := b.in.Desired[container].Address.Members(n.field.membership.Membership.Plural(), 1)
 	return slices.Contains(b.in.Prior[address].Members, member)
 }
 
-// isDefault reports whether the service makes an object by itself when it makes the parent, which is still to be made.
-func (b *blockers) isDefault(i int) bool {
+// isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
+func (b *blockers) isPredefined(i int) bool {
 	f := &b.objects.states[i]
-	if len(f.info.kind.Predefined) == 0 || f.parent == none || b.objects.states[f.parent].presence != absent {
+	if len(f.info.kind.Predefined) == 0 || f.parent == noObject || b.objects.states[f.parent].presence != absent {
 		return false
 	}
 	o := b.in.Desired[i]
-	return slices.ContainsFunc(f.info.natural, func(field *resource.Field) bool {
+	return slices.ContainsFunc(f.info.naturalKey, func(field *resource.Field) bool {
 		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
 	})
 }
@@ -271,11 +271,11 @@ func (b *checks) checkDates(i int, sent []*resource.Value) {
 // does not have, and whose name is the same but for capitals.
 func (b *checks) warnCaseMismatch(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	if len(f.info.natural) == 0 || !b.snapshot.listed(f.info, f.parent) {
+	if len(f.info.naturalKey) == 0 || !b.snapshot.listed(f.info, f.parent) {
 		return
 	}
 	l, _ := b.snapshot.list(f.info, f.parent)
-	for _, field := range f.info.natural {
+	for _, field := range f.info.naturalKey {
 		if field.Type != resource.Text {
 			continue
 		}
@@ -318,7 +318,7 @@ func (b *checks) checkRefused(i int, sent []*resource.Value) {
 // checkFeature reports an object that needs a feature which is off in its parent.
 func (b *checks) checkFeature(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	if f.parent == none || o.Kind.RequiresFeature == "" {
+	if f.parent == noObject || o.Kind.RequiresFeature == "" {
 		return
 	}
 	p := &b.objects.states[f.parent]
@@ -352,8 +352,8 @@ func (b *checks) checkFeature(i int) {
 	}
 }
 
-// unarchivable says why the service would not archive an object, or "".
-func (b *checks) unarchivable(i int) string {
+// whyUnarchivable says why the service would not archive an object, or "".
+func (b *checks) whyUnarchivable(i int) string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	k := o.Kind
 	for n := range k.Fields {
@@ -364,7 +364,7 @@ func (b *checks) unarchivable(i int) string {
 		text, known := f.willHave(o, field)
 		switch {
 		case !known:
-		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.objects.past(text, b.objects.zone(f.parent)):
+		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.objects.hasPassed(text, b.objects.desiredZone(f.parent)):
 			return "only a finished " + k.Noun() + " can be archived: its " + field.Name + " must be in the past"
 		case len(field.ArchivableValues) > 0 && !slices.Contains(field.ArchivableValues, text):
 			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.ArchivableValues, " or ") + " can be archived"

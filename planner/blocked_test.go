@@ -2,8 +2,8 @@ package planner_test
 
 import "testing"
 
-// TestWhatTheServiceRefuses is said before anything is sent.
-func TestWhatTheServiceRefuses(t *testing.T) {
+// TestKnownRefusalsAreReportedBeforeTheRun is said before anything is sent.
+func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	sprint := uuid(2, 1)
 	checkRules(t, map[string]rule{
@@ -45,7 +45,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 			},
 			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
-		"things of a kind that is switched off": {
+		"objects of a kind that is switched off": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			findings: []string{"error switched-off: modules are switched off in project/web; set module_view: true in the project"},
 		},

@@ -16,7 +16,7 @@ type bookkeeping struct {
 	orphans     *orphans
 	removals    *removals
 	steps       *steps
-	joins       *joins
+	additions   *additions
 	plan        *Plan
 }
 
@@ -29,7 +29,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	all := map[resource.Address]*StateChange{} // by the address now
-	at := func(a resource.Address) *StateChange {
+	changeOf := func(a resource.Address) *StateChange {
 		c := all[a]
 		if c == nil {
 			c = &StateChange{From: a, To: a, Record: b.in.Prior[a]}
@@ -38,14 +38,14 @@ func (b *bookkeeping) stateChanges() {
 		return c
 	}
 	for now, was := range b.objects.origin {
-		c := at(now)
+		c := changeOf(now)
 		if c.From = was; renamed(was, now) {
 			c.Why = "is now " + string(now)
 		}
 	}
 	for i, o := range b.in.Desired {
 		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
-			c := at(o.Address)
+			c := changeOf(o.Address)
 			why := "is no longer protected"
 			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
 				why = "is now protected"
@@ -56,16 +56,16 @@ func (b *bookkeeping) stateChanges() {
 	for _, l := range b.orphans.list {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
 		case vanished:
-			c := at(l.record.Address)
+			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "no longer exists on the service"
 		case aliased:
-			c := at(l.record.Address)
+			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "is already tracked under another address"
 			i, ok := b.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
 			case b.objects.states[i].prior != nil: // who made it is known under both
-				at(b.in.Desired[i].Address).Record.CreatedByUs = true
+				changeOf(b.in.Desired[i].Address).Record.CreatedByUs = true
 			case b.steps.of[i] != nil:
 				b.steps.of[i].CreatedByUs = true
 			}
@@ -75,11 +75,11 @@ func (b *bookkeeping) stateChanges() {
 		if len(d.alreadyGone) == 0 {
 			continue
 		}
-		c := at(d.record)
+		c := changeOf(d.record)
 		c.Record.dropMembers(func(id string) bool { return slices.Contains(d.alreadyGone, id) })
 		c.Why = join(c.Why, "lost "+strconv.Itoa(len(d.alreadyGone))+" of the members that planform added")
 	}
-	b.closeIntents(at)
+	b.closeIntents(changeOf)
 	for _, c := range all {
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
 			c.To = ""
@@ -92,23 +92,23 @@ func (b *bookkeeping) stateChanges() {
 
 // closeIntents closes intents that no step will close: of archived objects, and of members
 // that the service shows, or does not show, by now.
-func (b *bookkeeping) closeIntents(at func(resource.Address) *StateChange) {
+func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.in.Desired {
-		f, open := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
-		if open != nil && f.presence == exists && b.objects.staysArchived(i) {
-			r := &at(o.Address).Record
-			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || open.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
+		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
+		if intent != nil && f.presence == exists && b.objects.staysArchived(i) {
+			r := &changeOf(o.Address).Record
+			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
 		}
 	}
 	for _, r := range b.memberships.sets {
-		open := b.in.Prior[r.address()].PendingIntent
-		if open == nil || open.Action != AddMembers {
+		intent := b.in.Prior[r.address()].PendingIntent
+		if intent == nil || intent.Action != AddMembers {
 			continue
 		}
-		if ids, known := b.memberships.joinedSince(r, open); known {
-			c := at(r.address())
+		if ids, known := b.memberships.addedSince(r, intent); known {
+			c := changeOf(r.address())
 			c.Record.Members, c.Record.PendingIntent = slices.Concat(c.Record.Members, ids), nil
-			b.dropFromOthers(at, r, ids)
+			b.dropFromOthers(changeOf, r, ids)
 		}
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
@@ -119,31 +119,31 @@ func (b *bookkeeping) closeIntents(at func(resource.Address) *StateChange) {
 		container, _, _, members := address.ParseMembership()
 		switch {
 		case members && b.orphans.hasVanished(container):
-			at(address).To = ""
+			changeOf(address).To = ""
 		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers && !leaving[address]):
-			at(address).Record.PendingIntent = nil
+			changeOf(address).Record.PendingIntent = nil
 		}
 	}
 }
 
 // dropFromOthers takes those who came into one container out of the others, where they can be in one only.
-func (b *bookkeeping) dropFromOthers(at func(resource.Address) *StateChange, into *memberSet, ids []string) {
+func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChange, into *memberSet, ids []string) {
 	if !into.kind.Membership.Exclusive || len(ids) == 0 {
 		return
 	}
-	came := func(id string) bool { return slices.Contains(ids, id) }
+	joined := func(id string) bool { return slices.Contains(ids, id) }
 	for address, r := range b.in.Prior {
 		_, kind, _, _ := address.ParseMembership()
-		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, came) {
-			c := at(address)
-			c.Record.dropMembers(came)
+		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, joined) {
+			c := changeOf(address)
+			c.Record.dropMembers(joined)
 		}
 	}
 }
 
 // recordSources notes which manifests have each object of the state now.
 func (b *bookkeeping) recordSources() {
-	note := func(a resource.Address, now []string) {
+	setSources := func(a resource.Address, now []string) {
 		r, known := b.in.Prior[a]
 		if !known || slices.Equal(r.Sources, now) {
 			return
@@ -162,11 +162,11 @@ func (b *bookkeeping) recordSources() {
 		b.plan.Sources[a] = files
 	}
 	for _, o := range b.in.Desired {
-		note(o.Address, o.Files)
+		setSources(o.Address, o.Files)
 	}
 	for _, r := range b.memberships.sets {
 		if b.sourcesKnown(r) {
-			note(r.address(), b.joins.sourcesOf(r))
+			setSources(r.address(), b.additions.sourcesOf(r))
 		}
 	}
 	if len(b.in.OtherSources) == 0 {
@@ -174,7 +174,7 @@ func (b *bookkeeping) recordSources() {
 	}
 	for a := range b.in.Prior {
 		if _, wanted := b.objects.indexOf(a); !wanted && a.IsObject() && b.in.targeted(a) {
-			note(a, nil)
+			setSources(a, nil)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestWhatALostAnswerLeavesOpenIsClosed holds records with an open intent, whose
+// TestIntentsWithoutAStepAreClosed holds records with an open intent, whose
 // request was carried out, against what the next plan makes of them.
-func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
+func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 	t.Parallel()
 	pay, ship, s1, s2 := uuid(9, 1), uuid(9, 2), uuid(2, 1), uuid(2, 2)
 	const first, second = resource.Address("cycle/web/s1#work_items"), resource.Address("cycle/web/s2#work_items")
@@ -110,7 +110,7 @@ func TestWhatALostAnswerLeavesOpenIsClosed(t *testing.T) {
 	}
 }
 
-func TestWhatWasMadeIsKnownByItsMarkHoweverItIsFound(t *testing.T) {
+func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		mark string

@@ -45,14 +45,14 @@ func Build(in Input) Round {
 		blockers := findBlockers(refs) // what cannot be made
 		steps := newSteps(refs)
 		changes := planChanges(plan, steps, blockers, differ, memberships, outsiders) // creates and updates
-		joins := planJoins(plan, steps, blockers, memberships)
+		additions := planAdditions(plan, steps, blockers, memberships)
 		planRemovals(removals, steps)
 		pruning := &pruning{r, refs, orphans, removals, steps, plan}
-		ordering := &ordering{r, refs, steps, changes, joins, plan}
+		ordering := &ordering{r, refs, steps, changes, additions, plan}
 		if ordering.order(pruning) {
 			plan.count(&in)
 			plan.FieldNames = fieldNames(in.Observed)
-			(&bookkeeping{r, memberships, orphans, removals, steps, joins, plan}).stateChanges()
+			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
 			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			round.Plan = plan
@@ -69,7 +69,7 @@ func Build(in Input) Round {
 }
 
 func newPlan(in *Input, refs *references) *Plan {
-	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.names}
+	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
 }
 
 // count sums up the steps.

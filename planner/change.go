@@ -22,15 +22,15 @@ type changes struct {
 	steps       *steps
 	plan        *Plan
 
-	stale        map[*kindInfo]int // objects that are compared with what was applied last
-	newest       map[scope]int     // highest readable number that is known
-	archiveSteps []*Step           // that archive objects or bring them back
+	notRefreshed  map[*kindInfo]int // objects that are compared with what was applied last
+	highestNumber map[scope]int     // highest readable number that is known
+	archiveSteps  []*Step           // that archive objects or bring them back
 }
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
 	b := &changes{
 		round: steps.round, refs: differ.refs, differ: differ,
-		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, stale: map[*kindInfo]int{},
+		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, notRefreshed: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	for i := range b.objects.states {
@@ -57,18 +57,18 @@ func (b *changes) planUpdate(i int) {
 	d := b.difference(i)
 	b.recordKnown(i)
 	b.planArchive(i)
-	over := b.objects.isOver(i)
-	if over {
+	closed := b.objects.isClosed(i)
+	if closed {
 		b.checks.blockClosed(i, &d)
 	}
-	open := f.prior != nil && f.prior.PendingIntent != nil
-	adopting := f.matchedBy != "" || open && (f.prior.ID == "" || len(d.send) == 0)
-	mark := b.externalIDChange(i)
-	if over {
-		mark = nil
+	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil
+	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
+	externalID := b.externalIDChange(i)
+	if closed {
+		externalID = nil
 	}
-	if mark != nil {
-		d.changes = append(d.changes, *mark)
+	if externalID != nil {
+		d.changes = append(d.changes, *externalID)
 	}
 	for k := range d.changes {
 		if c := &d.changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
@@ -77,13 +77,13 @@ func (b *changes) planUpdate(i int) {
 	}
 	b.recordDrift(i, &d)
 	b.blockers.addUnavailableRefs(i, &d)
-	if len(d.send) == 0 && !adopting && mark == nil && len(d.unappliable) == 0 {
+	if len(d.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
 			b.plan.Summary.Unchanged++
 		}
 		return
 	}
-	if len(d.send) > 0 || mark != nil || adopting {
+	if len(d.send) > 0 || externalID != nil || adopting {
 		step := b.steps.add(i, Update)
 		if adopting {
 			step.Action = Adopt
@@ -92,11 +92,11 @@ func (b *changes) planUpdate(i int) {
 		}
 		step.changes = d.changes
 		b.steps.of[i] = step
-		if len(d.send) > 0 || mark != nil {
+		if len(d.send) > 0 || externalID != nil {
 			b.checks.checkDates(i, d.send)
 			b.checks.checkRefused(i, d.send)
-			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), mark != nil
-			step.needsObjects = b.steps.missing(b.steps.targets(i, d.send)...)
+			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
+			step.needsObjects = b.steps.toCreate(b.steps.referenced(i, d.send)...)
 		}
 	}
 	b.addBlocked(i, &d)
@@ -107,7 +107,7 @@ func (b *changes) planUpdate(i int) {
 func (b *changes) createdByUs(i int) bool {
 	f := &b.objects.states[i]
 	marked := f.row.HasExternalID(resource.ExternalID(b.in.Workspace, b.in.Desired[i].Address))
-	return f.maybeCreated() && (marked || f.matchedBy == byExternalID || f.matchedBy == byNumber)
+	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange is the change that puts planform's external ID on an object, or nil: the external ID
@@ -122,9 +122,9 @@ func (b *changes) externalIDChange(i int) *Change {
 	want := resource.ExternalID(b.in.Workspace, o.Address)
 	have, _ := f.row["external_id"].(string)
 	source, shown := f.row["external_source"].(string)
-	moved := source == resource.ExternalSource && have != want
-	taken := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""
-	if !moved && !taken {
+	rekeyed := source == resource.ExternalSource && have != want
+	adopted := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""
+	if !rekeyed && !adopted {
 		return nil
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
@@ -147,7 +147,7 @@ func (b *changes) recordKnown(i int) {
 }
 
 func (b *changes) planCreate(i int) {
-	if root := b.blockers.blocker(i); root != none {
+	if root := b.blockers.blocker(i); root != noObject {
 		step := b.steps.add(i, NotPossible)
 		step.Reason, step.Unsupported = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root)
 		return
@@ -161,69 +161,69 @@ func (b *changes) planCreate(i int) {
 	if f.vanished {
 		b.diags.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again", "")
 	}
-	given := b.blockers.isDefault(i)
-	if !given {
+	predefined := b.blockers.isPredefined(i)
+	if !predefined {
 		b.checkComplete(i)
 		b.checks.checkFeature(i)
 		b.checks.warnCaseMismatch(i)
 	}
 	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
-	step.Operation, step.Newest = f.info.create, b.newest[scope{f.info, f.parent}]
+	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)
-	var late, along []*resource.Value
+	var followUp, alwaysSent []*resource.Value
 	fillsFirst := b.fillsFirst(i)
 	resolved := func(v *resource.Value) bool {
-		_, ok := v.Desired(b.refs.resolve(i))
+		_, ok := v.Desired(b.refs.idResolver(i))
 		return ok
 	}
 	values := make([]*resource.Value, 0, len(o.Values))
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case b.blockers.unsupported(i, v) != "":
-			d.blockUnsupported(v, b.blockers.unsupported(i, v))
-		case f.info.carried(v.Field):
-		case b.blockers.unavailable(i, v) != "":
-			d.block(change(v, FromManifest), b.blockers.unavailable(i, v), v.Position)
+		case b.blockers.unsupportedRef(i, v) != "":
+			d.blockUnsupported(v, b.blockers.unsupportedRef(i, v))
+		case f.info.viaMembership(v.Field):
+		case b.blockers.whyUnavailable(i, v) != "":
+			d.block(change(v, FromManifest), b.blockers.whyUnavailable(i, v), v.Position)
 		case v.Field.CreateOnly() && !resolved(v): // left out, which is explicit where the name is looked up
-		case isOff(v) && b.needsOn(o, v.Field): // off when all is in, see orderSwitches
-			values, late = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(late, v)
+		case isOff(v) && b.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
+			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
-			late = append(late, v)
+			followUp = append(followUp, v)
 		case !b.in.API.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
 				d.block(change(v, FromManifest), cannotSet, diag.Position{})
 			}
-		case v.Field.SetAfterCreate && !given:
-			late = append(late, v)
+		case v.Field.SetAfterCreate && !predefined:
+			followUp = append(followUp, v)
 		default:
-			if only := b.insidersOnly(i, v, &d); only != v {
+			if only := b.withoutOutsiders(i, v, &d); only != v {
 				if v = only; v.Null {
 					continue
 				}
 			}
 			values = append(values, v)
 			if v.Field.AlwaysSend {
-				along = append(along, v)
+				alwaysSent = append(alwaysSent, v)
 			}
 		}
 	}
 	b.checks.checkRefused(i, values)
-	b.checks.checkRefused(i, late)
+	b.checks.checkRefused(i, followUp)
 	step.Values = values
-	if given {
+	if predefined {
 		b.adoptDefault(step)
 	} else {
 		step.Values = b.addInitial(o, values)
 	}
-	step.needsObjects = b.steps.missing(append(b.steps.targets(i, values), f.parent)...)
+	step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, values), f.parent)...)
 	if b.switchesFeature(f) {
 		step.needsObjects = append(step.needsObjects, f.parent)
 	}
 	b.steps.of[i] = step
-	if len(late) > 0 && f.info.update != nil {
-		b.addFollowUpUpdate(i, late, along)
+	if len(followUp) > 0 && f.info.update != nil {
+		b.addFollowUpUpdate(i, followUp, alwaysSent)
 	}
 	b.planArchive(i)
 	b.addBlocked(i, &d)
@@ -240,12 +240,12 @@ func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
 }
 
 // addFollowUpUpdate adds the step that sends what a create does not take.
-func (b *changes) addFollowUpUpdate(i int, late, along []*resource.Value) {
+func (b *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
 	f := &b.objects.states[i]
 	step := b.steps.add(i, Update)
-	step.Operation, step.Values, step.needsObjects = f.info.update, late, []int{i}
-	step.show()
-	step.Values = slices.Concat(late, along)
+	step.Operation, step.Values, step.needsObjects = f.info.update, values, []int{i}
+	step.addChanges()
+	step.Values = slices.Concat(values, alwaysSent)
 }
 
 // adoptDefault turns the create of an object that the service makes with its parent into an adoption.
@@ -258,7 +258,7 @@ func (b *changes) adoptDefault(step *Step) {
 		return
 	}
 	step.Operation, _ = k.Op(resource.Update, b.in.API)
-	step.show()
+	step.addChanges()
 }
 
 // checkComplete reports what an object lacks that is to be created.
@@ -291,7 +291,7 @@ func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*re
 
 // switchesFeature reports whether a step switches on in the parent what objects of the kind need.
 func (b *changes) switchesFeature(f *objectState) bool {
-	if f.parent == none || f.info.kind.RequiresFeature == "" || b.objects.states[f.parent].presence != exists {
+	if f.parent == noObject || f.info.kind.RequiresFeature == "" || b.objects.states[f.parent].presence != exists {
 		return false
 	}
 	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
@@ -303,15 +303,15 @@ func (b *changes) switchesFeature(f *objectState) bool {
 // the service shows, or, where it shows nothing, with what was applied last.
 func (b *changes) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	resolve := b.refs.resolve(i)
+	resolve := b.refs.idResolver(i)
 	stale := false
 	for k := range o.Values {
 		v := &o.Values[k]
-		if what := b.blockers.unsupported(i, v); what != "" {
+		if what := b.blockers.unsupportedRef(i, v); what != "" {
 			d.blockUnsupported(v, what)
 			continue
 		}
-		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.carried(v.Field) {
+		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.viaMembership(v.Field) {
 			continue
 		}
 		c, compared, differs := b.differ.compare(v, f, resolve)
@@ -322,7 +322,7 @@ func (b *changes) difference(i int) (d difference) {
 			}
 			continue
 		}
-		if only := b.insidersOnly(i, v, &d); only != v {
+		if only := b.withoutOutsiders(i, v, &d); only != v {
 			v = only
 			if c, compared, differs = b.differ.compare(v, f, resolve); !differs {
 				continue
@@ -332,7 +332,7 @@ func (b *changes) difference(i int) (d difference) {
 			d.kept = append(d.kept, c)
 			continue
 		}
-		cause := b.cause(i, v)
+		cause := b.whyUnappliable(i, v)
 		if c.Possible = cause == ""; c.Possible {
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
@@ -341,15 +341,15 @@ func (b *changes) difference(i int) (d difference) {
 		} // else nothing says that it differs, and nothing could be done
 	}
 	if stale && !b.in.SkipRefresh {
-		b.stale[f.info]++
+		b.notRefreshed[f.info]++
 	}
 	return d
 }
 
-// cause says why a change cannot be made, or "".
-func (b *changes) cause(i int, v *resource.Value) string {
+// whyUnappliable says why a change cannot be made, or "".
+func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 	t := b.objects.states[i].info
-	if why := b.blockers.unavailable(i, v); why != "" {
+	if why := b.blockers.whyUnavailable(i, v); why != "" {
 		return why
 	}
 	switch {
@@ -358,7 +358,7 @@ func (b *changes) cause(i int, v *resource.Value) string {
 	case v.Null && v.Field.Clear == resource.ClearNever:
 		return cannotClear
 	}
-	if root := b.blockers.blockerOf(v); root != none {
+	if root := b.blockers.blockerOf(v); root != noObject {
 		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockers.blockReason(root, root)
 	}
 	return ""
@@ -392,9 +392,9 @@ func (b *changes) addBlocked(i int, d *difference) {
 	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.in.API, b.objects.states[i].info.kind), d.unsupported
 }
 
-// insidersOnly is a value without the people who are not members of the project. They are
+// withoutOutsiders is a value without the people who are not members of the project. They are
 // added to what is not possible.
-func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resource.Value {
+func (b *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *resource.Value {
 	out := b.outsiders.byValue[v]
 	if len(out) == 0 {
 		return v
@@ -416,17 +416,17 @@ func (b *changes) insidersOnly(i int, v *resource.Value, d *difference) *resourc
 
 // findNewest finds the highest readable number in each parent: new objects get higher ones.
 func (b *changes) findNewest() {
-	b.newest = map[scope]int{}
+	b.highestNumber = map[scope]int{}
 	for i := range b.objects.states {
-		if f := &b.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != none {
+		if f := &b.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != noObject {
 			at := scope{f.info, f.parent}
-			b.newest[at] = max(b.newest[at], numberOf(b.objects.states[f.parent].identifier, f.identifier))
+			b.highestNumber[at] = max(b.highestNumber[at], numberOf(b.objects.states[f.parent].identifier, f.identifier))
 		}
 	}
 }
 
-// needsOn reports whether something that the manifest has in an object cannot be made while the field is off.
-func (b *changes) needsOn(o *resource.Object, field *resource.Field) bool {
+// neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
+func (b *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
 	return slices.ContainsFunc(b.in.Desired, func(child *resource.Object) bool {
 		return child.Parent == o && child.Kind.RequiresFeature == field.Name
 	})
@@ -457,7 +457,7 @@ func (b *changes) planArchive(i int) {
 	if !ok {
 		return
 	}
-	if reason := b.checks.unarchivable(i); verb == resource.Archive && reason != "" {
+	if reason := b.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
 		b.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
 		return
 	}
@@ -466,13 +466,13 @@ func (b *changes) planArchive(i int) {
 	if f.presence == absent {
 		step.needsObjects = []int{i}
 	}
-	step.show()
+	step.addChanges()
 	b.archiveSteps = append(b.archiveSteps, step)
 }
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.
 func (b *changes) fillsFirst(i int) bool {
-	return b.objects.states[i].info.update != nil && b.objects.willBeOver(i) && slices.ContainsFunc(b.memberships.sets, func(r *memberSet) bool {
+	return b.objects.states[i].info.update != nil && b.objects.willBeClosed(i) && slices.ContainsFunc(b.memberships.sets, func(r *memberSet) bool {
 		return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) })
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// TestWhatIsOver: a cycle of the past is filled before it gets its dates.
-func TestWhatIsOver(t *testing.T) {
+// TestClosedObjectsTakeNoChanges: a cycle of the past is filled before it gets its dates.
+func TestClosedObjectsTakeNoChanges(t *testing.T) {
 	t.Parallel()
 	sprint := uuid(2, 1)
 	const past, over = "start_date=2026-11-02|end_date=2026-11-13", "start_date=2026-11-02T00:00:01Z|end_date=2026-11-13T23:59:00Z"
@@ -83,8 +83,8 @@ func TestWhatIsOver(t *testing.T) {
 	}
 }
 
-// TestFillingKeepsTheOrderOfItems: that a cycle waits for some does not bring them forward.
-func TestFillingKeepsTheOrderOfItems(t *testing.T) {
+// TestFillingAClosedCycleKeepsTheOrderOfItems: that a cycle waits for some does not bring them forward.
+func TestFillingAClosedCycleKeepsTheOrderOfItems(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.in.Now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -123,8 +123,8 @@ func fields(list string) []string {
 	return strings.Split(list, "|")
 }
 
-// TestDaysAreThoseOfTheProject: the moments at which they begin and end there.
-func TestDaysAreThoseOfTheProject(t *testing.T) {
+// TestDatesAreInTheTimeZoneOfTheProject: the moments at which they begin and end there.
+func TestDatesAreInTheTimeZoneOfTheProject(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Pacific/Pago_Pago", "Pacific/Chatham", "Pacific/Kiritimati", "Asia/Kathmandu", "America/St_Johns", "UTC"} {
 		zone := resource.Zone(name)

@@ -25,7 +25,7 @@ func TestCreating(t *testing.T) {
 			want:     func(w *wanted) { w.put("project/shop", "name=Shop") },
 			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of an existing project`},
 		},
-		"what a thing lacks that is not there is said with what is near": {
+		"an incomplete object that does not exist is reported with similar names": {
 			api:      full,
 			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=Sprint 14") },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/sprint 15") },
@@ -43,7 +43,7 @@ func TestCreating(t *testing.T) {
 				`error unknown-name: the state "Review" is not there: project/shop does not exist yet; add it to the states of project/shop`,
 			},
 		},
-		"a thing beside one of the same name in other letters is told": {
+		"an object beside one whose name differs in case is reported": {
 			api: full,
 			have: func(s *service) {
 				s.have("label", web, uuid(5, 1), "name=Frontend").have("label", web, uuid(5, 2), "name=bug").have("label", web, uuid(5, 3), "name=BUG")
@@ -54,7 +54,7 @@ func TestCreating(t *testing.T) {
 			steps:    []string{"create label/web/frontend", "adopt label/web/bug: found by its name", "adopt label/web/bug2: found by its name", "create label/web/bug3"},
 			findings: []string{`warning other-letters: label/web/frontend is created although the service has "Frontend"; to use that one, write its name exactly like this`},
 		},
-		"what the documented operations cannot say of a new thing is told": {
+		"fields of a new object that the documented operations cannot send are reported": {
 			api: documented,
 			want: func(w *wanted) {
 				w.put("page/a", "name=A", "access=private").put("page/b", "name=B")

@@ -29,12 +29,12 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 			if complete && have == want {
 				return c, true, false
 			}
-			settled := applied && f.prior.Values[ShownKey(v.Field.Name)] == Shown(have) // nobody changed what the service made of it
-			if settled && complete && resource.Digest(want) == prior {
+			unchangedByOthers := applied && f.prior.Values[ShownKey(v.Field.Name)] == Shown(have) // nobody changed what the service made of it
+			if unchangedByOthers && complete && resource.Digest(want) == prior {
 				return c, true, false
 			}
 			c = change(v, FromManifest)
-			if applied && !settled && resource.Digest(have) != prior {
+			if applied && !unchangedByOthers && resource.Digest(have) != prior {
 				c.Origin = FromDrift
 			}
 			c.Before, c.After = s.displayValues(v, have, want, c.After)

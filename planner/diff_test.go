@@ -74,7 +74,7 @@ func TestDifferences(t *testing.T) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "start_date!", "description!")
 			},
 		},
-		"a field that is fixed once a thing exists": {
+		"a field that cannot change after creation": {
 			api:   full,
 			have:  func(s *service) { has()(s); s.have("link", item, uuid(0xa, 1), "url=https://a.example") },
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1))},
@@ -94,7 +94,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{"create work_item/web/shop", "update work_item/web/pay parent"},
 		},
-		"a membership of what cannot be made does not hold up the thing itself": {
+		"a membership that cannot be made does not block its object": {
 			api:  full,
 			have: func(s *service) { s.lacks["cycle"] = true; has("name=Pay")(s) },
 			want: func(w *wanted) {
@@ -156,7 +156,7 @@ func TestDifferences(t *testing.T) {
 	})
 }
 
-func TestOriginsAndSides(t *testing.T) {
+func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
 	for name, tt := range map[string]struct {
@@ -199,7 +199,7 @@ func TestOriginsAndSides(t *testing.T) {
 	}
 }
 
-func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
+func TestShownNamesDoNotDependOnTheOrderOfAnswers(t *testing.T) {
 	t.Parallel()
 	// Two answers name one member otherwise.
 	s := newService(t, full)
@@ -222,7 +222,7 @@ func TestANameIsShownAlikeInWhateverOrderAnswersCome(t *testing.T) {
 	}
 }
 
-func TestWhatNoAnswerNamesIsShownAsTheStateKnowsIt(t *testing.T) {
+func TestUnreadIDsAreShownByTheirAddressInTheState(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB").have("work_item", web, uuid(9, 1), "name=Pay", "parent="+uuid(9, 2), "type="+uuid(8, 1))
@@ -241,7 +241,7 @@ func TestWhatNoAnswerNamesIsShownAsTheStateKnowsIt(t *testing.T) {
 	}
 }
 
-func TestSummaryCountsEachThingOnce(t *testing.T) {
+func TestTheSummaryCountsEachObjectOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=C")
@@ -255,7 +255,7 @@ func TestSummaryCountsEachThingOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsClearedShowsNothing(t *testing.T) {
+func TestAClearedFieldShowsNoNewValue(t *testing.T) {
 	t.Parallel()
 	point, _ := resource.MustLookup("work_item").Field("point")
 	step := planner.Step{Kind: resource.MustLookup("work_item"), Values: []*resource.Value{{Field: point, Text: "null", Null: true}}}
@@ -264,7 +264,7 @@ func TestWhatIsClearedShowsNothing(t *testing.T) {
 	}
 }
 
-func TestWhatTheServiceMakesAnewInEachUpdateIsSentAlong(t *testing.T) {
+func TestFieldsThatUpdatesResetAreAlwaysSent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	ada := uuid(0xc, 1)

@@ -20,11 +20,11 @@
 //	references    names to IDs                                              resolve.go
 //	differ        desired x observed x prior of a field                     diff.go
 //	memberships   who is wanted where, and who is there                     membership.go
-//	orphans       what the manifest has no more, and which of it may go     orphans.go, prune_checks.go
+//	orphans       objects that only the state has, and which may go         orphans.go, prune_checks.go
 //	removals      who is to leave                                           membership_removal.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
 //	changes       creates and updates                                       change.go
-//	joins         who is brought in                                         join.go
+//	additions     who is brought in                                         membership_addition.go
 //	pruning       deletions                                                 prune.go
 //	ordering      what waits for what                                       order.go
 //	bookkeeping   what the state is to know otherwise                       bookkeeping.go

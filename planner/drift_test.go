@@ -15,7 +15,7 @@ func drifted(s *service) {
 	s.have("work_item", web, uuid(9, 1), "name=Pay", "description_html=<p>New</p>", "priority=low", "start_date=2026-12-01")
 }
 
-func TestOnDrift(t *testing.T) {
+func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
 	t.Parallel()
 	prior := []planner.Record{known("work_item/web/pay", uuid(9, 1), "name=Pay", "description=<p>Old</p>", "priority=high", "start_date=2026-12-01")}
 	wants := func(w *wanted) {
@@ -44,8 +44,8 @@ func TestOnDrift(t *testing.T) {
 	})
 }
 
-// TestWhoChangedWhat covers who and when: the last change of the very field counts.
-func TestWhoChangedWhat(t *testing.T) {
+// TestDriftNamesItsAuthorAndTime covers who and when: the last change of the very field counts.
+func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB").have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")

@@ -142,7 +142,7 @@ func TestIdentity(t *testing.T) {
 			findings: []string{"error contradiction: the manifest says that work_item/web/pay is WEB-7, but planform created that as work_item/web/shop; " +
 				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
 		},
-		"likewise where planform made something else as this": {
+		"likewise where planform made another object under this address": {
 			api: full,
 			have: func(s *service) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop")
@@ -262,13 +262,13 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			findings: []string{"error ambiguous: the service has 2 cycles that could be cycle/web/a, found by its name: " + uuid(2, 1) + ", " + uuid(2, 2) + "; give the id of the right one"},
 		},
-		"a row that a list shows twice is one thing": {
+		"a row that a list shows twice is one object": {
 			api:   full,
 			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 1), "name=A") },
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
-		"two things of the manifest cannot be one on the service": {
+		"two objects of the manifest cannot be one on the service": {
 			api:   full,
 			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") },
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
@@ -342,7 +342,7 @@ func TestIdentity(t *testing.T) {
 			},
 			steps: []string{"adopt link/web/pay/a: found by its url"},
 		},
-		"a thing that a list leaves out is read by itself before it counts as deleted": {
+		"an object that a list leaves out is read by ID before it counts as deleted": {
 			api:   full,
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1)), known("cycle/web/b", uuid(2, 2)), known("cycle/web/c", uuid(2, 3))},
 			have: func(s *service) {
@@ -421,7 +421,7 @@ func TestIdentity(t *testing.T) {
 			steps:    []string{"update project/web name"},
 			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with the state file instead"},
 		},
-		"what an edition lacks is said of everything that needs it": {
+		"an unsupported kind is reported for each object that needs it": {
 			api:  full,
 			have: func(s *service) { s.lacks["cycle"] = true },
 			want: func(w *wanted) {
@@ -455,14 +455,14 @@ func TestIdentity(t *testing.T) {
 }
 
 // cannotSettle is the notice that the project's identifier is not known.
-func cannotSettle(things string) string {
-	return "warning cannot-settle: the identifier of the project is not known: if a response is lost, planform cannot find " + things + " again" +
+func cannotSettle(objects string) string {
+	return "warning cannot-settle: the identifier of the project is not known: if a response is lost, planform cannot find " + objects + " again" +
 		"; add the project's identifier beside its id"
 }
 
 const lost = "an earlier run may have created it, and planform cannot find out; check on the service, then run planform state resolve work_item/web/a --id ID (or --absent)"
 
-func TestWhatADocumentedPlanCannotKnow(t *testing.T) {
+func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 	t.Parallel()
 	cannotTell := func(n, them, by string) []string {
 		return []string{"warning cannot-tell: " + n + " not in the state file will be created: the documented operations cannot tell whether the service has " + them +

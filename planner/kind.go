@@ -10,28 +10,28 @@ import (
 
 // kindInfo is what planning needs to know of a kind under one API, worked out once.
 type kindInfo struct {
-	kind        *resource.Kind
-	rank        int
-	parent      *kindInfo           // what objects live in; nil = the workspace
-	refs        []refField          // of the fields that name objects
-	natural     []*resource.Field   // by which objects are recognised; empty = they are not
-	create      *resource.Operation // nil = not offered; likewise the others
-	update      *resource.Operation
-	list        *resource.Operation
-	fields      string // that a list is asked for; "" = all
-	get         *resource.Operation
-	find        *resource.Operation
-	self        *resource.Operation
-	archived    *resource.Operation // lists what the list leaves out
-	through     *kindInfo           // singleton whose ID is in the path of the list; nil = none
-	flag        string              // field that marks the one which others get by default; "" = none
-	externalIDs bool                // objects carry planform's external ID
-	referenced  bool                // other objects live in one or refer to one
+	kind             *resource.Kind
+	rank             int
+	parent           *kindInfo           // what objects live in; nil = the workspace
+	refs             []refField          // of the fields that name objects
+	naturalKey       []*resource.Field   // by which objects are recognised; empty = they are not
+	create           *resource.Operation // nil = not offered; likewise the others
+	update           *resource.Operation
+	list             *resource.Operation
+	neededFieldNames string // that a list is asked for; "" = all
+	get              *resource.Operation
+	find             *resource.Operation
+	self             *resource.Operation
+	archived         *resource.Operation // lists what the list leaves out
+	singleton        *kindInfo           // singleton whose ID is in the path of the list; nil = none
+	defaultFlag      string              // field that marks the one which others get by default; "" = none
+	externalIDs      bool                // objects carry planform's external ID
+	referenced       bool                // other objects live in one or refer to one
 }
 
 // neededFields are the fields of a record that planning reads: its identity, the fields that
 // some manifest writes, and references to kinds of which something may be deleted.
-func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[string]bool) string {
+func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := t.kind
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
@@ -41,7 +41,7 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[st
 		names = append(names, "external_source", "external_id")
 	}
 	for i := range k.Fields {
-		if f := &k.Fields[i]; written[f] || f.IsRef() && leaving[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
+		if f := &k.Fields[i]; written[f] || f.IsRef() && deleted[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
 			names = append(names, f.APIName, f.AltAPIName)
 		}
 	}
@@ -51,7 +51,9 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, leaving map[st
 
 // isDefaultFlag reports whether the field marks the object that others refer to by default,
 // such as the default state of a project.
-func (t *kindInfo) isDefaultFlag(f *resource.Field) bool { return t.flag != "" && f.Name == t.flag }
+func (t *kindInfo) isDefaultFlag(f *resource.Field) bool {
+	return t.defaultFlag != "" && f.Name == t.defaultFlag
+}
 
 // ref returns the info of a field that names objects, or nil.
 func (t *kindInfo) ref(f *resource.Field) *refField {
@@ -66,14 +68,16 @@ func (t *kindInfo) ref(f *resource.Field) *refField {
 	return nil
 }
 
-// carried reports whether a membership makes the field true instead of a body.
-func (t *kindInfo) carried(f *resource.Field) bool {
+// viaMembership reports whether a membership makes the field true instead of a body.
+func (t *kindInfo) viaMembership(f *resource.Field) bool {
 	r := t.ref(f)
-	return r != nil && r.via != nil
+	return r != nil && r.membership != nil
 }
 
 // recognisable reports whether an object can be found on the service without an ID or an identifier.
-func (t *kindInfo) recognisable() bool { return t.list != nil && (t.externalIDs || len(t.natural) > 0) }
+func (t *kindInfo) recognisable() bool {
+	return t.list != nil && (t.externalIDs || len(t.naturalKey) > 0)
+}
 
 // findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
 func (t *kindInfo) findsExternalIDs() bool {
@@ -85,48 +89,48 @@ func (t *kindInfo) hasDefault(name string) bool {
 	return slices.ContainsFunc(t.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
-// readSingly reports whether a request refreshes one object, or the children of one object
+// refreshedSingly reports whether a request refreshes one object, or the children of one object
 // that has a parent itself, such as the links of a work item.
-func (t *kindInfo) readSingly() bool {
+func (t *kindInfo) refreshedSingly() bool {
 	if t.list == nil {
-		return t.single()
+		return t.readsOne()
 	}
 	return t.parent != nil && t.parent.parent != nil
 }
 
-// single reports whether one object can be read without its siblings.
-func (t *kindInfo) single() bool { return t.get != nil || t.find != nil }
+// readsOne reports whether one object can be read without its siblings.
+func (t *kindInfo) readsOne() bool { return t.get != nil || t.find != nil }
 
-// users are the fields by which an object that is deleted may be named. What is
+// referrers are the fields by which an object that is deleted may be named. What is
 // below another of its own kind is another matter, see [orphans.checkContents].
-func (t *kindInfo) users(kinds map[*resource.Kind]*kindInfo) []userField {
-	var found []userField
+func (t *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
+	var found []referrer
 	for _, k := range resource.Kinds() {
 		u := kinds[k]
 		if k == t.kind || k.Parent != t.kind.Parent || u.list == nil {
 			continue
 		}
 		for i := range u.refs {
-			if r := &u.refs[i]; r.to == t && r.via == nil && r.field.APIName != "" {
-				found = append(found, userField{u, r.field})
+			if r := &u.refs[i]; r.to == t && r.membership == nil && r.field.APIName != "" {
+				found = append(found, referrer{u, r.field})
 			}
 		}
 	}
 	return found
 }
 
-// holders are the memberships of objects in a container of the kind: not of people,
+// membershipsInside are the memberships of objects in a container of the kind: not of people,
 // who lose nothing by it, and not relations among equals.
-func (t *kindInfo) holders() []*resource.Kind {
+func (t *kindInfo) membershipsInside() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
 		return m.Container != t.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
 	})
 }
 
-// carriers are the memberships by which containers of the workspace refer to objects of the
+// membershipsAround are the memberships by which containers of the workspace refer to objects of the
 // kind, such as the labels of an initiative. Objects with children are protected by those.
-func (t *kindInfo) carriers() []*resource.Kind {
+func (t *kindInfo) membershipsAround() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
 		return m.Member != t.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(t.kind.Name)) > 0
@@ -135,9 +139,9 @@ func (t *kindInfo) carriers() []*resource.Kind {
 
 // refField is a field that names objects.
 type refField struct {
-	field *resource.Field
-	to    *kindInfo      // of what it names
-	via   *resource.Kind // the membership that makes it true; nil = a body does
+	field      *resource.Field
+	to         *kindInfo      // of what it names
+	membership *resource.Kind // the membership that makes it true; nil = a body does
 }
 
 func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
@@ -152,7 +156,7 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		t.self, _ = k.Op(resource.Self, in.API)
 		t.archived, _ = k.Op(resource.ListArchived, in.API)
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
-			t.natural = k.NaturalFields()
+			t.naturalKey = k.NaturalFields()
 		}
 		all[k] = t
 	}
@@ -162,7 +166,7 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 			t.parent.referenced = true
 		}
 		if k.ViaSingleton != "" {
-			t.through = all[resource.MustLookup(k.ViaSingleton)]
+			t.singleton = all[resource.MustLookup(k.ViaSingleton)]
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
@@ -172,10 +176,10 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 			r := refField{field: f, to: all[resource.MustLookup(f.Ref)]}
 			r.to.referenced = true
 			if f.DefaultFlag != "" {
-				r.to.flag = f.DefaultFlag
+				r.to.defaultFlag = f.DefaultFlag
 			}
 			if k.ViaMembership(f, in.API) {
-				r.via, _ = resource.MembershipOf(k.Name, f.Name)
+				r.membership, _ = resource.MembershipOf(k.Name, f.Name)
 			}
 			t.refs = append(t.refs, r)
 		}
@@ -186,10 +190,10 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 			written[o.Values[i].Field] = true
 		}
 	}
-	leaving := in.deletedKinds()
+	deleted := in.deletedKinds()
 	for _, t := range all {
 		if t.list != nil && slices.Contains(t.list.Query, "fields") {
-			t.fields = t.neededFields(written, leaving)
+			t.neededFieldNames = t.neededFields(written, deleted)
 		}
 	}
 	return all
@@ -223,9 +227,9 @@ func (in *Input) deletedKinds() map[string]bool {
 	return kinds
 }
 
-// userField is a kind whose field names objects of another kind that live beside its own.
-type userField struct {
-	info  *kindInfo
+// referrer is a kind whose field names objects of another kind that live beside its own.
+type referrer struct {
+	kind  *kindInfo
 	field *resource.Field
 }
 

@@ -40,7 +40,7 @@ func near(text string, k *resource.Kind, l *listing) string {
 	return diag.DidYouMean(text, all)
 }
 
-const madeFirst = "create it on the service first, or give the ID of an existing one"
+const createFirst = "create it on the service first, or give the ID of an existing one"
 
 func numberIn(row resource.Row) int64 {
 	number, _ := row["sequence_id"].(json.Number)
@@ -53,14 +53,14 @@ func numberIn(row resource.Row) int64 {
 // otherwise than the state or an external ID is an error.
 func (s *matches) identify(i int) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
-	if f.parent != none {
+	if f.parent != noObject {
 		switch p := &s.objects.states[f.parent]; {
 		case !p.presence.decided():
 			f.presence, f.why = p.presence, p.why
 			return
 		case p.presence == absent:
 			f.prior = nil
-			if f.presence = s.snapshot.offered(f.info); f.presence == exists {
+			if f.presence = s.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
 			return
@@ -89,7 +89,7 @@ func (s *matches) identify(i int) {
 	}
 	if f.presence == exists {
 		if f.row != nil {
-			f.row = o.Kind.InZone(f.row, s.objects.zoneNow(f.parent))
+			f.row = o.Kind.InZone(f.row, s.objects.currentZone(f.parent))
 		}
 		s.checkIdentity(o, f)
 	}
@@ -100,7 +100,7 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	shown := ""
 	switch {
 	case f.row != nil:
-		shown = s.objects.readable(o.Kind, f.parent, f.row)
+		shown = s.objects.readableID(o.Kind, f.parent, f.row)
 	case f.known():
 		shown = f.prior.Identifier
 	}
@@ -110,14 +110,14 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 		s.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		return
 	case o.Kind.Identifier.APIName != "":
-		s.otherIdentifier(o, f, shown)
+		s.reportOtherIdentifier(o, f, shown)
 		return
 	default:
-		s.contradicts(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
+		s.reportContradiction(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
-	if at, _ := f.row["archived_at"].(string); at != "" && f.hasChildren && f.parent == none {
+	if at, _ := f.row["archived_at"].(string); at != "" && f.hasChildren && f.parent == noObject {
 		f.presence, f.why = hidden, "archived"
 	}
 }
@@ -128,13 +128,13 @@ func (s *matches) fail(o *resource.Object, f *objectState, code, summary, hint s
 	f.presence = invalid
 }
 
-// contradicts reports that an object is another one than its identifier says.
-func (s *matches) contradicts(o *resource.Object, f *objectState, is, hint string) {
+// reportContradiction reports that an object is another one than its identifier says.
+func (s *matches) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
 	s.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 }
 
-// otherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
-func (s *matches) otherIdentifier(o *resource.Object, f *objectState, shown string) {
+// reportOtherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
+func (s *matches) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
 	s.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 }
@@ -143,8 +143,8 @@ func (s *matches) otherIdentifier(o *resource.Object, f *objectState, shown stri
 func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
 	t := f.info
-	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.snapshot.cheaper(t, f.parent)) {
-		a, answered := s.service.try(s.snapshot.one(f, t.find, o.Identifier))
+	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.snapshot.prefersList(t, f.parent)) {
+		a, answered := s.service.askOptional(s.snapshot.readOne(f, t.find, o.Identifier))
 		switch {
 		case !answered:
 			f.presence = pending
@@ -183,11 +183,11 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 // identifiers people choose: an object is created with it.
 func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
 	if f.known() && len(l.byID(f.prior.ID)) > 0 {
-		s.otherIdentifier(o, f, s.objects.readable(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
+		s.reportOtherIdentifier(o, f, s.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 		return
 	}
 	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
-		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readable(o.Kind, f.parent, hits[0]),
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readableID(o.Kind, f.parent, hits[0]),
 			"use that identifier, or another "+field)
 		return
 	}
@@ -204,7 +204,7 @@ func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listin
 // parent, so that it can be told from a list.
 func (s *matches) hasParentCode(o *resource.Object, f *objectState) bool {
 	code, _, _ := strings.Cut(o.Identifier, "-")
-	return f.parent != none && strings.EqualFold(code, s.objects.states[f.parent].identifier)
+	return f.parent != noObject && strings.EqualFold(code, s.objects.states[f.parent].identifier)
 }
 
 // bind takes the record that bears the identifier. What the state knows of another object is void.
@@ -226,13 +226,13 @@ func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
 	for _, a := range allAddresses(o) {
 		ours[resource.ExternalID(s.in.Workspace, a)] = true
 	}
-	mark, _ := f.row["external_id"].(string)
+	externalID, _ := f.row["external_id"].(string)
 	switch {
-	case f.row["external_source"] != resource.ExternalSource || !strings.HasPrefix(mark, s.in.Workspace+"/"):
-	case ours[mark]:
+	case f.row["external_source"] != resource.ExternalSource || !strings.HasPrefix(externalID, s.in.Workspace+"/"):
+	case ours[externalID]:
 		return
 	default:
-		s.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(mark, s.in.Workspace+"/"),
+		s.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(externalID, s.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		return
 	}
@@ -242,20 +242,20 @@ func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
 		f.presence = pending
 	case row != nil && row.ID() != f.id:
 		is := row.ID()
-		if shown := s.objects.readable(o.Kind, f.parent, row); shown != "" {
+		if shown := s.objects.readableID(o.Kind, f.parent, row); shown != "" {
 			is = shown + " (" + is + ")"
 		}
-		s.contradicts(o, f, is+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
+		s.reportContradiction(o, f, is+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
 	}
 }
 
 // findByExternalID is the object that carries the external ID of an object, or nil. It is looked for in the
 // list of its kind where that is read already.
 func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row resource.Row, answered bool) {
-	mark := resource.ExternalID(s.in.Workspace, o.Address)
+	externalID := resource.ExternalID(s.in.Workspace, o.Address)
 	if s.snapshot.listed(f.info, f.parent) {
 		l, _ := s.snapshot.list(f.info, f.parent)
-		if hits := l.byExternalID()[mark]; len(hits) > 0 {
+		if hits := l.byExternalID()[externalID]; len(hits) > 0 {
 			return hits[0], true
 		}
 		return nil, true
@@ -263,34 +263,34 @@ func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row reso
 	if !f.info.findsExternalIDs() {
 		return nil, true
 	}
-	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: mark})
+	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
 	if len(a.Rows) == 0 {
 		return nil, answered
 	}
 	return a.Rows[0], answered
 }
 
-// notShown is why a readable identifier cannot be found, as far as the service tells.
-const notShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
+// whyNotShown is why a readable identifier cannot be found, as far as the service tells.
+const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
 // notFound deals with an identifier that nothing bears which the service shows. One that people
 // choose is misspelt; of one that the service gave the object may be gone, or shown nowhere.
 func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
-		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+notShown
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+whyNotShown
 		return
 	}
 	f.presence = invalid
 	var all []string
 	for _, rows := range x {
-		all = append(all, s.objects.readable(o.Kind, f.parent, rows[0]))
+		all = append(all, s.objects.readableID(o.Kind, f.parent, rows[0]))
 	}
 	s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
 // inOtherParent reports a record that lives in another parent than the manifest says.
 func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
-	if f.parent == none {
+	if f.parent == noObject {
 		return false
 	}
 	shown, _ := row[o.Kind.Parent].(string)
@@ -309,11 +309,11 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 		case f.maybeCreated():
 			var hits []resource.Row
 			if f.presence, hits = s.recovery.recoverCreate(f); f.presence == exists {
-				s.adopt(o, f, hits, byNumber)
+				s.adopt(o, f, hits, foundByNumber)
 			}
 		case t.create != nil:
 			f.presence, f.undetectable = absent, true
-		case f.parent != none && s.objects.states[f.parent].info.create != nil:
+		case f.parent != noObject && s.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
 			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
@@ -333,7 +333,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 			}
 		}
 		if len(hits) > 0 {
-			s.adopt(o, f, hits, byExternalID)
+			s.adopt(o, f, hits, foundByExternalID)
 			return
 		}
 	}
@@ -347,7 +347,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), madeFirst))
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
 }
 
@@ -355,7 +355,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
 	if len(hits) > 1 {
 		hint := "give the id of the right one"
-		if by == byExternalID {
+		if by == foundByExternalID {
 			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
 		s.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
@@ -385,7 +385,7 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 		return false
 	case a.Rows[0].Hidden() != "":
 		f.presence, f.why, f.row, f.id = hidden, a.Rows[0].Hidden(), a.Rows[0], a.Rows[0].ID()
-		f.identifier = cmp.Or(s.objects.readable(o.Kind, f.parent, f.row), f.identifier)
+		f.identifier = cmp.Or(s.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
 	case a.Rows[0].ID() != f.prior.ID:
 		return false // another one, which the list shows
 	default: // a list that changes while its pages are read may leave one out
@@ -402,14 +402,14 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 	if t.archived == nil || !t.externalIDs {
 		return false
 	}
-	a, answered := s.service.fetch(t.archived, s.objects.params(f.parent))
+	a, answered := s.service.askAt(t.archived, s.objects.params(f.parent))
 	if !answered {
 		f.presence = pending
 		return true
 	}
-	mark := resource.ExternalID(s.in.Workspace, o.Address)
+	externalID := resource.ExternalID(s.in.Workspace, o.Address)
 	for _, row := range a.Rows {
-		if row.ID() == was || row.HasExternalID(mark) {
+		if row.ID() == was || row.HasExternalID(externalID) {
 			f.presence, f.row, f.id = exists, row, row.ID()
 			return true
 		}
@@ -435,9 +435,9 @@ func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (h
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-		mark, _ := row["external_id"].(string)
-		at, wanted := s.ownersByExternalID()[mark]
-		return wanted && row.HasExternalID(mark) && s.in.Desired[at] != o
+		externalID, _ := row["external_id"].(string)
+		at, wanted := s.ownersByExternalID()[externalID]
+		return wanted && row.HasExternalID(externalID) && s.in.Desired[at] != o
 	})
 	return hits, field
 }
@@ -479,7 +479,7 @@ type naturalKey struct {
 
 func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
-		for _, f := range t.natural {
+		for _, f := range t.naturalKey {
 			if text := o.Text(f.Name); text != "" {
 				keys = append(keys, naturalKey{o.Kind, o.Parent, f, text})
 			}
@@ -518,7 +518,7 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 	if s.objects.skipsRefresh(f) || !s.objects.mustRead(o, f) && !s.snapshot.listed(t, f.parent) {
 		return // the state says how it is, or the manifest says what it is
 	}
-	if one, _ := f.single(); t.list == nil || one != nil && !s.snapshot.cheaper(t, f.parent) {
+	if one, _ := f.readOperation(); t.list == nil || one != nil && !s.snapshot.prefersList(t, f.parent) {
 		s.refreshOne(o, f)
 		return
 	}
@@ -538,11 +538,11 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 }
 
 func (s *matches) refreshOne(o *resource.Object, f *objectState) {
-	op, by := f.single()
+	op, id := f.readOperation()
 	if op == nil {
 		return // there is no way: it is not refreshed
 	}
-	a, answered := s.service.ask(s.snapshot.one(f, op, by))
+	a, answered := s.service.ask(s.snapshot.readOne(f, op, id))
 	switch {
 	case !answered:
 		f.presence = pending
@@ -553,12 +553,12 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
-		s.diags.warn(o, "other-thing", by+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
+		s.diags.warn(o, "other-thing", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
 		s.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
 	case o.Kind.Numbered():
-		s.contradicts(o, f, f.id+" according to the state file, which is not "+by, "planform state rm "+string(o.Address)+" removes the entry from the state")
+		s.reportContradiction(o, f, f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+" removes the entry from the state")
 	default:
 		s.byIdentifier(o, f)
 	}

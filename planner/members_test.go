@@ -178,7 +178,7 @@ func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsCreatedAgainIsNotCountedAsNotRead(t *testing.T) {
+func TestRecreatedObjectsDoNotCountAsNotRead(t *testing.T) {
 	t.Parallel()
 	const many = 61
 	s := newService(t, full)
@@ -200,17 +200,17 @@ func TestWhatIsCreatedAgainIsNotCountedAsNotRead(t *testing.T) {
 	if n := count(); n != 1 {
 		t.Errorf("%d notices while the links are there", n)
 	}
-	for _, gone := range s.things[1:] {
+	for _, gone := range s.objects[1:] {
 		delete(s.byID, gone.row.ID())
 	}
-	s.things = s.things[:1]
+	s.objects = s.objects[:1]
 	if n := count(); n != 0 {
 		t.Errorf("%d notices of links that are created again", n)
 	}
 }
 
-// TestItemsWaitForThePeopleTheyName: the service drops in silence who is not in the project.
-func TestItemsWaitForThePeopleTheyName(t *testing.T) {
+// TestAssigneesBecomeMembersBeforeItemsNameThem: the service drops in silence who is not in the project.
+func TestAssigneesBecomeMembersBeforeItemsNameThem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("member", "", uuid(0xc, 1), "email=ada@example.com").have("member", "", uuid(0xc, 2), "email=bob@example.com")
@@ -232,7 +232,7 @@ func TestItemsWaitForThePeopleTheyName(t *testing.T) {
 	}
 }
 
-func TestMembersAreAddedByTheHundred(t *testing.T) {
+func TestMembersAreAddedInBatchesOf100(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB")

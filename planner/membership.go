@@ -85,10 +85,10 @@ func gatherMembers(refs *references) *memberships {
 	declared := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
-		if n.field.via == nil || st == invalid {
+		if n.field.membership == nil || st == invalid {
 			continue
 		}
-		if m := n.field.via.Membership; m.On == m.Member && m.On != m.Container {
+		if m := n.field.membership.Membership; m.On == m.Member && m.On != m.Container {
 			s.fromMember(joined, n) // also of one whose list is still being read
 		} else if st != pending {
 			s.fromContainer(declared, n)
@@ -98,7 +98,7 @@ func gatherMembers(refs *references) *memberships {
 	for _, r := range s.sets {
 		s.readMembers(r)
 		s.readOwnAttributes(r)
-		s.related(r)
+		s.findOtherRelations(r)
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func (s *memberships) findExpensiveMemberSets() {
 // holds what was listed before, where the other side can list it too.
 func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 	r := s.newMemberSet(n.field, n.by)
-	inverse := n.field.via.Membership.Inverse
+	inverse := n.field.membership.Membership.Inverse
 	seen := map[string]bool{}
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
@@ -140,10 +140,10 @@ func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 		}
 		seen[id] = true
 		e := memberRef{ref: ref, member: at}
-		if inverse != "" && at != none {
+		if inverse != "" && at != noObject {
 			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
 			e.declaredByInverse = declared[inverseKey{inverse, to, from}]
-			declared[inverseKey{n.field.via.Name, from, to}] = true
+			declared[inverseKey{n.field.membership.Name, from, to}] = true
 		}
 		r.entries = append(r.entries, e)
 	}
@@ -157,8 +157,8 @@ func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 		if !ok || s.objects.undecided(at) {
 			continue
 		}
-		key := memberSetKey{n.field.via, at, ""}
-		if at == none {
+		key := memberSetKey{n.field.membership, at, ""}
+		if at == noObject {
 			key.id = id
 		}
 		r, found := sets[key]
@@ -166,7 +166,7 @@ func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 			r = s.newMemberSet(n.field, at)
 			sets[key] = r
 		}
-		if at == none {
+		if at == noObject {
 			s.unmanagedContainer(r, n.by, ref, id)
 		}
 		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
@@ -174,8 +174,8 @@ func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 }
 
 func (s *memberships) newMemberSet(t *refField, object int) *memberSet {
-	r := &memberSet{kind: t.via, field: t, object: object}
-	if object != none {
+	r := &memberSet{kind: t.membership, field: t, object: object}
+	if object != noObject {
 		o := s.in.Desired[object]
 		r.container = Container{Address: o.Address, Object: o, ID: s.objects.states[object].id, Within: o.Parent}
 	}
@@ -196,7 +196,7 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 	to := r.field.to
 	r.container.ID = id
 	r.container.Address = resource.NewAddress(to.kind.Name, text)
-	if at := s.objects.within(i, to); at != none {
+	if at := s.objects.within(i, to); at != noObject {
 		r.container.Within = s.in.Desired[at]
 		r.container.Address = r.container.Within.Address.Child(to.kind.Name, text)
 	}
@@ -206,16 +206,16 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 func (s *memberships) readMembers(r *memberSet) {
 	mayBeIn := func(e memberRef) bool {
 		known := s.memberID(r, e) != ""
-		if e.member != none && !known { // both are read in one round
+		if e.member != noObject && !known { // both are read in one round
 			known = s.objects.states[e.member].presence == pending && s.objects.states[e.member].known()
 		}
 		return known && !e.declaredByInverse
 	}
-	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != none && s.objects.states[r.object].presence != exists {
+	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject && s.objects.states[r.object].presence != exists {
 		return
 	}
 	prior, hasPrior := s.in.Prior[r.address()]
-	if r.object != none && s.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
+	if r.object != noObject && s.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
 		prior, hasPrior = Record{}, false // they are in another container
 	}
 	if prior.PendingIntent == nil {
@@ -225,7 +225,7 @@ func (s *memberships) readMembers(r *memberSet) {
 	if !ok || (s.in.SkipRefresh || s.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
 		return
 	}
-	within := none
+	within := noObject
 	if o := r.container.Within; o != nil {
 		within = s.objects.index[o]
 	}
@@ -256,7 +256,7 @@ func (s *memberships) readMembers(r *memberSet) {
 
 // memberID is the service's ID of a member, or "".
 func (s *memberships) memberID(r *memberSet, e memberRef) string {
-	if e.member != none {
+	if e.member != noObject {
 		return s.objects.states[e.member].id
 	}
 	_, id, _ := s.refs.target(r.object, r.field, e.ref)
@@ -270,14 +270,14 @@ func (s *memberships) isIn(r *memberSet, e memberRef) bool {
 	return e.declaredByInverse || is && id != ""
 }
 
-// joinedSince lists the members that a request without an outcome was to add and that are in
+// addedSince lists the members that a request without an outcome was to add and that are in
 // the container. ok is false if that was not read.
-func (s *memberships) joinedSince(r *memberSet, open *Intent) (ids []string, ok bool) {
-	sent := strings.Split(open.Name, "\n")
+func (s *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
+	sent := strings.Split(intent.Name, "\n")
 	for _, e := range r.entries {
 		id := s.memberID(r, e)
 		handle := id
-		if e.member != none {
+		if e.member != noObject {
 			handle = string(s.in.Desired[e.member].Address)
 		}
 		if _, is := slices.BinarySearch(r.have, id); is && slices.Contains(sent, handle) {
@@ -287,9 +287,9 @@ func (s *memberships) joinedSince(r *memberSet, open *Intent) (ids []string, ok 
 	return ids, r.read
 }
 
-// related finds members that have another relation to the object already: the service keeps
+// findOtherRelations finds members that have another relation to the object already: the service keeps
 // one relation between two objects, and ignores a second without an error.
-func (s *memberships) related(r *memberSet) {
+func (s *memberships) findOtherRelations(r *memberSet) {
 	if r.kind.Membership.Inverse == "" || !r.read {
 		return
 	}
@@ -320,7 +320,7 @@ func (s *memberships) readOwnAttributes(r *memberSet) {
 	}
 	for _, e := range r.entries {
 		if e.ref.Attribute == "" && !s.isIn(r, e) {
-			s.snapshot.list(s.objects.kind(r.kind.Membership.Member), none)
+			s.snapshot.list(s.objects.kind(r.kind.Membership.Member), noObject)
 			return
 		}
 	}
@@ -329,10 +329,10 @@ func (s *memberships) readOwnAttributes(r *memberSet) {
 // ownAttribute is what a member has itself under the name of the attribute, or "".
 func (s *memberships) ownAttribute(r *memberSet, id string) string {
 	t := s.objects.kind(r.kind.Membership.Member)
-	if !s.snapshot.listed(t, none) {
+	if !s.snapshot.listed(t, noObject) {
 		return ""
 	}
-	l, _ := s.snapshot.list(t, none)
+	l, _ := s.snapshot.list(t, noObject)
 	for _, row := range l.byID(id) {
 		return r.kind.Membership.Attribute.Shown(row)
 	}
@@ -385,14 +385,14 @@ func (s *outsiders) mayBeSent(n refUse) bool {
 	if f.presence == absent {
 		return f.info.create != nil
 	}
-	_, _, differs := s.differ.compare(n.value, f, s.refs.resolve(n.by))
+	_, _, differs := s.differ.compare(n.value, f, s.refs.idResolver(n.by))
 	return f.presence == exists && differs
 }
 
 // insiders are who belongs to a container, or is to belong to it; nil = not known.
 func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	list, ok := at.via.Op(resource.ListMembers, s.in.API)
-	if at.container == none || !ok {
+	if at.container == noObject || !ok {
 		return nil
 	}
 	in := map[string]bool{}
@@ -417,7 +417,7 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 		return nil
 	}
 	path, _ := list.Expand(s.objects.params(at.container))
-	a, answered := s.service.try(Read{Operation: list, Path: path})
+	a, answered := s.service.askOptional(Read{Operation: list, Path: path})
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil
 	}

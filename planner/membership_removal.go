@@ -19,15 +19,15 @@ type removals struct {
 	orphans     *orphans
 	list        []*removal
 
-	wanted  map[belonging]bool
-	placed  map[belonging]diag.Position // without the container: it is wanted in some
-	moves   bool                        // some may be wanted in another one than before, and leave only if explicit
-	cleared map[belonging]diag.Position // without the member: the container's list is declared to be empty
-	out     map[belonging]diag.Position // without the container: the member is declared to be in none
-	names   map[serviceID]resource.Address
-	deleted map[serviceID]bool
-	found   map[belonging]*removal
-	probes  map[*resource.Kind]Read // of routes that take members out
+	wanted            map[memberOf]bool
+	assigned          map[memberOf]diag.Position // without the container: it is wanted in some
+	hasExplicitMoves  bool                       // some may be wanted in another one than before, and leave only if explicit
+	clearedContainers map[memberOf]diag.Position // without the member: the container's list is declared to be empty
+	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
+	addresses         map[serviceID]resource.Address
+	deleted           map[serviceID]bool
+	byContainer       map[memberOf]*removal
+	probes            map[*resource.Kind]Read // of routes that take members out
 }
 
 // removal is the members that are to leave one container.
@@ -42,10 +42,10 @@ type removal struct {
 	unsupported bool // this edition cannot take them out
 }
 
-// belonging is that a member is in a container of a membership, by their IDs.
-type belonging struct{ kind, container, member string }
+// memberOf is that a member is in a container of a membership, by their IDs.
+type memberOf struct{ kind, container, member string }
 
-func (b belonging) compare(o belonging) int {
+func (b memberOf) compare(o memberOf) int {
 	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
 }
 
@@ -55,14 +55,14 @@ func (b belonging) compare(o belonging) int {
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
-		wanted: map[belonging]bool{}, placed: map[belonging]diag.Position{}, cleared: map[belonging]diag.Position{},
-		out: map[belonging]diag.Position{}, deleted: map[serviceID]bool{}, found: map[belonging]*removal{}, probes: map[*resource.Kind]Read{},
+		wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
+		clearedMembers: map[memberOf]diag.Position{}, deleted: map[serviceID]bool{}, byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
 	if len(l.service.reads) > 0 {
 		return l // it is not clear yet what is wanted
 	}
 	l.collectCleared()
-	if !l.in.Prune && !l.moves && len(l.cleared)+len(l.out) == 0 {
+	if !l.in.Prune && !l.hasExplicitMoves && len(l.clearedContainers)+len(l.clearedMembers) == 0 {
 		return l
 	}
 	l.collectDesired()
@@ -72,8 +72,8 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	for _, r := range l.memberships.sets {
 		l.fromService(r)
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(l.found), belonging.compare) {
-		if d := l.found[at]; l.dropAlreadyGone(d) {
+	for _, at := range slices.SortedFunc(maps.Keys(l.byContainer), memberOf.compare) {
+		if d := l.byContainer[at]; l.dropAlreadyGone(d) {
 			l.list = append(l.list, d)
 		}
 	}
@@ -103,11 +103,11 @@ func (l *removals) countRemovals() int {
 		}
 		r := l.in.Prior[address]
 		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(l.refs.idAt(base), r.ID)}, record: address}
-		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.objects.deletedOrHidden(base) {
+		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.objects.isDeletedOrHidden(base) {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.objects.deletedOrHidden(l.names[serviceID{kind.Membership.Member, id}]) {
+			if l.objects.isDeletedOrHidden(l.addresses[serviceID{kind.Membership.Member, id}]) {
 				continue
 			}
 			if _, explicit, dropped := l.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
@@ -121,16 +121,16 @@ func (l *removals) countRemovals() int {
 // collectCleared collects the memberships that the manifest clears with an empty list or null.
 func (l *removals) collectCleared() {
 	for _, n := range l.objects.uses {
-		if n.field.via == nil || l.objects.states[n.by].presence != exists {
+		if n.field.membership == nil || l.objects.states[n.by].presence != exists {
 			continue
 		}
-		switch m := n.field.via.Membership; {
+		switch m := n.field.membership.Membership; {
 		case len(n.value.Refs) > 0:
-			l.moves = l.moves || m.NeedsExplicitMove()
+			l.hasExplicitMoves = l.hasExplicitMoves || m.NeedsExplicitMove()
 		case m.On == m.Container:
-			l.cleared[belonging{kind: n.field.via.Name, container: l.objects.states[n.by].id}] = n.value.Position
+			l.clearedContainers[memberOf{kind: n.field.membership.Name, container: l.objects.states[n.by].id}] = n.value.Position
 		default:
-			l.out[belonging{kind: n.field.via.Name, member: l.objects.states[n.by].id}] = n.value.Position
+			l.clearedMembers[memberOf{kind: n.field.membership.Name, member: l.objects.states[n.by].id}] = n.value.Position
 		}
 	}
 }
@@ -143,10 +143,10 @@ func (l *removals) collectDesired() {
 			if id == "" {
 				continue
 			}
-			l.placed[belonging{kind: r.kind.Name, member: id}] = e.ref.Position
-			l.wanted[belonging{r.kind.Name, r.container.ID, id}] = true
+			l.assigned[memberOf{kind: r.kind.Name, member: id}] = e.ref.Position
+			l.wanted[memberOf{r.kind.Name, r.container.ID, id}] = true
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				l.wanted[belonging{inverse, id, r.container.ID}] = true
+				l.wanted[memberOf{inverse, id, r.container.ID}] = true
 			}
 		}
 	}
@@ -160,15 +160,15 @@ func (l *removals) collectDesired() {
 			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
-	l.names = map[serviceID]resource.Address{}
+	l.addresses = map[serviceID]resource.Address{}
 	for address, r := range l.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		if have, twice := l.names[id]; address.IsObject() && r.ID != "" && (!twice || address < have) {
-			l.names[id] = address
+		if have, twice := l.addresses[id]; address.IsObject() && r.ID != "" && (!twice || address < have) {
+			l.addresses[id] = address
 		}
 	}
 	for id, at := range l.objects.owners {
-		l.names[id] = l.in.Desired[at].Address
+		l.addresses[id] = l.in.Desired[at].Address
 	}
 }
 
@@ -195,7 +195,7 @@ func (l *removals) fromState(address resource.Address) {
 	}
 	l.keepSelf(d)
 	if len(d.ids) > 0 {
-		l.found[belonging{kind: kind.Name, container: container.ID}] = d
+		l.byContainer[memberOf{kind: kind.Name, container: container.ID}] = d
 	}
 }
 
@@ -221,22 +221,22 @@ func (l *removals) keepSelf(d *removal) {
 // and where, or has only dropped it, so that pruning takes it out.
 func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
 	m := d.kind.Membership
-	if at, out := l.out[belonging{kind: d.kind.Name, member: id}]; out {
+	if at, out := l.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
 	}
-	at, placed := l.placed[belonging{kind: d.kind.Name, member: id}]
+	at, placed := l.assigned[memberOf{kind: d.kind.Name, member: id}]
 	switch {
-	case l.wanted[belonging{d.kind.Name, d.container.ID, id}], l.deleted[serviceID{m.Member, id}]:
+	case l.wanted[memberOf{d.kind.Name, d.container.ID, id}], l.deleted[serviceID{m.Member, id}]:
 		return diag.Position{}, false, false
 	case placed && m.Exclusive:
 		return diag.Position{}, false, false // it leaves by entering another one
 	case placed && m.NeedsExplicitMove():
 		return at, true, false
 	}
-	if at, cleared := l.cleared[belonging{kind: d.kind.Name, container: d.container.ID}]; cleared {
+	if at, cleared := l.clearedContainers[memberOf{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true, false
 	}
-	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.names[serviceID{m.Member, id}])
+	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.addresses[serviceID{m.Member, id}])
 	switch {
 	case m.Inverse != "":
 		dropped = container && member
@@ -262,16 +262,16 @@ func (l *removals) prunable(d *removal, a resource.Address) bool {
 // of every container.
 func (l *removals) fromService(r *memberSet) {
 	for _, id := range r.have {
-		at, out := l.out[belonging{kind: r.kind.Name, member: id}]
+		at, out := l.clearedMembers[memberOf{kind: r.kind.Name, member: id}]
 		if !out {
 			continue
 		}
-		key := belonging{kind: r.kind.Name, container: r.container.ID}
-		d := l.found[key]
+		key := memberOf{kind: r.kind.Name, container: r.container.ID}
+		d := l.byContainer[key]
 		if d == nil {
 			container, params := l.refs.containerAt(r.container.Address)
 			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at}
-			l.found[key] = d
+			l.byContainer[key] = d
 		}
 		if !slices.Contains(d.ids, id) {
 			d.ids = append(d.ids, id)
@@ -349,7 +349,7 @@ func planRemovals(b *removals, steps *steps) {
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
 			step := steps.addMembers(&Step{Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position})
 			for _, id := range ids {
-				member := Member{ID: id, Address: b.names[serviceID{m.Member, id}]}
+				member := Member{ID: id, Address: b.addresses[serviceID{m.Member, id}]}
 				if member.Address == "" {
 					member.Text = b.refs.nameID(m.Member, id)
 				}
@@ -380,15 +380,15 @@ func readDisplayNames(s *differ, removals *removals) {
 	}
 	for _, d := range removals.list {
 		for _, id := range d.ids {
-			s.refs.readName(s.objects.kind(d.kind.Membership.Member), none, id)
+			s.refs.readName(s.objects.kind(d.kind.Membership.Member), noObject, id)
 		}
 	}
 	for _, n := range s.objects.uses {
 		f := &s.objects.states[n.by]
-		if n.field.to.list == nil || n.field.via != nil || f.presence != exists || n.value.Field.Virtual {
+		if n.field.to.list == nil || n.field.membership != nil || f.presence != exists || n.value.Field.Virtual {
 			continue
 		}
-		if c, _, differs := s.compare(n.value, f, s.refs.resolve(n.by)); differs && c.Before != nil {
+		if c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by)); differs && c.Before != nil {
 			for id := range strings.SplitSeq(*c.Before, "\n") {
 				s.refs.readName(n.field.to, s.objects.within(n.by, n.field.to), id)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestWhoLeaves(t *testing.T) {
+func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
@@ -59,7 +59,7 @@ func TestWhoLeaves(t *testing.T) {
 			want:     wants("", func(w *wanted) { w.put("work_item/web/cash", "name=Cash") }),
 			findings: []string{"warning archived: work_item/web/cash (WEB-3) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
 		},
-		"what is left over is counted with the things, but not who is one of them, or in one": {
+		"dropped memberships are counted, but not those that end with an orphan": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
@@ -111,7 +111,7 @@ func TestWhoLeaves(t *testing.T) {
 			steps:    []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
 		},
-		"nor what was in something that is not": {
+		"nor members of a container that is not targeted": {
 			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
@@ -173,8 +173,8 @@ func TestWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestARelationThatTheOtherSideTellsStays covers what is said from both sides.
-func TestARelationThatTheOtherSideTellsStays(t *testing.T) {
+// TestARelationDeclaredByTheOtherSideStays covers what is said from both sides.
+func TestARelationDeclaredByTheOtherSideStays(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
 	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Sources: presence()}

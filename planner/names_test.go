@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestNames(t *testing.T) {
+func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 	t.Parallel()
 	pay := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {
@@ -111,7 +111,7 @@ func TestNames(t *testing.T) {
 	})
 }
 
-func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
+func TestOnlyNeededReadsAreMade(t *testing.T) {
 	t.Parallel()
 	cycle := func(n int) string { return uuid(2, n) }
 	base := "projects/" + web + "/cycles/"
@@ -135,11 +135,11 @@ func TestReadsAreNoMoreThanAreNeeded(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"a thing that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
-		"two things are read one by one":         {api: full, have: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
-		"three with their list":                  {api: full, have: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
-		"the list serves all if one needs it":    {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
-		"also if it is needed for a name":        {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
+		"an object that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
+		"two objects are read one by one":          {api: full, have: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
+		"three with their list":                    {api: full, have: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
+		"the list serves all if one needs it":      {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
+		"also if it is needed for a name":          {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
 		"many items by identifier come with a list": {
 			api: full, have: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
 			want: func(w *wanted) {

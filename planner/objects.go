@@ -81,16 +81,16 @@ type refUse struct {
 // serviceID is one object of the service.
 type serviceID struct{ kind, id string }
 
-// none is the place of no state.
-const none int = -1
+// noObject is the place of no state.
+const noObject int = -1
 
 // maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
 const maxSingleReads = 60
 
 // By what an object was recognised that planform itself made.
 const (
-	byExternalID = "its mark"
-	byNumber     = "its number and name"
+	foundByExternalID = "its mark"
+	foundByNumber     = "its number and name"
 )
 
 // Moved is the address of an object that is, belongs to, or lives in one that has
@@ -264,9 +264,9 @@ func (f *objectState) archived() bool {
 	return f.info.archived != nil && at != ""
 }
 
-// single is the operation that reads one record, by ID or else by readable identifier, and
+// readOperation is the operation that reads one record, by ID or else by readable identifier, and
 // the ID or identifier.
-func (f *objectState) single() (op *resource.Operation, by string) {
+func (f *objectState) readOperation() (op *resource.Operation, by string) {
 	switch t := f.info; {
 	case t.get != nil:
 		return t.get, f.id
@@ -326,7 +326,7 @@ func (s *objects) indexObjects() {
 	s.findExpensive()
 	for i, o := range s.in.Desired {
 		f := &s.states[i]
-		f.info, f.parent, f.refs = s.kinds[o.Kind], none, len(s.uses)
+		f.info, f.parent, f.refs = s.kinds[o.Kind], noObject, len(s.uses)
 		if f.info.referenced {
 			s.index[o] = i
 		}
@@ -355,10 +355,10 @@ func (s *objects) indexRefs(i int) {
 				continue
 			}
 			s.uses = append(s.uses, refUse{v, t, i})
-			if t.via != nil || v.Field.Virtual {
+			if t.membership != nil || v.Field.Virtual {
 				compared--
 			}
-			f.isMember = f.isMember || t.via != nil && t.via.Membership.On == o.Kind.Name
+			f.isMember = f.isMember || t.membership != nil && t.membership.Membership.On == o.Kind.Name
 		}
 	}
 	f.compared = compared > 0
@@ -381,8 +381,8 @@ func (s *objects) skipsRefresh(f *objectState) bool {
 // and nothing of it is compared. But under the ID of one that is archived, or
 // belongs to another project, the service takes what is put into it and shows it nowhere.
 func (s *objects) mustRead(o *resource.Object, f *objectState) bool {
-	filled := f.isMember || f.hasChildren && (f.parent != none || o.Kind.Archivable)
-	return f.compared || o.ID == "" || filled && f.info.get != nil && !s.in.SkipRefresh
+	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archivable)
+	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !s.in.SkipRefresh
 }
 
 // findExpensive finds the kinds of which so many objects are known that reading
@@ -401,7 +401,7 @@ func (s *objects) findExpensive() {
 	seen := map[reader]bool{}
 	for _, o := range s.in.Desired {
 		t := s.kinds[o.Kind]
-		if !t.readSingly() || s.in.Prior[o.Address].ID == "" {
+		if !t.refreshedSingly() || s.in.Prior[o.Address].ID == "" {
 			continue
 		}
 		known[o.Kind]++
@@ -420,14 +420,14 @@ func (s *objects) findExpensive() {
 // within is the state in which objects of a kind live that an object names.
 func (s *objects) within(at int, t *kindInfo) int {
 	if t.parent == nil {
-		return none
+		return noObject
 	}
 	return s.ancestor(at, t.parent)
 }
 
 // ancestor is the state of a kind that an object is or lives in.
 func (s *objects) ancestor(at int, t *kindInfo) int {
-	for at != none && s.states[at].info != t {
+	for at != noObject && s.states[at].info != t {
 		at = s.states[at].parent
 	}
 	return at
@@ -450,14 +450,14 @@ func (s *objects) indexOf(a resource.Address) (int, bool) {
 // params are the path parameters for objects that live in a parent.
 func (s *objects) params(parent int) map[string]string {
 	p := map[string]string{"workspace_slug": s.in.Workspace}
-	for ; parent != none; parent = s.states[parent].parent {
+	for ; parent != noObject; parent = s.states[parent].parent {
 		p[s.in.Desired[parent].Kind.Param] = s.states[parent].id
 	}
 	return p
 }
 
-// readable is the readable identifier of a record that lives in a parent, or "".
-func (s *objects) readable(k *resource.Kind, parent int, row resource.Row) string {
+// readableID is the readable identifier of a record that lives in a parent, or "".
+func (s *objects) readableID(k *resource.Kind, parent int, row resource.Row) string {
 	if k.Identifier == nil {
 		return ""
 	}
@@ -466,7 +466,7 @@ func (s *objects) readable(k *resource.Kind, parent int, row resource.Row) strin
 		return shown
 	}
 	number, ok := row["sequence_id"].(json.Number)
-	if !ok || parent == none || s.states[parent].identifier == "" {
+	if !ok || parent == noObject || s.states[parent].identifier == "" {
 		return ""
 	}
 	return s.states[parent].identifier + "-" + number.String()
@@ -477,16 +477,16 @@ func (s *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) s
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.ID()
-		if shown := s.readable(k, parent, row); shown != "" {
+		if shown := s.readableID(k, parent, row); shown != "" {
 			names[i] = shown + " (" + row.ID() + ")"
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// zoneNow is the time zone of what objects live in, as the service has it by now.
-func (s *objects) zoneNow(parent int) *time.Location {
-	if parent == none {
+// currentZone is the time zone of what objects live in, as the service has it by now.
+func (s *objects) currentZone(parent int) *time.Location {
+	if parent == noObject {
 		return time.UTC
 	}
 	if name, ok := s.states[parent].row["timezone"].(string); ok {
@@ -495,44 +495,44 @@ func (s *objects) zoneNow(parent int) *time.Location {
 	return resource.Zone(s.in.Desired[parent].Text("timezone"))
 }
 
-// zone is the time zone that what objects live in is to have.
-func (s *objects) zone(parent int) *time.Location {
-	if parent != none {
+// desiredZone is the time zone that what objects live in is to have.
+func (s *objects) desiredZone(parent int) *time.Location {
+	if parent != noObject {
 		if name := s.in.Desired[parent].Text("timezone"); name != "" {
 			return resource.Zone(name)
 		}
 	}
-	return s.zoneNow(parent)
+	return s.currentZone(parent)
 }
 
-// past reports whether a day is over in a time zone.
-func (s *objects) past(day string, zone *time.Location) bool {
+// hasPassed reports whether a day is over in a time zone.
+func (s *objects) hasPassed(day string, zone *time.Location) bool {
 	t, err := time.ParseInLocation(time.DateOnly, day, zone)
 	return err == nil && !s.in.Now.IsZero() && !s.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
 }
 
-// isOver reports whether an object is over on the service.
-func (s *objects) isOver(i int) bool {
+// isClosed reports whether an object is over on the service.
+func (s *objects) isClosed(i int) bool {
 	f := &s.states[i]
-	return f.presence == exists && s.past(f.lastDay(), s.zoneNow(f.parent))
+	return f.presence == exists && s.hasPassed(f.lastDay(), s.currentZone(f.parent))
 }
 
-// willBeOver reports whether an object is over once it is as the manifest wants it.
-func (s *objects) willBeOver(i int) bool {
+// willBeClosed reports whether an object is over once it is as the manifest wants it.
+func (s *objects) willBeClosed(i int) bool {
 	f := &s.states[i]
 	closes := f.info.kind.ClosedAfter
 	if closes == "" {
 		return false
 	}
 	if v, given := s.in.Desired[i].Value(closes); given {
-		return s.past(v.Text, s.zone(f.parent))
+		return s.hasPassed(v.Text, s.desiredZone(f.parent))
 	}
-	return s.isOver(i)
+	return s.isClosed(i)
 }
 
 // undecided reports whether an object of the manifest waits for a read, or has an error.
 func (s *objects) undecided(at int) bool {
-	return at != none && (s.states[at].presence == pending || s.states[at].presence == invalid)
+	return at != noObject && (s.states[at].presence == pending || s.states[at].presence == invalid)
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.
@@ -541,9 +541,9 @@ func (s *objects) staysArchived(i int) bool {
 	return s.states[i].archived() && (want || !given)
 }
 
-// deletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
+// isDeletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
 // or is archived, and left alone with them.
-func (s *objects) deletedOrHidden(a resource.Address) bool {
+func (s *objects) isDeletedOrHidden(a resource.Address) bool {
 	i, wanted := s.indexOf(a)
 	return wanted && s.states[i].presence == absent || s.isHidden(a)
 }

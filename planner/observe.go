@@ -32,14 +32,14 @@ type round struct {
 	snapshot *snapshot
 }
 
-// fetch asks with path parameters that are all known.
-func (s *service) fetch(op *resource.Operation, params map[string]string) (Answer, bool) {
+// askAt asks with path parameters that are all known.
+func (s *service) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
 	path, _ := op.Expand(params)
 	return s.ask(Read{Operation: op, Path: path})
 }
 
-// try asks what a plan can do without: where it is forbidden, the answer is empty.
-func (s *service) try(r Read) (Answer, bool) {
+// askOptional asks what a plan can do without: where it is forbidden, the answer is empty.
+func (s *service) askOptional(r Read) (Answer, bool) {
 	_, have := s.observed[r]
 	r.Optional = !have
 	return s.ask(r)
@@ -62,12 +62,12 @@ func observe(in *Input) round {
 		s.countReads(o, &r.objects.states[i])
 	}
 	for _, n := range r.objects.uses {
-		if n.field.to.list == nil || !n.field.to.single() {
+		if n.field.to.list == nil || !n.field.to.readsOne() {
 			continue
 		}
 		for j := range n.value.Refs {
 			if ref := &n.value.Refs[j]; ref.Target == nil && r.objects.literal(n.field, ref) == "" {
-				s.listing(n.field.to, r.objects.within(n.by, n.field.to)).whole = true
+				s.listing(n.field.to, r.objects.within(n.by, n.field.to)).needed = true
 			}
 		}
 	}
@@ -83,7 +83,7 @@ type scope struct {
 // listing is a scope, and what the service lists of it.
 type listing struct {
 	desired int  // objects of the manifest that are to be read
-	whole   bool // something can be found in the list only
+	needed  bool // something can be found in the list only
 	known   bool // the state has a record of something in it
 
 	path     string // of the read; "" = not expanded yet
@@ -150,7 +150,7 @@ func (l *listing) byName(k *resource.Kind, fold bool) index {
 
 // sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
 func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
-	for _, f := range t.natural {
+	for _, f := range t.naturalKey {
 		v, given := o.Value(f.Name)
 		if !given {
 			continue
@@ -178,8 +178,8 @@ func (x index) add(text string, row resource.Row) {
 	}
 }
 
-// noID is an ID that nothing has.
-const noID = "00000000-0000-0000-0000-000000000000"
+// unusedID is an ID that nothing has.
+const unusedID = "00000000-0000-0000-0000-000000000000"
 
 // ask notes a read that is wanted, or returns its answer.
 func (s *service) ask(r Read) (Answer, bool) {
@@ -213,8 +213,8 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	if l.read {
 		return l, l.presence
 	}
-	if t.through != nil {
-		id, st := s.host(t.through, parent)
+	if t.singleton != nil {
+		id, st := s.singletonID(t.singleton, parent)
 		if st != exists {
 			l.read, l.presence = st != pending, st
 			if st == absent {
@@ -223,11 +223,11 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 			return l, l.presence
 		}
 		params := s.objects.params(parent)
-		params[t.through.kind.Param] = id
+		params[t.singleton.kind.Param] = id
 		l.path, _ = t.list.Expand(params)
 	}
 	l.read = true
-	a, answered := s.service.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields})
+	a, answered := s.service.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
 	switch {
 	case !answered:
 		l.presence = pending
@@ -235,7 +235,7 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 		l.presence = unsupported
 	case a.NotFound:
 		l.presence = invalid
-		if parent == none {
+		if parent == noObject {
 			s.diags.Errorf(diag.Position{}, "not-found", "the service has no list of %s in the workspace %s", plural(t.kind), s.in.Workspace)
 			break
 		}
@@ -248,13 +248,13 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	return l, l.presence
 }
 
-// host is the ID of the one object of a kind that a parent has, and whether there is one.
-func (s *snapshot) host(t *kindInfo, parent int) (string, presence) {
+// singletonID is the ID of the one object of a kind that a parent has, and whether there is one.
+func (s *snapshot) singletonID(t *kindInfo, parent int) (string, presence) {
 	op := cmp.Or(t.list, t.get)
 	if op == nil {
 		return "", invalid
 	}
-	a, answered := s.service.fetch(op, s.objects.params(parent))
+	a, answered := s.service.askAt(op, s.objects.params(parent))
 	switch {
 	case !answered:
 		return "", pending
@@ -267,14 +267,14 @@ func (s *snapshot) host(t *kindInfo, parent int) (string, presence) {
 	}
 }
 
-// offered is unsupported if this edition of the service does not have the kind, else exists. A
+// kindPresence is unsupported if this edition of the service does not have the kind, else exists. A
 // list below a parent that does not exist yet is probed with an impossible ID: a known route
 // answers that the parent is missing, an unknown route that the page is.
-func (s *snapshot) offered(t *kindInfo) presence {
-	if t.list == nil || t.through != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
+func (s *snapshot) kindPresence(t *kindInfo) presence {
+	if t.list == nil || t.singleton != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
 	}
-	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: noID})
+	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
 	switch a, answered := s.service.ask(Read{Operation: t.list, Path: path, Probe: true}); {
 	case !answered:
 		return pending
@@ -287,10 +287,10 @@ func (s *snapshot) offered(t *kindInfo) presence {
 
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *snapshot) listed(t *kindInfo, parent int) bool {
-	if t.list == nil || t.through != nil || len(s.in.Observed) == 0 || parent != none && s.objects.states[parent].presence != exists {
+	if t.list == nil || t.singleton != nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
 		return false
 	}
-	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.fields}]
+	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames}]
 	return ok
 }
 
@@ -305,36 +305,36 @@ func (s *snapshot) listPath(t *kindInfo, parent int) string {
 // byIdentifier finds records by their readable identifier, in upper case.
 func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent int) index {
 	return l.by("identifier", func(row resource.Row) []string {
-		return []string{strings.ToUpper(s.objects.readable(t.kind, parent, row))}
+		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
 	})
 }
 
 // countReads notes how an object will be looked for.
 func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 	t := f.info
-	if t.recognisable() && (t.list == nil || !t.single()) {
+	if t.recognisable() && (t.list == nil || !t.readsOne()) {
 		return
 	}
 	l := s.listing(t, f.parent)
 	switch {
 	case o.ID == "" && o.Identifier == "" && !f.known():
-		l.whole = l.whole || t.recognisable()
+		l.needed = l.needed || t.recognisable()
 	case !s.objects.skipsRefresh(f) && s.objects.mustRead(o, f):
 		l.desired++
 	}
 	l.known = l.known || f.prior != nil
 }
 
-// cheaper reports whether the list costs fewer requests than reading one by
+// prefersList reports whether the list costs fewer requests than reading one by
 // one: it is read anyway, or was already, or more are wanted than a few.
-func (s *snapshot) cheaper(t *kindInfo, parent int) bool {
+func (s *snapshot) prefersList(t *kindInfo, parent int) bool {
 	const few = 2
 	l := s.listing(t, parent)
-	return l.whole || l.desired > few || s.listed(t, parent)
+	return l.needed || l.desired > few || s.listed(t, parent)
 }
 
-// one is the read of one object by its ID or readable identifier.
-func (s *snapshot) one(f *objectState, op *resource.Operation, by string) Read {
+// readOne is the read of one object by its ID or readable identifier.
+func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
 	params := s.objects.params(f.parent)
 	param := f.info.kind.Param
 	if op.Verb == resource.Find {
@@ -352,7 +352,7 @@ func (s *snapshot) self(t *kindInfo) string {
 	}
 	path, _ := t.self.Expand(nil)
 	read := Read{Operation: t.self, Path: path}
-	a, answered := s.service.try(read)
+	a, answered := s.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 {
 		return ""
 	}

@@ -13,11 +13,11 @@ import (
 type ordering struct {
 	round
 
-	refs    *references
-	steps   *steps
-	changes *changes
-	joins   *joins
-	plan    *Plan
+	refs      *references
+	steps     *steps
+	changes   *changes
+	additions *additions
+	plan      *Plan
 }
 
 // order puts all steps into the order of the plan. It reports whether there is one.
@@ -50,7 +50,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 		s.Index = i
 	}
 	ordered = make([]*Step, 0, len(steps))
-	graph.DepthFirst(steps, (*Step).first, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
+	graph.DepthFirst(steps, (*Step).prerequisites, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
 		if cycle == nil {
 			cycle = slices.Clone(c)
 		}
@@ -59,7 +59,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 		s.Index = i
 	}
 	for _, s := range ordered {
-		s.Needs, s.After = places(s.needs), places(s.after)
+		s.Needs, s.After = indexes(s.needs), indexes(s.after)
 	}
 	return ordered, cycle
 }
@@ -83,8 +83,8 @@ func (b *ordering) link(list []*Step) bool {
 	return true
 }
 
-// first are the steps that a step waits for, in the order of the plan.
-func (s *Step) first() []*Step {
+// prerequisites are the steps that a step waits for, in the order of the plan.
+func (s *Step) prerequisites() []*Step {
 	byIndex := func(a, b *Step) int { return cmp.Compare(a.Index, b.Index) }
 	slices.SortFunc(s.needs, byIndex)
 	slices.SortFunc(s.after, byIndex)
@@ -94,8 +94,8 @@ func (s *Step) first() []*Step {
 	return slices.Concat(s.needs, s.after)
 }
 
-// places are the indexes of steps, sorted.
-func places(steps []*Step) []int {
+// indexes are the indexes of steps, sorted.
+func indexes(steps []*Step) []int {
 	if len(steps) == 0 {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (b *ordering) orderSwitches() {
 
 // awaitPrerequisites makes steps that name people wait for those that bring them in.
 func (b *ordering) awaitPrerequisites() {
-	if len(b.joins.prerequisites) == 0 {
+	if len(b.additions.prerequisites) == 0 {
 		return
 	}
 	for _, n := range b.objects.uses {
@@ -151,10 +151,10 @@ func (b *ordering) awaitPrerequisites() {
 func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
 	container := b.objects.ancestor(by, b.objects.kind(via.Membership.Container))
-	if container != none && step.Object == b.in.Desired[container] && step.Action == Create {
+	if container != noObject && step.Object == b.in.Desired[container] && step.Action == Create {
 		return
 	}
-	if first, ok := b.joins.prerequisites[prerequisite{via, container, id}]; ok {
+	if first, ok := b.additions.prerequisites[prerequisite{via, container, id}]; ok {
 		step.after = append(step.after, first)
 	}
 }
@@ -162,18 +162,18 @@ func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, 
 // awaitDefaults makes creates wait for the step that sets the default which the service gives
 // them where the manifest names nothing, and for that default to be a member.
 func (b *ordering) awaitDefaults() {
-	flagged := map[scope][]*Step{} // that make something the default of its parent, or no more
+	defaultSteps := map[scope][]*Step{} // that make something the default of its parent, or no more
 	for i := range b.objects.states {
 		step, f := b.steps.of[i], &b.objects.states[i]
 		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
 		at := scope{f.info, f.parent}
-		flagged[at] = append(flagged[at], step)
+		defaultSteps[at] = append(defaultSteps[at], step)
 	}
 	for i := range b.objects.states {
 		f := &b.objects.states[i]
-		if b.steps.of[i] == nil || b.steps.of[i].Action != Create || f.parent == none {
+		if b.steps.of[i] == nil || b.steps.of[i].Action != Create || f.parent == noObject {
 			continue
 		}
 		for k := range f.info.refs {
@@ -182,13 +182,13 @@ func (b *ordering) awaitDefaults() {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				b.steps.of[i].after = append(b.steps.of[i].after, flagged[scope{t.to, f.parent}]...)
+				b.steps.of[i].after = append(b.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
 			}
-			if who, step := b.steps.parentDefault(f, t.field); who != "" {
+			if user, step := b.steps.parentDefault(f, t.field); user != "" {
 				if step != nil && step.Action != Create {
 					b.steps.of[i].after = append(b.steps.of[i].after, step)
 				}
-				b.awaitPrerequisite(b.steps.of[i], t.field, f.parent, who)
+				b.awaitPrerequisite(b.steps.of[i], t.field, f.parent, user)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	for i := range b.objects.states {
 		o, closes := b.in.Desired[i], b.objects.states[i].info.kind.ClosedAfter
-		if closes == "" || !b.objects.willBeOver(i) {
+		if closes == "" || !b.objects.willBeClosed(i) {
 			continue
 		}
 		for _, s := range about[o] {
@@ -250,16 +250,16 @@ func (b *ordering) sequence() {
 	if b.in.AnyOrder {
 		return
 	}
-	type place struct {
+	type siblings struct {
 		kind   *resource.Kind
 		parent *resource.Object
 	}
-	first, numbers := map[place]*Step{}, 0
+	first, numbers := map[siblings]*Step{}, 0
 	for _, s := range b.plan.Steps {
 		if s.Action != Create {
 			continue
 		}
-		at := place{s.Kind, s.Object.Parent}
+		at := siblings{s.Kind, s.Object.Parent}
 		switch before := first[at]; {
 		case before == nil:
 			first[at] = s

@@ -53,7 +53,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestOrderOfAnyGraph(t *testing.T) {
+func TestOrderOfRandomGraphs(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -93,7 +93,7 @@ func TestOrderOfAnyGraph(t *testing.T) {
 	}
 }
 
-func TestACircleIsNamed(t *testing.T) {
+func TestADependencyCycleIsNamed(t *testing.T) {
 	t.Parallel()
 	_, cycle := order(stepsThatNeed(nil, []int{2}, []int{3}, []int{4}, []int{2}, []int{0}))
 	diags := &findings{}
@@ -103,7 +103,7 @@ func TestACircleIsNamed(t *testing.T) {
 	}
 }
 
-func TestALongCircleTakesNoTime(t *testing.T) {
+func TestALongDependencyCycleIsFoundQuickly(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
 	needs := make([][]int, n)

@@ -18,18 +18,18 @@ type orphans struct {
 	list         []*orphan                 // parents first
 	unchecked    int                       // orphans that are deleted without reading what others put into them
 	uncheckedUse int                       // orphans that are deleted without reading who uses them
-	gone         map[resource.Address]bool // that are not on the service any more
+	vanished     map[resource.Address]bool // that are not on the service any more
 
-	at          map[resource.Address]*orphan
+	byAddress   map[resource.Address]*orphan
 	recordCount map[serviceID]int           // of one object of the service
 	createdByUs map[serviceID]*orphan       // that planform created and nothing protects
 	lostCreates map[string]*orphan          // without an outcome, by the external ID that was sent
 	blockedBy   map[resource.Address]string // what keeps an object from being deleted
-	lists       map[string]int              // orphans by the path of their list
+	listSizes   map[string]int              // orphans by the path of their list
 	rows        map[string]map[string]resource.Row
 	// Made when first needed:
-	stillNamed map[serviceID]resource.Address // what in the manifest names objects that it does not list
-	byID       map[serviceID][]Record
+	namedInManifest map[serviceID]resource.Address // what in the manifest names objects that it does not list
+	byID            map[serviceID][]Record
 }
 
 // orphan is an object that the state knows and the manifest does not have any more.
@@ -51,7 +51,7 @@ func (l *orphan) listRead() (Read, bool) {
 		return Read{}, false
 	}
 	path, missing := l.info.list.Expand(l.params)
-	return Read{Operation: l.info.list, Path: path, Fields: l.info.fields}, missing == ""
+	return Read{Operation: l.info.list, Path: path, Fields: l.info.neededFieldNames}, missing == ""
 }
 
 // recordCreated notes the ID of what a create without an outcome made.
@@ -105,8 +105,8 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 func findOrphans(refs *references) *orphans {
 	s := &orphans{
 		round: refs.round, refs: refs,
-		gone: map[resource.Address]bool{}, at: map[resource.Address]*orphan{}, recordCount: map[serviceID]int{}, createdByUs: map[serviceID]*orphan{},
-		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, lists: map[string]int{}, rows: map[string]map[string]resource.Row{},
+		vanished: map[resource.Address]bool{}, byAddress: map[resource.Address]*orphan{}, recordCount: map[serviceID]int{}, createdByUs: map[serviceID]*orphan{},
+		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
 		return s
@@ -126,7 +126,7 @@ func findOrphans(refs *references) *orphans {
 		default:
 			l := &orphan{record: r, info: s.objects.kind(address.Kind())}
 			l.delete, _ = l.info.kind.Op(resource.Delete, s.in.API)
-			s.at[address] = l
+			s.byAddress[address] = l
 			s.list = append(s.list, l)
 			if r.CreatedByUs && !r.Protect && s.in.sourceGone(&r) {
 				s.createdByUs[id] = l
@@ -144,7 +144,7 @@ func findOrphans(refs *references) *orphans {
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
 func (p *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if p.gone[a] {
+		if p.vanished[a] {
 			return true
 		}
 	}
@@ -164,11 +164,11 @@ func (p *orphans) decideAll(kept []resource.Address) {
 	for _, l := range p.list {
 		p.decide(l)
 		if l.decision == vanished {
-			p.gone[l.record.Address] = true
+			p.vanished[l.record.Address] = true
 		}
 	}
 	p.keepAncestors()
-	for p.keepUsed() {
+	for p.keepReferenced() {
 		p.keepAncestors()
 	}
 }
@@ -212,16 +212,16 @@ func (p *orphans) blockParents(a resource.Address, why string) {
 
 // decide decides about an orphan, after its parent.
 func (p *orphans) decide(l *orphan) {
-	container := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+	hasChildren := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
 		l.decision = vanished
 		return
-	case container && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
+	case hasChildren && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
 		// What is gone itself has no children to ask for.
 		decision, reason := l.decision, l.reason
-		if seen := p.checkPresent(l); seen == vanished || seen == needsRead {
-			decision = seen
+		if found := p.checkPresent(l); found == vanished || found == needsRead {
+			decision = found
 		}
 		l.decision, l.reason = decision, reason
 		return
@@ -287,8 +287,8 @@ func (p *orphans) keepAncestors() {
 			inside[l.parent] = append(inside[l.parent], l)
 		}
 	}
-	for stays := slices.Clone(p.list); len(stays) > 0; stays = stays[1:] {
-		l := stays[0]
+	for kept := slices.Clone(p.list); len(kept) > 0; kept = kept[1:] {
+		l := kept[0]
 		field := parentField(l.info.kind)
 		read, listed := l.listRead()
 		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
@@ -296,13 +296,13 @@ func (p *orphans) keepAncestors() {
 		}
 		row := p.rows[read.Path][l.record.ID]
 		up, _ := field.ObservedIn(row)
-		over := p.createdByUs[serviceID{l.info.kind.Name, up}]
-		if over == nil || over.decision != toDelete {
+		parent := p.createdByUs[serviceID{l.info.kind.Name, up}]
+		if parent == nil || parent.decision != toDelete {
 			continue
 		}
-		over.block(label(l.info.kind, row) + " below it stays")
-		stays = append(stays, over)
-		for _, in := range inside[over] {
+		parent.block(label(l.info.kind, row) + " below it stays")
+		kept = append(kept, parent)
+		for _, in := range inside[parent] {
 			if in.decision == deleteWithParent { // by itself, now
 				in.decision = undecided
 				p.decide(in)
@@ -314,12 +314,12 @@ func (p *orphans) keepAncestors() {
 // locate works out where an object is, and whether it can be deleted at all.
 func (p *orphans) locate(l *orphan) {
 	r, k := &l.record, l.info.kind
-	l.parent, l.params = p.at[r.Address.Parent()], p.refs.paramsIn(r.Address.Parent())
+	l.parent, l.params = p.byAddress[r.Address.Parent()], p.refs.paramsIn(r.Address.Parent())
 	if l.params != nil {
 		l.params[k.Param] = r.ID
 	}
 	if r, ok := l.listRead(); ok {
-		p.lists[r.Path]++
+		p.listSizes[r.Path]++
 	}
 	_, wanted := p.objects.owners[serviceID{k.Name, r.ID}]
 	other := p.in.otherSource(r)

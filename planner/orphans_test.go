@@ -67,7 +67,7 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 	})
 }
 
-func TestWhatIsLeftOverIsListed(t *testing.T) {
+func TestWithoutPruneOrphansAreListed(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website")

@@ -2,8 +2,8 @@ package planner_test
 
 import "testing"
 
-// TestOutsiders: who does not belong to the project is not given work in it by the service, which says nothing of it.
-func TestOutsiders(t *testing.T) {
+// TestOutsidersAreReportedAndNotSent: who does not belong to the project is not given work in it by the service, which says nothing of it.
+func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	ada, bob, gus := uuid(0xc, 1), uuid(0xc, 2), uuid(0xc, 3)
 	people := func(s *service) {

@@ -392,8 +392,8 @@ func (s *Step) require(other *Step) {
 	}
 }
 
-// show makes changes of all values of a step.
-func (s *Step) show() {
+// addChanges makes changes of all values of a step.
+func (s *Step) addChanges() {
 	for _, v := range s.Values {
 		c := change(v, FromManifest)
 		c.Possible = true

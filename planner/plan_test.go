@@ -139,7 +139,7 @@ func rich(t *testing.T, api resource.API) (*service, []*resource.Object) {
 	return s, w.all()
 }
 
-func TestRichPlan(t *testing.T) {
+func TestARichPlanEqualsItsGoldenFile(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{documented, full} {
 		t.Run(api.String(), func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestRichPlan(t *testing.T) {
 	}
 }
 
-func TestTheSameInputGivesTheSamePlanAndStaysAsItIs(t *testing.T) {
+func TestBuildIsDeterministicAndLeavesItsInputAlone(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{documented, full} {
 		s, objects := rich(t, api)
@@ -170,7 +170,7 @@ func TestTheSameInputGivesTheSamePlanAndStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestACircleIsAnErrorAtItsPlace(t *testing.T) {
+func TestADependencyCycleIsAnErrorWithAPosition(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB")
@@ -185,7 +185,7 @@ func TestACircleIsAnErrorAtItsPlace(t *testing.T) {
 	}
 }
 
-func TestAPlanIsNotMadeBeforeEverythingIsRead(t *testing.T) {
+func TestThereIsNoPlanWhileReadsAreUnanswered(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.in.Desired = want(t).put("project/web", "identifier=WEB").all()

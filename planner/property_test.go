@@ -117,7 +117,7 @@ func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 	})
 }
 
-func TestWithTheStateLostNothingIsMadeTwice(t *testing.T) {
+func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 	t.Parallel()
 	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *service, documents [][]func(*wanted)) {
 		t.Helper()

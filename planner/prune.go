@@ -253,7 +253,7 @@ func (b *pruning) sameNeighbours(i int, orphan *Orphan) bool {
 
 // sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
 func (b *pruning) sameFields(i int, orphan *Orphan) bool {
-	o, resolve := b.in.Desired[i], b.refs.resolve(i)
+	o, resolve := b.in.Desired[i], b.refs.idResolver(i)
 	applied := b.in.Prior[orphan.Address].Values
 	same := 0
 	for k := range o.Values {

@@ -41,7 +41,7 @@ func (p *orphans) checkContents(l *orphan) {
 		if missing != "" {
 			continue
 		}
-		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.fields})
+		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
 		if answer == nil {
 			l.decision = needsRead
 			continue
@@ -75,7 +75,7 @@ func (p *orphans) checkPresent(l *orphan) decision {
 	if read, ok := l.listRead(); ok {
 		_, have := p.in.Observed[read]
 		// Where an object can be below another of its kind, the list tells what is below this one.
-		if have || t.get == nil || p.lists[read.Path] > 2 || parentField(t.kind) != nil {
+		if have || t.get == nil || p.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
 			rows, answer := p.rowsOf(read)
 			switch {
 			case answer == nil:
@@ -107,8 +107,8 @@ func (p *orphans) checkPresent(l *orphan) decision {
 	}
 }
 
-// lookUpHidden finds out whether the look-up by external ID shows an object that no list does.
-func (p *orphans) lookUpHidden(l *orphan) decision {
+// checkHidden finds out whether the look-up by external ID shows an object that no list does.
+func (p *orphans) checkHidden(l *orphan) decision {
 	read, listed := l.listRead()
 	if !listed || !l.info.findsExternalIDs() {
 		return vanished
@@ -139,7 +139,7 @@ func (p *orphans) lookUpHidden(l *orphan) decision {
 // project is archived.
 func (p *orphans) confirmGone(l *orphan) decision {
 	if op := l.info.archived; op != nil {
-		answer, answered := p.service.fetch(op, l.params)
+		answer, answered := p.service.askAt(op, l.params)
 		switch {
 		case !answered:
 			return needsRead
@@ -147,7 +147,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 			return leftArchived
 		}
 	}
-	if d := p.lookUpHidden(l); d != vanished {
+	if d := p.checkHidden(l); d != vanished {
 		return d
 	}
 	top := l.record.Address.Parent()
@@ -161,7 +161,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	if op == nil {
 		return vanished
 	}
-	answer, answered := p.service.fetch(op, l.params)
+	answer, answered := p.service.askAt(op, l.params)
 	if !answered {
 		return needsRead
 	}
@@ -218,82 +218,82 @@ func (p *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
 // that others share.
 func (p *orphans) usageReads(l *orphan, lists map[string]bool) int {
 	before := len(lists)
-	for _, u := range l.info.users(p.objects.kinds) {
-		lists[u.info.list.Path+string(l.record.Address.Parent())] = true
+	for _, u := range l.info.referrers(p.objects.kinds) {
+		lists[u.kind.list.Path+string(l.record.Address.Parent())] = true
 	}
-	for _, k := range l.info.carriers() {
+	for _, k := range l.info.membershipsAround() {
 		lists[resource.MustLookup(k.Membership.Container).Name] = true
 	}
-	return len(lists) - before + len(l.info.holders())
+	return len(lists) - before + len(l.info.membershipsInside())
 }
 
-// keepUsed keeps orphans that contain, or are referred to by, objects of others or of the
+// keepReferenced keeps orphans that contain, or are referred to by, objects of others or of the
 // manifest. It reports whether any decision changed.
-func (p *orphans) keepUsed() bool {
-	spared := false
+func (p *orphans) keepReferenced() bool {
+	changed := false
 	for _, l := range p.list {
 		if l.decision != toDelete {
 			continue
 		}
 		l.guards = nil
-		for _, check := range []func(*orphan) string{p.namedBy, p.usedBy, p.heldBy, p.carriedBy} {
+		for _, check := range []func(*orphan) string{p.manifestReference, p.fieldReference, p.foreignMembers, p.foreignContainers} {
 			if why := check(l); why != "" {
 				l.block(why)
-				spared = true
+				changed = true
 				break
 			}
 		}
 	}
-	return spared
+	return changed
 }
 
-// namedBy says what in the manifest names an orphan by its name or ID.
-func (p *orphans) namedBy(l *orphan) string {
-	if p.stillNamed == nil {
-		p.stillNamed = map[serviceID]resource.Address{}
+// manifestReference says what in the manifest names an orphan by its name or ID.
+func (p *orphans) manifestReference(l *orphan) string {
+	if p.namedInManifest == nil {
+		p.namedInManifest = map[serviceID]resource.Address{}
 		for _, n := range p.objects.uses {
 			for j := range n.value.Refs {
-				if at, id, ok := p.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == none {
-					if key := (serviceID{n.field.to.kind.Name, id}); p.stillNamed[key] == "" {
-						p.stillNamed[key] = p.in.Desired[n.by].Address
+				if at, id, ok := p.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
+					if key := (serviceID{n.field.to.kind.Name, id}); p.namedInManifest[key] == "" {
+						p.namedInManifest[key] = p.in.Desired[n.by].Address
 					}
 				}
 			}
 		}
 	}
-	if by := p.stillNamed[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
+	if by := p.namedInManifest[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
 		return string(by) + " still refers to it"
 	}
 	return ""
 }
 
-// usedBy says which objects that stay name an orphan in a field, unless planform
+// fieldReference says which objects that stay name an orphan in a field, unless planform
 // itself made the field so. Where the field cannot be emptied, whoever did.
-func (p *orphans) usedBy(l *orphan) string {
-	for _, u := range l.info.users(p.objects.kinds) {
-		path, missing := u.info.list.Expand(l.params)
+func (p *orphans) fieldReference(l *orphan) string {
+	for _, u := range l.info.referrers(p.objects.kinds) {
+		path, missing := u.kind.list.Expand(l.params)
 		if missing != "" {
 			continue
 		}
-		answer, _ := p.askUse(l, Read{Operation: u.info.list, Path: path, Fields: u.info.fields})
+		answer, _ := p.askUsage(l, Read{Operation: u.kind.list, Path: path, Fields: u.kind.neededFieldNames})
 		var by []string
 		for _, row := range byID(answer.Rows) {
 			shown, _ := u.field.ObservedIn(row)
-			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.uses(u, row.ID(), l.record.ID) {
-				by = append(by, p.readableIn(u.info.kind, l.record.Address.Parent(), row))
+			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.keepsUsing(u, row.ID(), l.record.ID) {
+				by = append(by, p.displayName(u.kind.kind, l.record.Address.Parent(), row))
 			}
 		}
 		if len(by) > 0 {
-			return countOf(len(by), u.info.kind) + " " + verb(len(by), "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
+			return countOf(len(by), u.kind.kind) + " " + verb(len(by), "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
 		}
 	}
 	return ""
 }
 
-// uses reports whether an object that names an orphan now still does so when that goes, and not because of planform.
-func (p *orphans) uses(u userField, id, target string) bool {
-	key := serviceID{u.info.kind.Name, id}
-	if p.deletedToo(key) {
+// keepsUsing reports whether an object that names an orphan now still does so when that goes, and not because of planform.
+func (p *orphans) keepsUsing(u referrer, id, target string) bool {
+	key := serviceID{u.kind.kind.Name, id}
+	if p.isDeleted(key) {
 		return false
 	}
 	always := u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever
@@ -328,15 +328,15 @@ func (p *orphans) recordsOf(id serviceID) []Record {
 	return p.byID[id]
 }
 
-// deletedToo reports whether an object of the service is deleted too.
-func (p *orphans) deletedToo(id serviceID) bool {
+// isDeleted reports whether an object of the service is deleted too.
+func (p *orphans) isDeleted(id serviceID) bool {
 	l := p.createdByUs[id]
 	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
 }
 
-// heldBy says which objects that planform did not put there are in an orphan.
-func (p *orphans) heldBy(l *orphan) string {
-	for _, k := range l.info.holders() {
+// foreignMembers says which objects that planform did not put there are in an orphan.
+func (p *orphans) foreignMembers(l *orphan) string {
+	for _, k := range l.info.membershipsInside() {
 		op, ok := k.Op(resource.ListMembers, p.in.API)
 		if !ok {
 			continue
@@ -347,15 +347,15 @@ func (p *orphans) heldBy(l *orphan) string {
 		}
 		m := k.Membership
 		read := Read{Operation: op, Path: path}
-		mine := p.putByUs(l.record.Address.Members(m.Plural(), 1), m)
-		answer, answered := p.askUse(l, read)
+		ours := p.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
+		answer, answered := p.askUsage(l, read)
 		if !answered {
 			continue
 		}
 		var by []string
 		for _, row := range answer.Rows {
-			if id := m.MemberID(row); !mine[id] {
-				by = append(by, p.readableMember(m, l.record.Address.Parent(), row))
+			if id := m.MemberID(row); !ours[id] {
+				by = append(by, p.memberDisplayName(m, l.record.Address.Parent(), row))
 			}
 		}
 		if len(by) > 0 {
@@ -363,47 +363,47 @@ func (p *orphans) heldBy(l *orphan) string {
 			return countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + firstFew(by, ", ")
 		}
 		if !answer.Unsupported {
-			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(mine))})
+			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(ours))})
 		}
 	}
 	return ""
 }
 
-// putByUs are the members that planform added to a container, as far as is known, and those
+// ourMembers are the members that planform added to a container, as far as is known, and those
 // that are deleted.
-func (p *orphans) putByUs(members resource.Address, m *resource.Membership) map[string]bool {
-	mine := map[string]bool{}
+func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) map[string]bool {
+	ours := map[string]bool{}
 	r := p.in.Prior[members]
 	for _, id := range r.Members {
-		mine[id] = true
+		ours[id] = true
 	}
 	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
 		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
-			mine[handle] = true
+			ours[handle] = true
 			if id := p.refs.idAt(resource.Address(handle)); id != "" {
-				mine[id] = true
+				ours[id] = true
 			}
 		}
 	}
 	for key, l := range p.createdByUs {
-		if key.kind == m.Member && p.deletedToo(key) {
-			mine[l.record.ID] = true
+		if key.kind == m.Member && p.isDeleted(key) {
+			ours[l.record.ID] = true
 		}
 	}
-	delete(mine, "")
-	return mine
+	delete(ours, "")
+	return ours
 }
 
-// carriedBy says which containers that stay have an orphan, unless planform put it there.
-func (p *orphans) carriedBy(l *orphan) string {
-	for _, k := range l.info.carriers() {
+// foreignContainers says which containers that stay have an orphan, unless planform put it there.
+func (p *orphans) foreignContainers(l *orphan) string {
+	for _, k := range l.info.membershipsAround() {
 		t := p.objects.kind(k.Membership.Container)
 		op, ok := k.Op(resource.ListMembers, p.in.API)
 		if t.list == nil || !ok {
 			continue
 		}
 		path, _ := t.list.Expand(map[string]string{"workspace_slug": p.in.Workspace})
-		answer, _ := p.askUse(l, Read{Operation: t.list, Path: path, Fields: t.fields})
+		answer, _ := p.askUsage(l, Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
 		rows := byID(answer.Rows)
 		if len(rows) > maxSingleReads && !p.in.RefreshAll {
 			continue
@@ -412,12 +412,12 @@ func (p *orphans) carriedBy(l *orphan) string {
 		for _, row := range rows {
 			path, missing := op.Expand(map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
-			if missing != "" || p.deletedToo(key) || p.wasPutByUs(key, k.Membership, l.record.ID) {
+			if missing != "" || p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			members, _ := p.askUse(l, Read{Operation: op, Path: path})
+			members, _ := p.askUsage(l, Read{Operation: op, Path: path})
 			if slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
-				by = append(by, p.readableIn(t.kind, "", row))
+				by = append(by, p.displayName(t.kind, "", row))
 			}
 		}
 		if len(by) > 0 {
@@ -427,16 +427,16 @@ func (p *orphans) carriedBy(l *orphan) string {
 	return ""
 }
 
-// wasPutByUs reports whether planform put a member into a container.
-func (p *orphans) wasPutByUs(container serviceID, m *resource.Membership, member string) bool {
+// addedByUs reports whether planform put a member into a container.
+func (p *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(p.recordsOf(container), func(r Record) bool {
 		return slices.Contains(p.in.Prior[r.Address.Members(m.Plural(), 1)].Members, member)
 	})
 }
 
-// askUse asks who uses an orphan, unless that takes too many requests: then nobody is known
+// askUsage asks who uses an orphan, unless that takes too many requests: then nobody is known
 // to. ok is false while there is no answer.
-func (p *orphans) askUse(l *orphan, read Read) (a Answer, ok bool) {
+func (p *orphans) askUsage(l *orphan, read Read) (a Answer, ok bool) {
 	if _, have := p.in.Observed[read]; !have && p.uncheckedUse > 0 {
 		return Answer{}, true
 	}
@@ -446,17 +446,17 @@ func (p *orphans) askUse(l *orphan, read Read) (a Answer, ok bool) {
 	return a, ok
 }
 
-// readableMember is the display name of the member in a row of a container's list.
-func (p *orphans) readableMember(m *resource.Membership, parent resource.Address, row resource.Row) string {
+// memberDisplayName is the display name of the member in a row of a container's list.
+func (p *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	k := resource.MustLookup(m.Member)
 	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {
-		return p.readableIn(k, parent, row)
+		return p.displayName(k, parent, row)
 	}
 	return p.refs.nameID(m.Member, m.MemberID(row))
 }
 
-// readableIn is what people call a record: by its readable identifier, else by its name.
-func (p *orphans) readableIn(k *resource.Kind, parent resource.Address, row resource.Row) string {
+// displayName is what people call a record: by its readable identifier, else by its name.
+func (p *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	code := p.in.Prior[parent].Identifier
 	if i, wanted := p.objects.indexOf(parent); wanted && p.objects.states[i].identifier != "" {
 		code = p.objects.states[i].identifier

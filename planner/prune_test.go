@@ -248,8 +248,8 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// TestManyThingsAreDeletedWithoutALookInside: it would take a minute of the quota and more.
-func TestManyThingsAreDeletedWithoutALookInside(t *testing.T) {
+// TestManyOrphansAreDeletedWithoutReadingTheirContents: it would take a minute of the quota and more.
+func TestManyOrphansAreDeletedWithoutReadingTheirContents(t *testing.T) {
 	t.Parallel()
 	const many = 61
 	s := newService(t, full)
@@ -270,8 +270,8 @@ func TestManyThingsAreDeletedWithoutALookInside(t *testing.T) {
 	}
 }
 
-// TestWhoMadeAThingIsKnownUnderItsNewKey covers objects that are found again by their name.
-func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
+// TestCreatedByUsSurvivesANewKey covers objects that are found again by their name.
+func TestCreatedByUsSurvivesANewKey(t *testing.T) {
 	t.Parallel()
 	for name, prune := range map[string]bool{"at once": true, "later": false} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestWhoMadeAThingIsKnownUnderItsNewKey(t *testing.T) {
 	}
 }
 
-func TestOfTwoThatBearOneMarkAlwaysTheSameGoes(t *testing.T) {
+func TestOfTwoObjectsWithOneExternalIDTheSameIsAlwaysDeleted(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB")
@@ -309,7 +309,7 @@ func TestOfTwoThatBearOneMarkAlwaysTheSameGoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneIsForgotten(t *testing.T) {
+func TestVanishedOrphansAreForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB")

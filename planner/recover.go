@@ -21,36 +21,36 @@ type recovery struct {
 }
 
 const (
-	margin = 2 * time.Minute // by which clocks usually differ
-	wrong  = 24 * time.Hour  // by which a clock may be wrong, say by its time zone
+	clockSkew     = 2 * time.Minute // by which clocks usually differ
+	maxClockError = 24 * time.Hour  // by which a clock may be wrong, say by its time zone
 
-	gap    = 10  // so many numbers in a row that nothing bears: there is no higher one
-	steady = 20  // so many records in a row that are older than an intent: so are all before them
-	most   = 200 // records that are looked at; beyond, somebody has to look
-	ahead  = 20  // that are asked for in one round
+	maxGap        = 10  // so many numbers in a row that nothing bears: there is no higher one
+	maxOlder      = 20  // so many records in a row that are older than an intent: so are all before them
+	maxCandidates = 200 // records that are looked at; beyond, somebody has to look
+	readsPerRound = 20  // that are asked for in one round
 )
 
 // lostCreates are the creates without an outcome in one parent that only readable numbers
 // can settle.
 type lostCreates struct {
-	lost       []*lostCreate
-	of         map[*objectState]*lostCreate
-	names      map[string][]*lostCreate
+	all        []*lostCreate
+	byState    map[*objectState]*lostCreate
+	byName     map[string][]*lostCreate
 	strayNames map[string]bool // names that creates of objects sent which the manifest does not have any more
 }
 
-// begin is when what a create made was made at the earliest, by the service's clock; zero = not known.
-func (l *lostCreate) begin() time.Time {
-	if l.open.At.IsZero() {
+// earliest is when what a create made was made at the earliest, by the service's clock; zero = not known.
+func (l *lostCreate) earliest() time.Time {
+	if l.intent.At.IsZero() {
 		return time.Time{}
 	}
-	return l.open.At.Add(-margin)
+	return l.intent.At.Add(-clockSkew)
 }
 
 // lostCreate is a create without an outcome.
 type lostCreate struct {
-	at         int // its state
-	open       *Intent
+	object     int // its state
+	intent     *Intent
 	lowerBound int // its record has a higher number; 0 = not known
 	presence   presence
 	hits       []resource.Row // that could be it, if there is more than one or it is there
@@ -66,19 +66,19 @@ type numbered struct {
 // recoverCreate finds out by readable numbers what became of a create without an outcome: its
 // record has a higher number than was known before, and the name that was sent.
 func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
-	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == none || s.objects.states[f.parent].identifier == "" {
+	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == noObject || s.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
 	at := scope{f.info, f.parent}
-	q := s.lostCreates[at]
-	if q == nil {
-		q = s.recoverAll(at)
+	found := s.lostCreates[at]
+	if found == nil {
+		found = s.recoverAll(at)
 		if s.lostCreates == nil {
 			s.lostCreates = map[scope]*lostCreates{}
 		}
-		s.lostCreates[at] = q
+		s.lostCreates[at] = found
 	}
-	if l := q.of[f]; l != nil {
+	if l := found.byState[f]; l != nil {
 		return l.presence, l.hits
 	}
 	return indeterminate, nil
@@ -87,48 +87,48 @@ func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 // recoverAll settles all creates without an outcome of a kind within a parent. They
 // are settled together, since several may have sent one name.
 func (s *recovery) recoverAll(at scope) *lostCreates {
-	q := &lostCreates{of: map[*objectState]*lostCreate{}, names: map[string][]*lostCreate{}, strayNames: map[string]bool{}}
-	x := &search{recovery: s, parent: at.parent, named: map[int]bool{}}
+	found := &lostCreates{byState: map[*objectState]*lostCreate{}, byName: map[string][]*lostCreate{}, strayNames: map[string]bool{}}
+	x := &search{recovery: s, parent: at.parent, namedInManifest: map[int]bool{}}
 	var path string
-	meant := map[resource.Address]bool{}
+	wanted := map[resource.Address]bool{}
 	for i := range s.objects.states {
 		f, o := &s.objects.states[i], s.in.Desired[i]
 		if f.info != at.kind || f.parent != at.parent {
 			continue
 		}
 		path = o.Address.NumberingScope()
-		meant[o.Address] = true
-		x.named[x.number(o.Identifier)] = true
+		wanted[o.Address] = true
+		x.namedInManifest[x.number(o.Identifier)] = true
 		if !f.maybeCreated() || o.ID != "" || o.Identifier != "" {
 			continue
 		}
-		l := &lostCreate{at: i, open: f.prior.PendingIntent, presence: indeterminate}
-		name := strings.TrimSpace(l.open.Name)
-		q.lost, q.of[f], q.names[name] = append(q.lost, l), l, append(q.names[name], l)
+		l := &lostCreate{object: i, intent: f.prior.PendingIntent, presence: indeterminate}
+		name := strings.TrimSpace(l.intent.Name)
+		found.all, found.byState[f], found.byName[name] = append(found.all, l), l, append(found.byName[name], l)
 	}
 	for address, r := range s.in.Prior {
-		if r.PendingIntent.creates() && !meant[address] && address.NumberingScope() == path {
-			q.strayNames[strings.TrimSpace(r.PendingIntent.Name)] = true
+		if r.PendingIntent.creates() && !wanted[address] && address.NumberingScope() == path {
+			found.strayNames[strings.TrimSpace(r.PendingIntent.Name)] = true
 		}
 	}
-	x.fact = &s.objects.states[q.lost[0].at]
-	rows := x.candidatesSince(path, q.lost)
-	for name, lost := range q.names {
+	x.sample = &s.objects.states[found.all[0].object]
+	rows := x.candidatesSince(path, found.all)
+	for name, lost := range found.byName {
 		switch {
 		case x.waiting:
 			for _, l := range lost {
 				l.presence = pending
 			}
 		case !x.failed:
-			if hits, sure := x.bearing(rows, name, lost); sure {
-				s.assign(lost, hits, q.strayNames[name])
+			if hits, sure := x.candidatesNamed(rows, name, lost); sure {
+				s.assign(lost, hits, found.strayNames[name])
 			}
 		}
 	}
-	if slices.ContainsFunc(q.lost, func(l *lostCreate) bool { return l.presence == absent }) {
+	if slices.ContainsFunc(found.all, func(l *lostCreate) bool { return l.presence == absent }) {
 		s.service.unconfirmed = append(s.service.unconfirmed, x.missing...)
 	}
-	return q
+	return found
 }
 
 // assign tells which of the records that bear a name was made by which of the
@@ -156,7 +156,7 @@ func (s *recovery) assign(lost []*lostCreate, hits []numbered, strayName bool) {
 		lost[0].presence, lost[0].hits = exists, rows // several are an error that names them
 		return
 	}
-	p := &assignment{recovery: s, lost: slices.Clone(lost), hits: hits}
+	p := &assignment{recovery: s, lost: slices.Clone(lost), candidates: hits}
 	if made, decided := p.pair(); decided {
 		for _, l := range lost {
 			l.presence = absent
@@ -169,10 +169,10 @@ func (s *recovery) assign(lost []*lostCreate, hits []numbered, strayName bool) {
 
 // consistent reports whether a record shows nothing else than a create sent.
 func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
-	o := s.in.Desired[l.at]
+	o := s.in.Desired[l.object]
 	sent := o.Sendable(s.in.API)
 	for _, v := range sent {
-		want, complete := v.Desired(s.idsWhenSent(l.at))
+		want, complete := v.Desired(s.idsWhenSent(l.object))
 		have, known := v.Field.ObservedIn(row)
 		if complete && known && have != want {
 			return false
@@ -189,8 +189,8 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 // fingerprint is all that a create sent, as a text.
 func (s *recovery) fingerprint(l *lostCreate) string {
 	var b strings.Builder
-	for _, v := range s.in.Desired[l.at].Sendable(s.in.API) {
-		want, complete := v.Desired(s.idsWhenSent(l.at))
+	for _, v := range s.in.Desired[l.object].Sendable(s.in.API) {
+		want, complete := v.Desired(s.idsWhenSent(l.object))
 		if !complete {
 			want = showValue(v)
 		}
@@ -238,13 +238,13 @@ func (s *recovery) claimed(id string) bool {
 type search struct {
 	recovery *recovery
 
-	parent  int
-	fact    *objectState   // of one of the objects
-	known   map[int]string // IDs of what the state has, by number: that need not be read
-	named   map[int]bool   // numbers that the manifest gives
-	waiting bool           // some read has no answer yet
-	failed  bool           // it is too much to look at, or nothing can be looked at
-	missing []Read         // of numbers that nothing bears
+	parent          int
+	sample          *objectState   // of one of the objects
+	known           map[int]string // IDs of what the state has, by number: that need not be read
+	namedInManifest map[int]bool   // numbers that the manifest gives
+	waiting         bool           // some read has no answer yet
+	failed          bool           // it is too much to look at, or nothing can be looked at
+	missing         []Read         // of numbers that nothing bears
 }
 
 // candidatesSince returns the records, in the order of their numbers, that may have been
@@ -255,41 +255,41 @@ func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
 		return nil
 	}
 	first := lost[0]
-	above, begin := 0, first.begin()
+	lowest, earliest := 0, first.earliest()
 	for i, l := range lost {
-		l.lowerBound = x.lowerBound(l.open)
-		if i == 0 || l.lowerBound < above {
-			above = l.lowerBound
+		l.lowerBound = x.lowerBound(l.intent)
+		if i == 0 || l.lowerBound < lowest {
+			lowest = l.lowerBound
 		}
-		if l.begin().Before(begin) {
-			begin = l.begin()
+		if l.earliest().Before(earliest) {
+			earliest = l.earliest()
 		}
 	}
-	if x.failed = x.failed || above == 0 && begin.IsZero(); x.waiting || x.failed {
+	if x.failed = x.failed || lowest == 0 && earliest.IsZero(); x.waiting || x.failed {
 		return nil
 	}
-	top := x.highest(above)
+	highest := x.highest(lowest)
 	if x.waiting || x.failed {
 		return nil
 	}
 	var rows []numbered
-	looked, asked, old := 0, 0, 0
-	for n := top; n > above && asked < ahead && (above > 0 || old < steady); n-- {
+	looked, unanswered, older := 0, 0, 0
+	for n := highest; n > lowest && unanswered < readsPerRound && (lowest > 0 || older < maxOlder); n-- {
 		if x.known[n] != "" {
 			continue
 		}
-		if looked++; looked > most {
+		if looked++; looked > maxCandidates {
 			x.failed = true
 			return nil
 		}
 		h, answered := x.read(n)
 		switch {
 		case !answered:
-			asked++
+			unanswered++
 		case h.row == nil: // it was deleted
 		default:
-			if old++; !h.created.Before(begin) || h.created.IsZero() {
-				old = 0
+			if older++; !h.created.Before(earliest) || h.created.IsZero() {
+				older = 0
 			}
 			rows = append(rows, h)
 		}
@@ -337,30 +337,30 @@ func (x *search) number(identifier string) int {
 
 // lowerBound is the number that was known when a create was sent, if the record that has it
 // was created before: else the number belonged to a former parent with this key.
-func (x *search) lowerBound(open *Intent) int {
-	if open.After == 0 || x.known[open.After] != "" {
-		return open.After
+func (x *search) lowerBound(intent *Intent) int {
+	if intent.After == 0 || x.known[intent.After] != "" {
+		return intent.After
 	}
-	h, _ := x.read(open.After)
-	if h.row == nil || h.created.IsZero() || h.created.After(open.At.Add(margin)) {
+	h, _ := x.read(intent.After)
+	if h.row == nil || h.created.IsZero() || h.created.After(intent.At.Add(clockSkew)) {
 		return 0
 	}
-	return open.After
+	return intent.After
 }
 
 // highest is the highest number that something bears, as far as can be told without
 // reading all: the numbers of deleted objects are gaps.
-func (x *search) highest(above int) int {
+func (x *search) highest(bound int) int {
 	reach := 16 // look as far as 2^reach at once, for the first objects may be gone
-	if above > 0 {
+	if bound > 0 {
 		reach = 10
 	}
-	low, high := above, 0
+	low, high := bound, 0
 	for from := 0; high == 0 && !x.failed; from, reach = reach+1, reach+1 {
 		if x.failed = reach > 30; !x.failed {
 			var probes []int
 			for i := from; i <= reach; i++ {
-				probes = append(probes, above+1<<i)
+				probes = append(probes, bound+1<<i)
 			}
 			low, high = x.bisect(low, 0, probes)
 		}
@@ -376,7 +376,7 @@ func (x *search) highest(above int) int {
 	if x.waiting {
 		return low
 	}
-	for n := low + 1; n <= low+gap && !x.failed; n++ { // in one round
+	for n := low + 1; n <= low+maxGap && !x.failed; n++ { // in one round
 		if x.exists(n) {
 			low = n
 		}
@@ -414,7 +414,7 @@ func (x *search) exists(n int) bool {
 
 // read looks at what bears a number; a row of nil is nothing.
 func (x *search) read(n int) (h numbered, answered bool) {
-	read := x.recovery.snapshot.one(x.fact, x.fact.info.find, x.recovery.objects.states[x.parent].identifier+"-"+strconv.Itoa(n))
+	read := x.recovery.snapshot.readOne(x.sample, x.sample.info.find, x.recovery.objects.states[x.parent].identifier+"-"+strconv.Itoa(n))
 	a, answered := x.recovery.service.ask(read)
 	switch {
 	case !answered:
@@ -430,7 +430,7 @@ func (x *search) read(n int) (h numbered, answered bool) {
 		return numbered{}, true
 	}
 	row := a.Rows[0]
-	if within, shown := row[x.fact.info.kind.Parent].(string); shown && resource.LowerID(within) != x.recovery.objects.states[x.parent].id {
+	if within, shown := row[x.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != x.recovery.objects.states[x.parent].id {
 		x.failed = true // the numbers are not of this parent
 	}
 	at, _ := row["created_at"].(string)
@@ -439,11 +439,11 @@ func (x *search) read(n int) (h numbered, answered bool) {
 	return h, true
 }
 
-// bearing returns the records of a name that one of the creates may have made.
+// candidatesNamed returns the records of a name that one of the creates may have made.
 // It is not sure of one that only the clocks say is older than all of them.
-func (x *search) bearing(rows []numbered, name string, lost []*lostCreate) (hits []numbered, sure bool) {
+func (x *search) candidatesNamed(rows []numbered, name string, lost []*lostCreate) (hits []numbered, sure bool) {
 	for _, h := range rows {
-		if !slices.Contains(displayTexts(x.fact.info.kind, h.row), name) || x.recovery.claimed(h.row.ID()) || x.named[h.number] {
+		if !slices.Contains(displayTexts(x.sample.info.kind, h.row), name) || x.recovery.claimed(h.row.ID()) || x.namedInManifest[h.number] {
 			continue
 		}
 		possible, doubtful := false, false
@@ -451,11 +451,11 @@ func (x *search) bearing(rows []numbered, name string, lost []*lostCreate) (hits
 			switch {
 			case l.lowerBound > 0:
 				possible = possible || h.number > l.lowerBound
-			case h.created.IsZero() || l.begin().IsZero():
+			case h.created.IsZero() || l.earliest().IsZero():
 				doubtful = true
 			default:
-				possible = possible || !h.created.Before(l.begin())
-				doubtful = doubtful || !h.created.Before(l.begin().Add(-wrong))
+				possible = possible || !h.created.Before(l.earliest())
+				doubtful = doubtful || !h.created.Before(l.earliest().Add(-maxClockError))
 			}
 		}
 		switch {
@@ -473,32 +473,32 @@ func (x *search) bearing(rows []numbered, name string, lost []*lostCreate) (hits
 type assignment struct {
 	recovery *recovery
 
-	lost []*lostCreate // in the order of the manifest
-	hits []numbered
+	lost       []*lostCreate // in the order of the manifest
+	candidates []numbered
 }
 
 // pair takes one sure pair after the other. It is not decided where something
 // fits nothing, or what is left fits in more than one way.
 func (p *assignment) pair() (made map[*lostCreate]resource.Row, decided bool) {
 	made = map[*lostCreate]resource.Row{}
-	for len(p.hits) > 0 {
+	for len(p.candidates) > 0 {
 		l, i := p.next()
 		if l == nil {
 			return nil, false
 		}
-		made[l] = p.hits[i].row
+		made[l] = p.candidates[i].row
 		p.lost = slices.DeleteFunc(p.lost, func(other *lostCreate) bool { return other == l })
-		p.hits = slices.Delete(p.hits, i, i+1)
+		p.candidates = slices.Delete(p.candidates, i, i+1)
 	}
 	return made, true
 }
 
 // next is a pair that cannot be otherwise; nil = there is none.
 func (p *assignment) next() (l *lostCreate, hit int) {
-	if len(p.hits) > len(p.lost) {
+	if len(p.candidates) > len(p.lost) {
 		return nil, 0
 	}
-	for i, h := range p.hits { // somebody made it; what a higher number fits is more
+	for i, h := range p.candidates { // somebody made it; what a higher number fits is more
 		fit := slices.DeleteFunc(slices.Clone(p.lost), func(l *lostCreate) bool { return !p.matches(l, h) })
 		if len(fit) == 0 {
 			return nil, 0
@@ -507,12 +507,12 @@ func (p *assignment) next() (l *lostCreate, hit int) {
 			return fit[0], i
 		}
 	}
-	if len(p.hits) < len(p.lost) {
+	if len(p.candidates) < len(p.lost) {
 		return nil, 0
 	}
 	for _, l := range p.lost { // each of them made something
-		i := slices.IndexFunc(p.hits, func(h numbered) bool { return p.matches(l, h) })
-		if i >= 0 && !slices.ContainsFunc(p.hits[i+1:], func(h numbered) bool { return p.matches(l, h) }) {
+		i := slices.IndexFunc(p.candidates, func(h numbered) bool { return p.matches(l, h) })
+		if i >= 0 && !slices.ContainsFunc(p.candidates[i+1:], func(h numbered) bool { return p.matches(l, h) }) {
 			return l, i
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // sent is when the creates of these tests were sent.
 var sent = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// lostCreate is what the state has of the create of something named Pay, without an outcome.
+// lostCreate is what the state has of the create of an item named Pay, without an outcome.
 func lostCreate(address resource.Address, after int) planner.Record {
 	return planner.Record{Address: address, PendingIntent: &planner.Intent{Name: "Pay", After: after, At: sent}}
 }
@@ -27,7 +27,7 @@ func (s *service) numbered(n int, name string, after time.Duration, fields ...st
 	return s.have("work_item", web, uuid(9, n), append(fields, "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)...)
 }
 
-func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
+func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	t.Parallel()
 	const pay, again = resource.Address("work_item/web/pay"), resource.Address("work_item/web/again")
 	ask := func(addresses ...resource.Address) (steps []string) {
@@ -99,7 +99,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "identifier=WEB-8") },
 			steps: []string{"create work_item/web/pay"},
 		},
-		"a gap of deleted things does not hide it": {
+		"a gap of deleted objects does not hide it": {
 			api: documented,
 			have: func(s *service) {
 				for n := 1; n <= 7; n++ {
@@ -177,7 +177,7 @@ func TestACreateWithoutAnOutcomeIsSettledByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: adopted(pay),
 		},
-		"nor if by now another thing bears it": {
+		"nor if by now another object has it": {
 			api:   documented,
 			have:  func(s *service) { s.numbered(1, "Pay", time.Second).items(2, 60, "Other", time.Hour) },
 			prior: []planner.Record{there, lostCreate(pay, 57)},
@@ -337,7 +337,7 @@ func (s *service) items(first, last int, name string, after time.Duration) *serv
 	return s
 }
 
-func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testing.T) {
+func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 	t.Parallel()
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web, "identifier=WEB") }
 	for name, tt := range map[string]struct {
@@ -388,7 +388,7 @@ func TestALostCreateThatNothingShowsIsPendingOrAskedForAgainByItsNumber(t *testi
 	}
 }
 
-func TestACreateKnowsTheHighestNumberThatIsThere(t *testing.T) {
+func TestACreateRecordsTheHighestNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t, documented)
 	s.have("project", "", web, "identifier=WEB").have("project", "", shop, "identifier=SHOP")

@@ -18,7 +18,7 @@ func corrections(plan *planner.Plan) map[resource.Address]string {
 	return all
 }
 
-func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
+func TestARenamedObjectKeepsItsRecords(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Old")
@@ -37,7 +37,7 @@ func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
 	}
 	s.in.Prune = true
 	s.makeAll(objects("web", "s1", "a"))
-	before := len(s.things)
+	before := len(s.objects)
 	renamed := objects("site", "sprint", "b", "web", "s1", "a")
 	plan := s.mustPlan(renamed)
 	want := map[resource.Address]string{
@@ -51,7 +51,7 @@ func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
 		t.Error(lines(plan), plan.StateChanges)
 	}
 	s.apply(plan)
-	if plan := s.mustPlan(renamed); !plan.Empty() || len(plan.Steps) > 0 || len(s.things) != before {
+	if plan := s.mustPlan(renamed); !plan.Empty() || len(plan.Steps) > 0 || len(s.objects) != before {
 		t.Error(lines(plan), plan.StateChanges)
 	}
 	if !s.in.Prior["work_item/site/b"].CreatedByUs || s.in.Prior["work_item/site/b"].Address != "work_item/site/b" {
@@ -66,7 +66,7 @@ func TestWhatHasAnotherKeyIsNoOtherThing(t *testing.T) {
 	}
 }
 
-func TestRenamesThatAreNone(t *testing.T) {
+func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
 	have := func(s *service) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
@@ -86,8 +86,8 @@ func TestRenamesThatAreNone(t *testing.T) {
 	})
 }
 
-// TestWhatMovedAndIsGoneIsForgotten covers corrections that meet.
-func TestWhatMovedAndIsGoneIsForgotten(t *testing.T) {
+// TestTheMovedRecordOfAVanishedObjectIsForgotten covers corrections that meet.
+func TestTheMovedRecordOfAVanishedObjectIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website")

@@ -14,8 +14,8 @@ import (
 type references struct {
 	round
 
-	found            map[nameKey]string // "" = reported, or found during the run only
-	names            map[Name]string    // the same, for the plan
+	ids              map[nameKey]string // "" = reported, or found during the run only
+	idsForPlan       map[Name]string    // the same, for the plan
 	unsupportedNames map[nameKey]bool   // of kinds that this edition does not have
 	notFoundNames    map[nameKey]string // identifiers that no object of the service bears, and why
 	optional         bool               // the names that are looked up are those of fields that can be left out
@@ -28,9 +28,9 @@ type references struct {
 func resolve(matched *matches) *references {
 	s := &references{
 		round: matched.round,
-		found: map[nameKey]string{}, names: map[Name]string{}, unsupportedNames: map[nameKey]bool{}, notFoundNames: map[nameKey]string{},
+		ids:   map[nameKey]string{}, idsForPlan: map[Name]string{}, unsupportedNames: map[nameKey]bool{}, notFoundNames: map[nameKey]string{},
 	}
-	s.lookUpNames()
+	s.resolveNames()
 	s.findParentCycles()
 	return s
 }
@@ -42,8 +42,8 @@ type nameKey struct {
 	text   string
 }
 
-// choices says what a name that stands for nothing may have been meant to be, and what else can be done.
-func choices(text string, t *kindInfo, l *listing, lists string) string {
+// suggestions says what a name that stands for nothing may have been meant to be, and what else can be done.
+func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 	var first, all []string // people have several names: one each is listed
 	for _, row := range l.rows {
 		if names := displayTexts(t.kind, row); len(names) > 0 {
@@ -54,21 +54,21 @@ func choices(text string, t *kindInfo, l *listing, lists string) string {
 		return diag.Choose(text, all)
 	}
 	if there := diag.Choose(text, first); there != "" {
-		return there + "; " + wayOut(t, lists)
+		return there + "; " + howToAdd(t, lists)
 	}
-	return wayOut(t, lists)
+	return howToAdd(t, lists)
 }
 
-// wayOut says what to do about a name that nothing resembles.
-func wayOut(t *kindInfo, lists string) string {
+// howToAdd says what to do about a name that nothing resembles.
+func howToAdd(t *kindInfo, lists string) string {
 	if t.kind.Section == "" || t.create == nil {
-		return madeFirst
+		return createFirst
 	}
 	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
 }
 
-// lookUpNames finds the IDs of the objects of the service that fields name.
-func (s *references) lookUpNames() {
+// resolveNames finds the IDs of the objects of the service that fields name.
+func (s *references) resolveNames() {
 	// Where something comes from may be nobody any more: such a name is left out. One that
 	// is needed elsewhere too is looked up for that first.
 	for _, s.optional = range []bool{false, true} {
@@ -78,59 +78,59 @@ func (s *references) lookUpNames() {
 			}
 			for j := range n.value.Refs {
 				if r := &n.value.Refs[j]; r.Target == nil && s.objects.literal(n.field, r) == "" {
-					s.lookUp(n.by, n.field.to, r)
+					s.resolveName(n.by, n.field.to, r)
 				}
 			}
 		}
 	}
 }
 
-func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
+func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	name := nameKey{t, s.objects.within(i, t), r.Text}
-	if _, done := s.found[name]; done {
+	if _, done := s.ids[name]; done {
 		return
 	}
 	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
 	if t.self != nil && r.Text == resource.Me {
-		s.lookUpSelf(name, r)
+		s.resolveSelf(name, r)
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		s.findByIdentifier(name, r) // wherever it is
+		s.resolveIdentifier(name, r) // wherever it is
 		return
 	}
-	if name.within != none {
+	if name.within != noObject {
 		parent := string(s.in.Desired[name.within].Address)
 		switch p := s.objects.states[name.within].presence; {
-		case !p.decided(), p == absent && s.snapshot.offered(t) == pending:
+		case !p.decided(), p == absent && s.snapshot.kindPresence(t) == pending:
 			return
-		case p == absent && s.snapshot.offered(t) == unsupported:
+		case p == absent && s.snapshot.kindPresence(t) == unsupported:
 			s.noteUnsupported(name)
 			return
 		case p == absent && t.hasDefault(r.Text):
-			s.found[name] = "" // its ID is looked up during the run
+			s.ids[name] = "" // its ID is looked up during the run
 			return
 		case p == absent:
 			hint := ""
 			if t.kind.Section != "" {
 				hint = "add it to the " + plural(t.kind) + " of " + parent
 			}
-			s.unresolved(name, r, what+" is not there: "+parent+" does not exist yet", hint)
+			s.reportUnresolved(name, r, what+" is not there: "+parent+" does not exist yet", hint)
 			return
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
-		s.unresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		s.reportUnresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
 	switch l, st := s.snapshot.list(t, name.within); st {
 	case exists:
-		s.matchName(name, r, l)
+		s.matchByName(name, r, l)
 	case unsupported:
 		s.noteUnsupported(name)
 	case invalid:
 		if t.list == nil {
-			s.unresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
+			s.reportUnresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
 		}
 	case notFound:
 		s.noteNotFound(name, l.why)
@@ -138,47 +138,47 @@ func (s *references) lookUp(i int, t *kindInfo, r *resource.Reference) {
 	}
 }
 
-// lookUpSelf asks who the credential belongs to.
-func (s *references) lookUpSelf(name nameKey, r *resource.Reference) {
-	a, answered := s.service.fetch(name.kind.self, nil)
+// resolveSelf asks who the credential belongs to.
+func (s *references) resolveSelf(name nameKey, r *resource.Reference) {
+	a, answered := s.service.askAt(name.kind.self, nil)
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		s.unresolved(name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+		s.reportUnresolved(name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
 	default:
-		s.resolved(name, a.Rows[0].ID())
+		s.recordID(name, a.Rows[0].ID())
 	}
 }
 
 // noteUnsupported notes a name of a kind that this edition of the service does not have.
 func (s *references) noteUnsupported(name nameKey) {
-	s.found[name] = ""
+	s.ids[name] = ""
 	s.unsupportedNames[name] = true
 }
 
 // noteNotFound notes an identifier that nothing bears which the service shows.
 func (s *references) noteNotFound(name nameKey, why string) {
-	s.found[name] = ""
+	s.ids[name] = ""
 	s.notFoundNames[name] = why
 }
 
-// findByIdentifier looks up a readable identifier such as WEB-12.
-func (s *references) findByIdentifier(name nameKey, r *resource.Reference) {
+// resolveIdentifier looks up a readable identifier such as WEB-12.
+func (s *references) resolveIdentifier(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
-	a, answered := s.service.try(Read{Operation: name.kind.find, Path: path})
+	a, answered := s.service.askOptional(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
 	case a.Unsupported:
-		s.unresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+		s.reportUnresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": "+notShown)
+		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": "+whyNotShown)
 	default:
-		s.resolved(name, a.Rows[0].ID())
+		s.recordID(name, a.Rows[0].ID())
 	}
 }
 
-// matchName finds the one record that bears the name: in the letters as written, else in any case.
-func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) {
+// matchByName finds the one record that bears the name: in the letters as written, else in any case.
+func (s *references) matchByName(name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	hits := l.byName(k, false)[text]
@@ -186,7 +186,7 @@ func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) 
 		hits = l.byName(k, true)[strings.ToLower(text)]
 	}
 	where, lists := "", "the manifest"
-	if name.within != none {
+	if name.within != noObject {
 		lists = string(s.in.Desired[name.within].Address)
 		where = " in " + lists
 	}
@@ -194,28 +194,28 @@ func (s *references) matchName(name nameKey, r *resource.Reference, l *listing) 
 	case 0:
 		hint := ""
 		if len(s.diags.List) < diag.MaxShown { // each looks at all that there is
-			hint = choices(r.Text, name.kind, l, lists)
+			hint = suggestions(r.Text, name.kind, l, lists)
 		}
-		s.unresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
+		s.reportUnresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
 	case 1:
-		s.resolved(name, hits[0].ID())
+		s.recordID(name, hits[0].ID())
 	default:
-		s.unresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
+		s.reportUnresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
 	}
 }
 
-func (s *references) resolved(name nameKey, id string) {
-	s.found[name] = id
+func (s *references) recordID(name nameKey, id string) {
+	s.ids[name] = id
 	n := Name{Kind: name.kind.kind.Name, Text: name.text}
-	if name.within != none {
+	if name.within != noObject {
 		n.Within = s.in.Desired[name.within].Address
 	}
-	s.names[n] = id
+	s.idsForPlan[n] = id
 }
 
-// unresolved reports a name once, at the first place that uses it.
-func (s *references) unresolved(name nameKey, r *resource.Reference, summary, hint string) {
-	s.found[name] = ""
+// reportUnresolved reports a name once, at the first place that uses it.
+func (s *references) reportUnresolved(name nameKey, r *resource.Reference, summary, hint string) {
+	s.ids[name] = ""
 	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
 	if s.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
@@ -229,24 +229,24 @@ func (s *references) target(i int, t *refField, r *resource.Reference) (at int, 
 	if r.Target != nil {
 		at, ok = s.objects.index[r.Target]
 		if !ok {
-			return none, "", false
+			return noObject, "", false
 		}
 		return at, s.objects.states[at].id, true
 	}
 	if id = s.objects.literal(t, r); id == "" {
-		id = s.found[nameKey{t.to, s.objects.within(i, t.to), r.Text}]
+		id = s.ids[nameKey{t.to, s.objects.within(i, t.to), r.Text}]
 	}
 	if at, ok = s.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
 		return at, id, true // it is in the manifest under another name
 	}
-	return none, id, id != ""
+	return noObject, id, id != ""
 }
 
-// resolve is the service's ID of a reference, as far as it is known before the run.
-func (s *references) resolve(i int) resource.IDResolver {
+// idResolver is the service's ID of a reference, as far as it is known before the run.
+func (s *references) idResolver(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		at, id, ok := s.target(i, s.objects.states[i].info.ref(field), r)
-		return id, ok && (at == none || s.objects.states[at].presence == exists || s.objects.states[at].presence == hidden && id != "")
+		return id, ok && (at == noObject || s.objects.states[at].presence == exists || s.objects.states[at].presence == hidden && id != "")
 	}
 }
 
@@ -305,10 +305,10 @@ func (s *references) readName(t *kindInfo, parent int, id string) {
 	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
 		return
 	}
-	if t.parent != nil && (parent == none || s.objects.states[parent].presence != exists) {
+	if t.parent != nil && (parent == noObject || s.objects.states[parent].presence != exists) {
 		return
 	}
-	s.service.try(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.fields})
+	s.service.askOptional(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
 // findParentCycles reports objects that would come to be above themselves, which the
@@ -321,7 +321,7 @@ func (s *references) findParentCycles() {
 		if n.value.Field.Name != s.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
 			continue
 		}
-		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != none {
+		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != noObject {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
@@ -394,9 +394,9 @@ func (s *references) idByCode(a resource.Address) string {
 	if code == "" {
 		return ""
 	}
-	l, _ := s.snapshot.list(s.objects.kinds[k], none)
+	l, _ := s.snapshot.list(s.objects.kinds[k], noObject)
 	for _, row := range l.rows {
-		if shown := s.objects.readable(k, none, row); strings.EqualFold(shown, code) {
+		if shown := s.objects.readableID(k, noObject, row); strings.EqualFold(shown, code) {
 			return row.ID()
 		}
 	}
@@ -417,7 +417,7 @@ func (s *references) idByName(a resource.Address, params map[string]string) stri
 	if missing != "" {
 		return ""
 	}
-	answer, _ := s.service.ask(Read{Operation: t.list, Path: path, Fields: t.fields})
+	answer, _ := s.service.ask(Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
 	id := ""
 	for _, row := range answer.Rows {
 		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {

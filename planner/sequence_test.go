@@ -28,7 +28,7 @@ func turns(plan *planner.Plan) []string {
 	return list
 }
 
-func TestThingsAreCreatedAsTheManifestHasThem(t *testing.T) {
+func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	for name, tt := range map[string]struct {
@@ -59,7 +59,7 @@ func TestThingsAreCreatedAsTheManifestHasThem(t *testing.T) {
 				"0 create link/web/a/l, needs work_item/web/a",
 			},
 		},
-		"projects run beside each other, and so does what hangs on different things": {
+		"projects run beside each other, and so do the children of different objects": {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("project/ops", "identifier=OPS", "name=Ops")
 				for _, p := range []string{"web", "ops"} {

@@ -23,8 +23,8 @@ const workspace = "acme"
 type service struct {
 	t       testing.TB
 	in      planner.Input // all but Desired and Observed
-	things  []*thing
-	byID    map[string]*thing
+	objects []*remoteObject
+	byID    map[string]*remoteObject
 	members map[string][]string // by membership and container
 	lacks   map[string]bool     // kinds that this edition does not have
 	me      string              // who the credential belongs to
@@ -32,8 +32,8 @@ type service struct {
 	reads   []planner.Read // of the last plan
 }
 
-// object is something on the service.
-type thing struct {
+// remoteObject is an object of the service.
+type remoteObject struct {
 	kind   *resource.Kind
 	parent string // the ID of what it lives in
 	row    resource.Row
@@ -42,7 +42,7 @@ type thing struct {
 func newService(tb testing.TB, api resource.API) *service {
 	tb.Helper()
 	return &service{
-		t: tb, byID: map[string]*thing{}, members: map[string][]string{}, lacks: map[string]bool{},
+		t: tb, byID: map[string]*remoteObject{}, members: map[string][]string{}, lacks: map[string]bool{},
 		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
 	}
 }
@@ -61,16 +61,16 @@ func (s *service) have(kind, parent, id string, fields ...string) *service {
 	if k.Parent != "" {
 		row[k.Parent] = parent
 	}
-	s.keep(&thing{k, parent, row})
+	s.keep(&remoteObject{k, parent, row})
 	return s
 }
 
-func (s *service) keep(t *thing) {
-	s.things = append(s.things, t)
+func (s *service) keep(t *remoteObject) {
+	s.objects = append(s.objects, t)
 	s.byID[t.row.ID()] = t
 }
 
-func (s *service) find(id string) *thing { return s.byID[id] }
+func (s *service) find(id string) *remoteObject { return s.byID[id] }
 
 // plan answers reads until none is wanted and makes the plan.
 func (s *service) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
@@ -146,7 +146,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 				return planner.Answer{NotFound: true}
 			}
 		}
-		for _, t := range s.things {
+		for _, t := range s.objects {
 			away := (shelf || k.Name == "work_item") && t.row["archived_at"] != nil
 			if t.kind == k && t.parent == parent && away == (r.Operation.Verb == resource.ListArchived) {
 				rows = append(rows, t.row)
@@ -160,7 +160,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
-		for _, t := range s.things { // a parent has one of these
+		for _, t := range s.objects { // a parent has one of these
 			if t.kind == k && params[k.Param] == "" && t.parent == params[resource.MustLookup(k.Parent).Param] {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
@@ -171,7 +171,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: []resource.Row{s.find(s.me).row}}
 	case resource.Find:
-		for _, t := range s.things {
+		for _, t := range s.objects {
 			if t.kind == k && s.identifier(t) == params["identifier"] && t.row["archived_at"] == nil {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
@@ -196,7 +196,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 // byMark is what a look-up by external ID finds, archived objects and drafts among them.
 func (s *service) byMark(mark string) planner.Answer {
 	var rows []resource.Row
-	for _, t := range s.things {
+	for _, t := range s.objects {
 		if t.row.HasExternalID(mark) {
 			rows = append(rows, t.row)
 		}
@@ -207,7 +207,7 @@ func (s *service) byMark(mark string) planner.Answer {
 	return planner.Answer{Rows: rows}
 }
 
-func (s *service) identifier(t *thing) string {
+func (s *service) identifier(t *remoteObject) string {
 	project := s.find(t.parent)
 	if project == nil || t.row["sequence_id"] == nil {
 		return ""
@@ -335,11 +335,11 @@ func (s *service) remove(step *planner.Step) {
 
 func (s *service) drop(id string) {
 	delete(s.byID, id)
-	s.things = slices.DeleteFunc(s.things, func(t *thing) bool { return t.row.ID() == id })
+	s.objects = slices.DeleteFunc(s.objects, func(t *remoteObject) bool { return t.row.ID() == id })
 	for key, list := range s.members {
 		s.members[key] = slices.DeleteFunc(list, func(in string) bool { return in == id })
 	}
-	for _, t := range slices.Clone(s.things) {
+	for _, t := range slices.Clone(s.objects) {
 		if above, _ := t.row["parent"].(string); t.parent == id || above == id {
 			s.drop(t.row.ID())
 		}
@@ -364,7 +364,7 @@ func (s *service) create(o *resource.Object, ids map[resource.Address]string) st
 	if o.Kind.HasExternalID && s.in.API == resource.Full {
 		row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
 	}
-	s.keep(&thing{o.Kind, parent, row})
+	s.keep(&remoteObject{o.Kind, parent, row})
 	return id
 }
 

@@ -29,7 +29,7 @@ func pruningBesides(files ...string) func(*planner.Input) {
 	return func(in *planner.Input) { pruning(in); besides(files...)(in) }
 }
 
-func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
+func TestOrphansOfOtherManifestsStay(t *testing.T) {
 	t.Parallel()
 	a, b, c, s1 := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(2, 1)
 	items := func(s *service) {
@@ -104,8 +104,8 @@ func TestWhatStoodInAnotherManifestIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestWhereThingsStandIsNotedWithoutAWord covers what apply notes in the state though nothing changes.
-func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
+// TestSourcesAreRecordedWithoutANotice covers what apply notes in the state though nothing changes.
+func TestSourcesAreRecordedWithoutANotice(t *testing.T) {
 	t.Parallel()
 	a, s1 := uuid(9, 1), uuid(2, 1)
 	item := resource.Address("work_item/web/a")
@@ -160,7 +160,7 @@ func TestWhereThingsStandIsNotedWithoutAWord(t *testing.T) {
 	}
 }
 
-func TestMembersStandWhereTheyAreNamed(t *testing.T) {
+func TestMembersHaveTheSourcesThatNameThem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website")

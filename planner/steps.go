@@ -28,7 +28,7 @@ func (b *steps) add(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
 	if o.Kind.ClosedAfter != "" {
-		step.Zone = b.objects.zone(f.parent)
+		step.Zone = b.objects.desiredZone(f.parent)
 	}
 	b.byRank[f.info.rank] = append(b.byRank[f.info.rank], step)
 	return step
@@ -44,15 +44,15 @@ func (b *steps) addMembers(step *Step) *Step {
 	return step
 }
 
-// missing are those of some objects that must be created first.
-func (b *steps) missing(objects ...int) []int {
-	return slices.DeleteFunc(objects, func(at int) bool { return at == none || b.objects.states[at].presence != absent })
+// toCreate are those of some objects that must be created first.
+func (b *steps) toCreate(objects ...int) []int {
+	return slices.DeleteFunc(objects, func(at int) bool { return at == noObject || b.objects.states[at].presence != absent })
 }
 
-// targets are the objects that values name.
-func (b *steps) targets(i int, values []*resource.Value) (objects []int) {
+// referenced are the objects that values name.
+func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
 	for _, n := range b.objects.refUses(i) {
-		if n.field.via != nil || !slices.Contains(values, n.value) {
+		if n.field.membership != nil || !slices.Contains(values, n.value) {
 			continue
 		}
 		for k := range n.value.Refs {
@@ -67,7 +67,7 @@ func (b *steps) targets(i int, values []*resource.Value) (objects []int) {
 // parentDefault is whom a new object gets from its parent where the field names
 // nobody, and the step that says so on the service, if there is one.
 func (b *steps) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
-	if field.ParentDefault == "" || f.parent == none {
+	if field.ParentDefault == "" || f.parent == noObject {
 		return "", nil
 	}
 	p := &b.objects.states[f.parent]

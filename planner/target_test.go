@@ -17,7 +17,7 @@ func targets(patterns ...string) planner.Targets {
 	return list
 }
 
-func TestSelect(t *testing.T) {
+func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	w := want(t).put("project/web", "id="+web).put("project/ops", "id="+shop).put("cycle/web/s1", "name=S1").put("cycle/ops/s1", "name=S1")
 	w.put("work_item/web/shop", "name=Shop").put("work_item/web/paint", "name=Paint", "parent=@work_item/web/shop", "cycle=@cycle/web/s1")
@@ -32,7 +32,7 @@ func TestSelect(t *testing.T) {
 		"no target is everything": {want: []resource.Address{
 			"project/web", "project/ops", "cycle/web/s1", "cycle/ops/s1", "work_item/web/shop", "work_item/web/paint", "link/web/paint/https://example.com/a/b", "initiative/q1",
 		}},
-		"what a thing lives in and names comes with it, and what that does": {
+		"an object brings its parent and what it names, and theirs": {
 			patterns: []string{"work_item/web/paint"}, want: []resource.Address{"project/web", "cycle/web/s1", "work_item/web/shop", "work_item/web/paint"},
 		},
 		"what lives in it does not": {patterns: []string{"project/web"}, want: []resource.Address{"project/web"}},
@@ -143,7 +143,7 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 	})
 }
 
-func TestATargetTakesAnyText(t *testing.T) {
+func TestAnyTextCanBeATarget(t *testing.T) {
 	t.Parallel()
 	for pattern, address := range map[string]resource.Address{
 		"page/größe":      "page/größe",

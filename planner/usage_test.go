@@ -9,9 +9,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestWhatOthersUseStays covers objects that planform made, that the manifest does
+// TestOrphansThatOthersUseStay covers objects that planform made, that the manifest does
 // not have any more, and that something of others is in or names.
-func TestWhatOthersUseStays(t *testing.T) {
+func TestOrphansThatOthersUseStay(t *testing.T) {
 	t.Parallel()
 	const refused = "it would be deleted, but "
 	cyc, mod, label, state, kind := uuid(0xc, 1), uuid(0xd, 1), uuid(0xe, 1), uuid(0xf, 1), uuid(7, 1)
@@ -130,9 +130,9 @@ func TestWhatOthersUseStays(t *testing.T) {
 	})
 }
 
-// TestThoseWhoUseAThingAreNamedByTheirNumbers also keeps a state in use from
+// TestUsersOfAnOrphanAreShownByIdentifier also keeps a state in use from
 // being asked for again and again.
-func TestThoseWhoUseAThingAreNamedByTheirNumbers(t *testing.T) {
+func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website").have("state", web, uuid(0xf, 1), "name=S")
@@ -155,7 +155,7 @@ func TestThoseWhoUseAThingAreNamedByTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestOfManyContainersTheUseIsNotLookedAt(t *testing.T) {
+func TestUseInManyContainersIsNotChecked(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB")

@@ -30,39 +30,39 @@ func (b *warnings) warn() {
 
 // notices warns, once per kind, of what the plan cannot know.
 func (b *warnings) notices() {
-	blind, alike, unnumbered := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
-	unread := map[*resource.Kind]int{}
+	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
+	notReadAgain := map[*resource.Kind]int{}
 	for i := range b.objects.states {
 		f := &b.objects.states[i]
 		if f.presence == exists && f.row == nil && b.objects.expensive[f.info.kind] > 0 && b.objects.skipsRefresh(f) {
-			unread[f.info.kind]++
+			notReadAgain[f.info.kind]++
 		}
 		switch {
 		case f.presence != absent || f.vanished || f.prior != nil || b.steps.of[i] == nil:
 		case f.undetectable:
-			if f.info.find != nil && f.parent != none && b.objects.states[f.parent].identifier == "" {
-				unnumbered[f.info]++
+			if f.info.find != nil && f.parent != noObject && b.objects.states[f.parent].identifier == "" {
+				withoutIdentifier[f.info]++
 			}
 			if !b.snapshot.listing(f.info, f.parent).known {
-				blind[f.info]++
+				undetectable[f.info]++
 			}
 		case b.hasNamesake(i):
-			alike[f.info]++
+			namesakes[f.info]++
 		}
 	}
 	for _, k := range resource.Kinds() {
 		t := b.objects.kinds[k]
-		if n := b.changes.stale[t]; n > 0 && b.objects.expensive[k] == 0 {
+		if n := b.changes.notRefreshed[t]; n > 0 && b.objects.expensive[k] == 0 {
 			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with the state file instead", "")
 		}
 		if n := b.memberships.expensive[k]; n > 0 && !b.in.SkipRefresh {
 			b.diags.notice("not-read-again", k.Membership.Path()+" of "+countOf(n, resource.MustLookup(k.Membership.Container))+" not re-read, since that takes one request each; the state file is trusted",
 				"--refresh-all re-reads them")
-		} else if n := unread[k]; n > 0 && !b.in.SkipRefresh {
+		} else if n := notReadAgain[k]; n > 0 && !b.in.SkipRefresh {
 			b.diags.notice("not-read-again", countOf(n, k)+" not re-read, since that takes one request each; the state file is trusted",
 				"--refresh-all re-reads them")
 		}
-		if n := blind[t]; n > 0 {
+		if n := undetectable[t]; n > 0 {
 			by := "its id"
 			if k.Identifier != nil {
 				by = "its identifier or id"
@@ -70,12 +70,12 @@ func (b *warnings) notices() {
 			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " " + by
 			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint)
 		}
-		if n := unnumbered[t]; n > 0 {
+		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
 			b.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
 				"add the "+parent+"'s identifier beside its id")
 		}
-		if n := alike[t]; n > 0 {
+		if n := namesakes[t]; n > 0 {
 			b.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
 				"--adopt-by-name adopts the existing ones instead")
 		}
@@ -86,7 +86,7 @@ func (b *warnings) notices() {
 // neither planform made nor the manifest means.
 func (b *warnings) hasNamesake(i int) bool {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == none || b.objects.states[f.parent].presence != exists {
+	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == noObject || b.objects.states[f.parent].presence != exists {
 		return false
 	}
 	l, st := b.snapshot.list(f.info, f.parent)
@@ -141,16 +141,16 @@ func (b *warnings) warnSharedExternalIDs() {
 		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
 			continue
 		}
-		for mark, rows := range l.byExternalID() {
+		for externalID, rows := range l.byExternalID() {
 			if len(rows) < 2 {
 				continue
 			}
 			d := diag.Diagnostic{
 				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
-					strings.TrimPrefix(mark, b.in.Workspace+"/") + ": " + b.objects.enumerate(at.kind.kind, at.parent, rows),
+					strings.TrimPrefix(externalID, b.in.Workspace+"/") + ": " + b.objects.enumerate(at.kind.kind, at.parent, rows),
 				Hint: b.matched.keepOne(at.kind.kind, at.parent, rows),
 			}
-			if i, wanted := b.matched.ownersByExternalID()[mark]; wanted {
+			if i, wanted := b.matched.ownersByExternalID()[externalID]; wanted {
 				d.Position, d.Address = b.in.Desired[i].Position, string(b.in.Desired[i].Address)
 			}
 			found.Add(d)

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/graph"
 )
 
-func TestEachNodeComesAfterWhatItWaitsFor(t *testing.T) {
+func TestEachNodeComesAfterItsPrerequisites(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		waits  map[string]string // what each letter waits for

@@ -7,8 +7,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// joins plans what brings members into containers.
-type joins struct {
+// additions plans what brings members into containers.
+type additions struct {
 	round
 
 	refs        *references
@@ -21,13 +21,13 @@ type joins struct {
 	prerequisiteKinds map[string]bool
 }
 
-func planJoins(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *joins {
-	b := &joins{
+func planAdditions(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *additions {
+	b := &additions{
 		round: steps.round, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
 		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
 	}
 	for _, r := range memberships.sets {
-		b.addMembers(r)
+		b.planSet(r)
 	}
 	return b
 }
@@ -43,32 +43,32 @@ func membershipPrerequisites() map[string]bool {
 	return found
 }
 
-// addMembers plans the batches that bring a container's missing members in.
-func (b *joins) addMembers(r *memberSet) {
-	if r.object != none && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
+// planSet plans the batches that bring a container's missing members in.
+func (b *additions) planSet(r *memberSet) {
+	if r.object != noObject && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
 		return // see keepArchived and warnHidden
 	}
-	var entries, excluded []memberRef
+	var wanted, excluded []memberRef
 	for _, e := range r.entries {
 		switch {
-		case e.member != none && (b.blockers.blocker(e.member) != none || b.objects.states[e.member].presence == hidden), b.memberships.isIn(r, e):
+		case e.member != noObject && (b.blockers.blocker(e.member) != noObject || b.objects.states[e.member].presence == hidden), b.memberships.isIn(r, e):
 		case e.other != "":
 			excluded = append(excluded, e)
 		default:
-			entries = append(entries, e)
+			wanted = append(wanted, e)
 		}
 	}
-	if len(entries) == 0 {
+	if len(wanted) == 0 {
 		b.updateAttributes(r)
 		b.blockRelated(r, excluded)
 		return
 	}
 	size := r.kind.Membership.Batch
-	reason, lacks := "", ""
+	reason, unsupported := "", ""
 	switch {
-	case r.object != none && b.blockers.blocker(r.object) != none:
+	case r.object != noObject && b.blockers.blocker(r.object) != noObject:
 		root := b.blockers.blocker(r.object)
-		lacks = b.blockers.unsupportedKind(root)
+		unsupported = b.blockers.unsupportedKind(root)
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be created"
 		if f := &b.objects.states[root]; f.presence == notFound {
 			reason = f.why
@@ -79,19 +79,19 @@ func (b *joins) addMembers(r *memberSet) {
 		c := resource.MustLookup(r.kind.Membership.Container).Noun()
 		reason = "it ended on " + b.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none"
 	case r.unsupported:
-		lacks = plural(resource.MustLookup(r.kind.Membership.Member))
+		unsupported = plural(resource.MustLookup(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {
-			lacks = "relations"
+			unsupported = "relations"
 		}
-		lacks += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
-		reason = "this edition of the service does not have " + lacks
+		unsupported += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
+		reason = "this edition of the service does not have " + unsupported
 	}
 	if reason != "" {
-		size = len(entries)
+		size = len(wanted)
 	}
 	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
 	files := b.sourcesOf(r)
-	for batch := range slices.Chunk(entries, size) {
+	for batch := range slices.Chunk(wanted, size) {
 		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
 		step.Members.Items = make([]Member, len(batch))
 		members := make([]int, len(batch))
@@ -101,10 +101,10 @@ func (b *joins) addMembers(r *memberSet) {
 			step.Members.Items[i], members[i] = m, e.member
 		}
 		if reason != "" {
-			step.Action, step.Reason, step.Unsupported = NotPossible, reason, lacks
+			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
 			return
 		}
-		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.missing(r.object), b.steps.missing(members...)
+		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.toCreate(r.object), b.steps.toCreate(members...)
 		b.notePrerequisites(r, step)
 	}
 	b.updateAttributes(r)
@@ -112,7 +112,7 @@ func (b *joins) addMembers(r *memberSet) {
 }
 
 // blockRelated says of which members the service would not take a relation.
-func (b *joins) blockRelated(r *memberSet, entries []memberRef) {
+func (b *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
 		b.steps.addMembers(&Step{
 			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
@@ -121,9 +121,9 @@ func (b *joins) blockRelated(r *memberSet, entries []memberRef) {
 	}
 }
 
-func (b *joins) member(r *memberSet, e memberRef) Member {
+func (b *additions) member(r *memberSet, e memberRef) Member {
 	m := Member{ID: b.memberships.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
-	if e.member != none {
+	if e.member != noObject {
 		o := b.in.Desired[e.member]
 		m.Address = o.Address
 		if r.kind.Membership.On != r.kind.Membership.Container {
@@ -134,7 +134,7 @@ func (b *joins) member(r *memberSet, e memberRef) Member {
 }
 
 // updateAttributes brings the attributes of members, such as roles, to what the manifest says.
-func (b *joins) updateAttributes(r *memberSet) {
+func (b *additions) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (b *joins) updateAttributes(r *memberSet) {
 
 // updateAttribute plans the change of one member's attribute; nil = there is none. known is
 // false where nothing tells what it is.
-func (b *joins) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
+func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
 	a, id := r.kind.Membership.Attribute, b.memberships.memberID(r, e)
 	prior := b.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
@@ -220,8 +220,8 @@ func (b *joins) updateAttribute(r *memberSet, e memberRef) (step *Step, known bo
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to
 // them: assignees must be members first.
-func (b *joins) notePrerequisites(r *memberSet, step *Step) {
-	if r.object == none || !b.prerequisiteKinds[r.kind.Name] {
+func (b *additions) notePrerequisites(r *memberSet, step *Step) {
+	if r.object == noObject || !b.prerequisiteKinds[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
@@ -230,14 +230,14 @@ func (b *joins) notePrerequisites(r *memberSet, step *Step) {
 }
 
 // lastDayOf is the day since which the container of a member set is over, or "".
-func (b *joins) lastDayOf(r *memberSet) string {
-	if r.object != none {
-		if b.objects.isOver(r.object) {
+func (b *additions) lastDayOf(r *memberSet) string {
+	if r.object != noObject {
+		if b.objects.isClosed(r.object) {
 			return b.objects.states[r.object].lastDay()
 		}
 		return ""
 	}
-	t, within := r.field.to, none
+	t, within := r.field.to, noObject
 	field, closes := t.kind.Field(t.kind.ClosedAfter)
 	if o := r.container.Within; o != nil {
 		within = b.objects.index[o]
@@ -246,9 +246,9 @@ func (b *joins) lastDayOf(r *memberSet) string {
 		return ""
 	}
 	l, _ := b.snapshot.list(t, within)
-	zone := b.objects.zoneNow(within)
+	zone := b.objects.currentZone(within)
 	for _, row := range l.byID(r.container.ID) {
-		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.objects.past(day, zone) {
+		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.objects.hasPassed(day, zone) {
 			return day
 		}
 	}
@@ -256,7 +256,7 @@ func (b *joins) lastDayOf(r *memberSet) string {
 }
 
 // sourcesOf lists the manifests that have the members of a container.
-func (b *joins) sourcesOf(r *memberSet) []string {
+func (b *additions) sourcesOf(r *memberSet) []string {
 	if m := r.kind.Membership; m.On == m.Container {
 		return b.in.Desired[r.object].Files
 	}

@@ -85,8 +85,7 @@ func tagFault(n *node) string {
 type merger struct {
 	source *source
 	found  *findings
-	shared map[*node][]*node // what was merged before; only read
-	memo   map[*node][]*node // what this one merged; nil while it is at it
+	memo   map[*node][]*node // what was merged before; nil while it is being merged
 	budget *budget
 }
 
@@ -102,9 +101,6 @@ func (m *merger) pairs(n *node) []*node {
 	}
 	if merges == 0 {
 		return n.Content
-	}
-	if flat, ok := m.shared[n]; ok {
-		return flat
 	}
 	if flat, ok := m.memo[n]; ok {
 		if flat == nil {

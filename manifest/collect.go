@@ -33,7 +33,7 @@ type collector struct {
 	budget  *budget
 	found   *findings
 	source  *source
-	merger  merger
+	merger  *merger
 
 	holds     bool    // the file holds anything
 	versioned bool    // it says its version
@@ -74,9 +74,7 @@ func (w *collector) document(root *node) {
 		w.versioned = true
 		return
 	}
-	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1}
-	shell.reset()
-	shell.names = w.kinds.names
+	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, names: w.kinds.names}
 	instance := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, ok := shell.key(pairs[i], pairs[i+1])
@@ -103,7 +101,7 @@ func (w *collector) document(root *node) {
 			instance[name] = textInstance(value)
 		}
 	}
-	w.holds = w.holds || len(shell.list) > 0
+	w.holds = w.holds || len(shell.byName) > 0
 	w.versioned = w.versioned || shell.at(schema.Version) != nil
 	vs := w.checker.CheckDocument(instance)
 	for _, v := range vs {

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// decoder makes objects of the items of one file and checks each by itself; what it needs for one it uses again for the next.
+// decoder makes objects of the items of one file, and checks each by itself.
 type decoder struct {
 	items   items
 	origins []*resource.Source
@@ -19,9 +19,11 @@ type decoder struct {
 	checker *schema.Checker
 	found   *findings
 	source  *source
-	merger  merger
-	drop    bool // no alias needs a node again
+	merger  *merger
+	drop    bool     // no alias needs a node again
+	files   []string // the source's name: all objects share it
 
+	// of the item that is being decoded
 	present  properties
 	instance map[string]any   // what the object carries, as the schema sees it
 	unknown  []string         // properties that the kind does not have
@@ -30,33 +32,13 @@ type decoder struct {
 	origin   *resource.Source // of the document that the object is in
 }
 
-// newDecoder takes the merged mappings that collecting found.
-func newDecoder(r *reader, s *source, flat map[*node][]*node) *decoder {
-	return &decoder{
-		items: r.all.items, origins: r.all.origins, budget: r.budget, checker: r.checker, found: r.found, source: s,
-		merger:  merger{source: s, found: r.found, shared: flat, memo: map[*node][]*node{}, budget: r.budget},
-		present: properties{found: r.found, kinds: r.kinds, source: s, items: r.all.items}, instance: map[string]any{},
-	}
-}
-
-// decode decodes the items from first on.
-func (d *decoder) decode(first int) {
-	files := []string{d.source.name} // all share it
-	for i := range d.items[first:] {
-		d.items[first+i].object = &resource.Object{Files: files}
-	}
-	for i := first; i < len(d.items); i++ {
-		d.item(i)
-	}
-}
-
 // item decodes one item.
-func (d *decoder) item(i int) {
-	it := &d.items[i]
-	o, k := it.object, it.kind
-	o.Kind = k.Kind
-	o.Position = diag.Position{File: it.source.name, Line: it.line, Column: it.column}
-	o.Index = it.index
+func (d *decoder) item(it *item) {
+	k := it.kind
+	o := &resource.Object{
+		Kind: k.Kind, Index: it.index, Files: d.files, Position: diag.Position{File: it.source.name, Line: it.line, Column: it.column},
+	}
+	it.object = o
 	if it.parent >= 0 {
 		o.Parent = d.items[it.parent].object
 	}
@@ -64,12 +46,9 @@ func (d *decoder) item(i int) {
 		o.Outer = d.items[it.outer].object
 	}
 	d.origin = d.origins[it.document]
-	clear(d.instance)
-	d.unknown, d.broken = d.unknown[:0], d.broken[:0]
-	d.present.item, d.present.kind = i, k
-	d.fields = append(d.fields[:0], make([]*node, len(k.Fields))...)
+	d.instance, d.unknown, d.broken = map[string]any{}, nil, nil
+	d.fields = make([]*node, len(k.Fields))
 	if it.node.Kind == scalarNode {
-		d.present.reset()
 		d.fields[k.props[k.shorthand.Path()].field] = it.node
 	} else {
 		d.properties(it)
@@ -126,7 +105,6 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.merger.pairs(it.node)
 	}
-	d.present.reset()
 	if fault := tagFault(it.node); fault != "" {
 		d.tag(it.node, fault)
 	}
@@ -271,31 +249,16 @@ func textInstance(n *node) any {
 // decodeFields takes the fields that are written, in the order of the kind.
 func (d *decoder) decodeFields(it *item) {
 	o, k := it.object, it.kind
-	count := 0
-	for _, n := range d.fields {
-		if n != nil {
-			count++
-		}
-	}
-	nests := it.outer >= 0
-	if nests {
-		count++
-	}
-	o.Values = make([]resource.Value, 0, count)
 	for i, n := range d.fields {
 		f := &k.Fields[i]
-		if nests && f.Name == k.ParentField {
+		if o.Outer != nil && f.Name == k.ParentField {
 			if n != nil {
-				d.present.nested(f.Name, n, d.items[it.outer].object)
+				d.present.nested(f.Name, n, o.Outer)
 				d.broken = append(d.broken, f.Name)
 			}
-			outer := d.items[it.outer].object
-			refs := make([]resource.Reference, 1)
-			refs[0] = resource.Reference{Target: outer, Position: o.Position}
+			refs := []resource.Reference{{Target: o.Outer, Position: o.Position}}
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
-			continue
-		}
-		if n != nil {
+		} else if n != nil {
 			d.field(o, f, n)
 		}
 	}
@@ -333,8 +296,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 			v.Null, instance = true, nil // an empty text clears as null does
 		}
 		if ok && f.Type == resource.Ref && v.Text != "" {
-			v.Refs = make([]resource.Reference, 1)
-			v.Refs[0] = d.reference(v.Text, v.Position)
+			v.Refs = []resource.Reference{d.reference(v.Text, v.Position)}
 		}
 	}
 	if ok {

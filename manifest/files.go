@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -137,24 +138,23 @@ func unreadable(name string, err error) diag.Diagnostic {
 	}
 }
 
-// read hands every document of the source to each, with a guess at how many objects
-// the source has held so far. anchors says that there may be anchors in it, complete
-// that it was read to the end.
-func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node, objects int)) (anchors, complete bool) {
+// read hands every document of the source to each. anchors says that there may be anchors
+// in it, complete that it was read to the end.
+func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node)) (anchors, complete bool) {
 	in, err := s.open()
 	if err != nil {
 		found.add(unreadable(s.name, err))
 		return true, false
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	scan := &scanner{ctx: ctx, in: in, file: s.name, limits: limits, spent: spent}
-	err = documents(scan, func(root *node) { each(root, scan.hyphens) })
+	scan := &scanner{ctx: ctx, in: bufio.NewReader(in), file: s.name, limits: limits, spent: spent}
+	err = documents(scan, each)
 	switch {
 	case scan.finding != nil:
 		found.add(*scan.finding)
 		return scan.anchors, false
 	case err != nil:
-		found.add(syntaxError(s.name, err, string(scan.kept)))
+		found.add(syntaxError(s.name, err, scan.kept.String()))
 		return scan.anchors, false
 	}
 	return scan.anchors, true

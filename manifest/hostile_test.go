@@ -38,8 +38,8 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		text string
 		code string
 	}{
-		"brackets that never close":     {strings.Repeat("[", mib), "yaml-syntax"},
-		"braces that never close":       {strings.Repeat("{a: ", mib), "yaml-syntax"},
+		"brackets that never close":     {strings.Repeat("[", mib), "too-large"},
+		"braces that never close":       {strings.Repeat("{a: ", mib), "too-large"},
 		"a sequence in a sequence":      {strings.Repeat("- ", mib), "yaml-syntax"},
 		"keys that are mappings":        {"? {a: b} : c\n", "bad-key"},
 		"a key that is a mapping":       {"? {a: b}\n: c\n", "bad-key"},

@@ -32,11 +32,12 @@ func (l Limits) withDefaults() Limits {
 }
 
 // dense is how many elements and objects a text of that many bytes may have. They cost
-// memory, not the bytes: a list of commas some 500 bytes for each comma. People and programs
-// write an element for every ten bytes, and an object for every forty. So much is allowed
-// that a megabyte takes no more than about 300 MB.
+// memory, not the bytes: a list of commas some 500 bytes for each comma. An element is a
+// mark that may begin one, such as a colon, or a line without any. People and programs
+// write one for every twenty bytes, and an object for every forty. So much is allowed that
+// a megabyte takes no more than about 300 MB.
 func dense(bytes int64) (elements, objects int) {
-	return 100_000 + int(bytes/4), 50_000 + int(bytes/16)
+	return 100_000 + int(bytes/5), 50_000 + int(bytes/16)
 }
 
 func bytesText(n int64) string {

@@ -35,21 +35,12 @@ type Manifest struct {
 
 // RenameSources gives the manifests other names where the objects say in which they stand.
 func (m *Manifest) RenameSources(names map[string]string) {
-	lists := map[*string][]string{}
 	for _, o := range m.Objects {
-		if len(o.Files) == 0 {
-			continue
+		var files []string
+		for _, file := range o.Files {
+			files = append(files, names[file])
 		}
-		list, made := lists[&o.Files[0]]
-		if !made {
-			for _, file := range o.Files {
-				list = append(list, names[file])
-			}
-			slices.Sort(list)
-			list = slices.Compact(list)
-			lists[&o.Files[0]] = list
-		}
-		o.Files = list
+		o.Files = slices.Compact(slices.Sorted(slices.Values(files)))
 	}
 }
 
@@ -123,18 +114,9 @@ type reader struct {
 // file reads one file: it collects the objects of its documents, then decodes them.
 func (r *reader) file(ctx context.Context, s *source) {
 	first := len(r.all.items)
-	flat := map[*node][]*node{}
-	c := &collector{
-		into: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s,
-		merger: merger{source: s, found: r.found, memo: flat, budget: r.budget},
-	}
-	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, func(root *node, objects int) {
-		const most = 1 << 20 // a guess is not worth more room
-		if more := min(objects, most) - (len(r.all.items) - first); more > 0 {
-			r.all.items = slices.Grow(r.all.items, more)
-		}
-		c.document(root)
-	})
+	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
+	c := &collector{into: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m}
+	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	r.complete = r.complete && complete
 	if complete && c.holds && !c.versioned {
 		r.found.add(diag.Diagnostic{
@@ -144,9 +126,14 @@ func (r *reader) file(ctx context.Context, s *source) {
 	if r.all.full || r.budget.tooMany { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
 	}
-	d := newDecoder(r, s, flat)
-	d.drop = !anchors
-	d.decode(first)
+	d := &decoder{
+		items: r.all.items, origins: r.all.origins, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
+		drop: !anchors, files: []string{s.name},
+	}
+	for i := first; i < len(d.items); i++ {
+		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: d.items, item: i, kind: d.items[i].kind}
+		d.item(&d.items[i])
+	}
 	if r.budget.tooMany {
 		r.budget.tooMany = false
 		r.found.add(diag.Diagnostic{

@@ -25,21 +25,12 @@ type properties struct {
 	kind   *kindInfo // nil for the document itself
 	names  []string  // what the document may hold
 	within string    // the mapping inside the object whose keys are taken, such as relations, with a dot; "" = none
-	list   []property
-	byName map[string]int // index in the list
+	byName map[string]*property
 }
 
 type property struct {
 	name       string
 	key, value *node
-}
-
-func (p *properties) reset() {
-	p.list = p.list[:0]
-	if p.byName == nil || len(p.byName) > 1000 { // to clear a large map takes long
-		p.byName = map[string]int{}
-	}
-	clear(p.byName)
 }
 
 // key takes one key; ok is false where it was reported that it cannot be used.
@@ -56,8 +47,10 @@ func (p *properties) key(key, value *node) (name string, ok bool) {
 		p.found.add(duplicateKey(p.source, k.Value, other.key, key, p.path()))
 		return "", false
 	}
-	p.byName[name] = len(p.list)
-	p.list = append(p.list, property{name, key, value})
+	if p.byName == nil {
+		p.byName = map[string]*property{}
+	}
+	p.byName[name] = &property{name, key, value}
 	return name, true
 }
 
@@ -69,12 +62,7 @@ func duplicateKey(s *source, name string, first, second *node, path string) diag
 }
 
 // at returns the property of that name, or nil.
-func (p *properties) at(name string) *property {
-	if i, ok := p.byName[name]; ok {
-		return &p.list[i]
-	}
-	return nil
-}
+func (p *properties) at(name string) *property { return p.byName[name] }
 
 func (p *properties) value(name string) *node {
 	if at := p.at(name); at != nil {
@@ -225,7 +213,7 @@ func (p *properties) unknown(d diag.Diagnostic, name string, at *property) {
 			d.Hint = "write it inside " + f.Group + ":"
 		}
 	}
-	of := *p // which is used for the next object meanwhile
+	of := *p // the decoder overwrites p for the next object
 	p.found.addNear(d, func() string { return of.suggest(name) })
 }
 

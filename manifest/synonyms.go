@@ -8,154 +8,99 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// synonyms are words that other trackers, and people, use for properties of a
-// manifest. Of several the first that an object has is meant.
+// synonyms are words that other trackers, and people, use for a property of a manifest.
+// Of several properties with one word, the first that an object has is meant.
 //
 //nolint:gochecknoglobals // a constant table
-var synonyms = map[string][]string{
-	"acceptance_criteria": {"description"},
-	"assigned_to":         {"assignees"},
-	"assignee":            {"assignees"},
-	"begin_date":          {"start_date"},
-	"begins":              {"start_date"},
-	"blockedby":           {"relations.blocked_by"},
-	"blocks":              {"relations.blocking"},
-	"body":                {"description", "text"},
-	"bugs":                {"work_items"},
-	"category":            {"labels", "group"},
-	"categories":          {"labels"},
-	"children":            {"work_items"},
-	"code":                {"identifier"},
-	"colour":              {"color"},
-	"comment":             {"comments", "text"},
-	"components":          {"modules", "module"},
-	"component":           {"module", "modules"},
-	"content":             {"description", "text"},
-	"created":             {"created_at"},
-	"creator":             {"created_by"},
-	"author":              {"created_by"},
-	"reporter":            {"created_by"},
-	"customers_requests":  {"requests"},
-	"deadline":            {"target_date", "end_date"},
-	"depends_on":          {"relations.blocked_by"},
-	"desc":                {"description"},
-	"details":             {"description"},
-	"display_name":        {"name"},
-	"due":                 {"target_date", "end_date"},
-	"due_date":            {"target_date", "end_date"},
-	"due_on":              {"target_date", "end_date"},
-	"duplicate_of":        {"relations.duplicate"},
-	"duplicates":          {"relations.duplicate"},
-	"finish_date":         {"target_date", "end_date"},
-	"end":                 {"end_date", "target_date"},
-	"end_date":            {"target_date"},
-	"target_date":         {"end_date"},
-	"epic":                {"parent", "work_items"},
-	"epics":               {"parent", "work_items"},
-	"estimate":            {"estimate_point"},
-	"estimation":          {"estimate_point"},
-	"points":              {"estimate_point"},
-	"story_points":        {"estimate_point"},
-	"features":            {"work_items"},
-	"href":                {"url"},
-	"html":                {"description_html", "comment_html"},
-	"issue_type":          {"type"},
-	"issue_types":         {"work_item_types"},
-	"types":               {"work_item_types"},
-	"issues":              {"work_items"},
-	"items":               {"work_items"},
-	"iteration":           {"cycle", "cycles"},
-	"iterations":          {"cycles", "cycle"},
-	"kind":                {"type", "group"},
-	"label":               {"labels"},
-	"leader":              {"lead"},
-	"link":                {"url", "links"},
-	"member":              {"members"},
-	"markdown":            {"description", "text"},
-	"milestones":          {"modules", "module"},
-	"milestone":           {"module", "modules"},
-	"notes":               {"description"},
-	"owner":               {"owned_by", "lead", "assignees"},
-	"owners":              {"assignees", "members"},
-	"parent_id":           {"parent"},
-	"people":              {"members", "assignees"},
-	"prefix":              {"identifier"},
-	"prio":                {"priority"},
-	"project_key":         {"identifier"},
-	"related":             {"relations.relates_to"},
-	"related_to":          {"relations.relates_to"},
-	"renamed_from":        {"previously"},
-	"severity":            {"priority"},
-	"short_name":          {"identifier"},
-	"sprint":              {"cycle", "cycles"},
-	"sprints":             {"cycles", "cycle"},
-	"start":               {"start_date"},
-	"starts":              {"start_date"},
-	"state":               {"group", "status"},
-	"status":              {"state", "group"},
-	"statuses":            {"states"},
-	"stories":             {"work_items"},
-	"sub_issues":          {"work_items"},
-	"sub_tasks":           {"work_items"},
-	"subitems":            {"work_items"},
-	"subtasks":            {"work_items"},
-	"summary":             {"name", "title", "description"},
-	"tag":                 {"labels"},
-	"tags":                {"labels"},
-	"tasks":               {"work_items"},
-	"team":                {"members"},
-	"teams":               {"teamspaces"},
-	"tickets":             {"work_items"},
-	"title":               {"name"},
-	"name":                {"title"},
-	"todos":               {"work_items"},
-	"uri":                 {"url"},
-	"urls":                {"links"},
-	"user":                {"assignees", "lead"},
-	"users":               {"members", "assignees"},
-	"uuid":                {"id"},
-	"website":             {"website_url"},
-	"wiki":                {"pages"},
-	"work_item":           {"work_items"},
-	"workflow":            {"states"},
-	"workitem_types":      {"work_item_types"},
-	"workspace_slug":      {"workspace"},
-	"slug":                {"workspace", "key"},
-	"api_version":         {"version"},
+var synonyms = []struct{ property, words string }{
+	{"color", "colour"},
+	{"comments", "comment"},
+	{"created_at", "created"},
+	{"created_by", "creator author reporter"},
+	{"description_html", "html"},
+	{"comment_html", "html"},
+	{"estimate_point", "estimate estimation points story_points"},
+	{"id", "uuid"},
+	{"identifier", "code prefix project_key short_name"},
+	{"labels", "category categories label tag tags"},
+	{"name", "display_name summary title"},
+	{"owned_by", "owner"},
+	{"pages", "wiki"},
+	{"parent", "epic epics parent_id"},
+	{"previously", "renamed_from"},
+	{"priority", "prio severity"},
+	{"relations.blocked_by", "blockedby depends_on"},
+	{"relations.blocking", "blocks"},
+	{"relations.duplicate", "duplicate_of duplicates"},
+	{"relations.relates_to", "related related_to"},
+	{"requests", "customers_requests"},
+	{"start_date", "begin_date begins start starts"},
+	{"state", "status"},
+	{"states", "statuses workflow"},
+	{"teamspaces", "teams"},
+	{"title", "summary name"},
+	{"description", "acceptance_criteria body content desc details markdown notes summary"},
+	{"text", "body comment content markdown"},
+	{"type", "issue_type kind"},
+	{"group", "category kind state status"},
+	{"status", "state"},
+	{"url", "href link uri"},
+	{"links", "link urls"},
+	{"version", "api_version"},
+	{"website_url", "website"},
+	{"work_item_types", "issue_types types workitem_types"},
+	{"work_items", "bugs children epic epics features issues items stories sub_issues sub_tasks subitems subtasks tasks tickets todos work_item"},
+	{"workspace", "workspace_slug slug"},
+	{"key", "slug"},
+	{"target_date", "deadline due due_date due_on finish_date end_date"},
+	{"end_date", "deadline due due_date due_on finish_date end target_date"},
+	{"target_date", "end"},
+	{"assignees", "assigned_to assignee owners user"},
+	{"lead", "leader owner user"},
+	{"members", "member owners people team users"},
+	{"assignees", "owner people users"},
+	{"cycle", "iteration sprint"},
+	{"cycles", "iteration iterations sprint sprints"},
+	{"cycle", "iterations sprints"},
+	{"module", "component milestone"},
+	{"modules", "components component milestones milestone"},
+	{"module", "components milestones"},
 }
 
-// notYet are objects and fields of trackers that no manifest has, with what to do instead.
+// unsupported are objects and fields of trackers that no manifest has, with what to do instead.
 //
 //nolint:gochecknoglobals // a constant table
-var notYet = map[string]string{
-	"attachment":          "attachments are not supported yet: upload them in Plane, or give their addresses in links",
-	"attachments":         "attachments are not supported yet: upload them in Plane, or give their addresses in links",
-	"files":               "attachments are not supported yet: upload them in Plane, or give their addresses in links",
-	"custom_fields":       "custom properties are not supported yet",
-	"custom_properties":   "custom properties are not supported yet",
-	"properties":          "custom properties are not supported yet",
-	"include":             "one manifest cannot include another: name several with -f, or a folder",
-	"includes":            "one manifest cannot include another: name several with -f, or a folder",
-	"intake":              "intake items are not supported yet",
-	"subscribers":         "subscribers are not supported yet",
-	"watchers":            "subscribers are not supported yet",
-	"time_spent":          "worklogs are not supported yet",
-	"variables":           "there are no variables: anchors may stand under a key that begins with x-",
-	"vars":                "there are no variables: anchors may stand under a key that begins with x-",
-	"views":               "views are not supported yet",
-	"webhooks":            "webhooks are not supported yet",
-	"worklogs":            "worklogs are not supported yet",
-	"completed_at":        "the service sets it when the state says that the item is done",
-	"updated_at":          "the service sets it",
-	"sequence_id":         "the service numbers work items in the order in which they are written",
-	"workspace_members":   "people are invited in Plane; a project lists its members",
-	"invitations":         "people are invited in Plane; a project lists its members",
-	"archived_at":         "write archived: true where the kind has it",
-	"estimates":           "estimates are made in Plane; work items name their points in estimate_point",
-	"project_members":     "a project lists them in its members",
-	"assignee_ids":        "write assignees",
-	"label_ids":           "write labels",
-	"work_item_relations": "write relations inside the work item",
+var unsupported = []struct{ hint, words string }{
+	{"attachments are not supported yet: upload them in Plane, or give their addresses in links", "attachment attachments files"},
+	{"custom properties are not supported yet", "custom_fields custom_properties properties"},
+	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
+	{"intake items are not supported yet", "intake"},
+	{"subscribers are not supported yet", "subscribers watchers"},
+	{"worklogs are not supported yet", "time_spent worklogs"},
+	{"there are no variables: anchors may stand under a key that begins with x-", "variables vars"},
+	{"views are not supported yet", "views"},
+	{"webhooks are not supported yet", "webhooks"},
+	{"the service sets it when the state says that the item is done", "completed_at"},
+	{"the service sets it", "updated_at"},
+	{"the service numbers work items in the order in which they are written", "sequence_id"},
+	{"people are invited in Plane; a project lists its members", "workspace_members invitations"},
+	{"write archived: true where the kind has it", "archived_at"},
+	{"estimates are made in Plane; work items name their points in estimate_point", "estimates"},
+	{"a project lists them in its members", "project_members"},
+	{"write assignees", "assignee_ids"},
+	{"write labels", "label_ids"},
+	{"write relations inside the work item", "work_item_relations"},
+}
+
+// candidates are the properties that a word may stand for.
+func candidates(word string) []string {
+	var properties []string
+	for _, s := range synonyms {
+		if slices.Contains(strings.Fields(s.words), word) {
+			properties = append(properties, s.property)
+		}
+	}
+	return properties
 }
 
 // synonymOf is the property of an object that a word probably stands for, or "".
@@ -169,9 +114,9 @@ func synonymOf(word string, has func(property string) bool) string {
 			return number
 		}
 	}
-	candidates := synonyms[snake]
-	if at := slices.IndexFunc(candidates, has); at >= 0 {
-		return candidates[at]
+	properties := candidates(snake)
+	if at := slices.IndexFunc(properties, has); at >= 0 {
+		return properties[at]
 	}
 	return ""
 }
@@ -195,10 +140,12 @@ func (p *properties) synonym(name string) string {
 		}
 		return "did you mean " + quote(to) + "?"
 	}
-	if hint := notYet[snakeCase(word)]; hint != "" {
-		return hint
+	for _, u := range unsupported {
+		if slices.Contains(strings.Fields(u.words), snakeCase(word)) {
+			return u.hint
+		}
 	}
-	for _, to := range synonyms[snakeCase(word)] {
+	for _, to := range candidates(snakeCase(word)) {
 		if where := p.kinds.carriers(to, p.kind); len(where) > 0 && len(where) <= 3 {
 			return "did you mean " + quote(to) + "? That belongs to " + enumerate(where)
 		}

@@ -32,7 +32,7 @@ func TestTheCacheDoesNotChangeTheResultOfACheck(t *testing.T) {
 			names = append(names, k.Fields[i].Path())
 		}
 		for _, name := range names {
-			for _, beside := range []string{"", "key", "id", names[len(names)-1]} {
+			for _, beside := range []string{"", "key", "id", names[len(names)-1], "key\x00name"} {
 				for _, v := range values {
 					instance := map[string]any{name: v}
 					if beside != "" && beside != name {

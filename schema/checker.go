@@ -32,184 +32,119 @@ type Violation struct {
 	Message  string   // of the validator
 }
 
-// Checker checks instances. It is safe for concurrent use. It caches accepted values, since
-// most objects of a manifest are similar.
+// Checker checks instances, one after another. It caches accepted values, since most
+// objects of a manifest are similar.
 type Checker struct {
-	*compiledRules
-	cache cache
+	rules  map[string]*rules // by kind; those of a document are under [document]
+	caches map[string]*cache // by kind
 }
 
-// compiledRules are the rules of every kind.
-type compiledRules struct {
-	shell rules
-	kinds map[string]*kindRules
-}
-
-// kindRules are the rules of a kind: two sets, one of which applies to an object. The whole
-// schema combines them with anyOf; but then the validator tries every branch for every
-// object and formats the failure of each, which takes twice as long as all other rules.
-type kindRules struct {
-	knownBy []string // properties that each identify an object of the service
-	known   rules    // for objects with one of them
-	created rules    // for the others, which need the properties for a create
-}
-
+// rules are those of a kind. Which properties an object needs depends on whether it exists
+// on the service. The whole schema says that with anyOf; here it is not the validator that
+// checks it, which would try every branch for every object and format the failure of each.
 type rules struct {
-	schema *jsonschema.Schema
-	names  map[string]bool // of the properties
+	schema  *jsonschema.Schema
+	knownBy []string // properties that each identify an object of the service
+	needed  []string // properties that an object without one of these has
 }
 
 // New returns the checker of every kind. An error is a wrong descriptor, such as a pattern
 // that is no regular expression.
 func New() (*Checker, error) {
-	rules, err := compiled()
+	compiled, err := compiled()
 	if err != nil {
 		return nil, err
 	}
-	return &Checker{compiledRules: rules}, nil
+	c := &Checker{rules: compiled, caches: map[string]*cache{}}
+	for kind := range compiled {
+		c.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
+	}
+	return c, nil
 }
 
 //nolint:gochecknoglobals // computed once from the registry, never changed after
 var compiled = sync.OnceValues(compile)
 
-const address = "planform:///rules.json"
+const (
+	address = "planform:///rules.json"
+	shell   = "document"
+)
 
 // compile compiles all rules as one schema, so that the validator checks them against its own schema once.
-func compile() (*compiledRules, error) {
-	defs := object{{"document", shell()}}
+func compile() (map[string]*rules, error) {
+	all := map[string]*rules{shell: {}}
+	defs := object{{shell, shellSchema()}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
-			defs = append(defs, definitions(k)...)
+			all[k.Name] = &rules{knownBy: knownBy(k), needed: needed(k)}
+			defs = append(defs, member{k.Name, kindSchema(k, false)})
 		}
 	}
-	compiler := newCompiler()
+	compiler := jsonschema.NewCompiler()
+	compiler.Draft = jsonschema.Draft2020
+	compiler.AssertFormat = true
 	if err := compiler.AddResource(address, bytes.NewReader(indent(object{{"$schema", draft}, {"$defs", defs}}))); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	get := func(name string) (*jsonschema.Schema, error) {
-		s, err := compiler.Compile(address + "#/$defs/" + name)
-		if err != nil {
+	for name, r := range all {
+		var err error
+		if r.schema, err = compiler.Compile(address + "#/$defs/" + name); err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", name, err)
 		}
-		return s, nil
 	}
-	document, err := get("document")
-	if err != nil {
-		return nil, err
-	}
-	c := &compiledRules{shell: newRules(document), kinds: map[string]*kindRules{}}
-	for _, k := range resource.Kinds() {
-		if k.Section == "" {
-			continue
-		}
-		known, err := get(k.Name)
-		if err != nil {
-			return nil, err
-		}
-		created, err := get(k.Name + bare)
-		if err != nil {
-			return nil, err
-		}
-		r := &kindRules{knownBy: knownBy(k), known: newRules(known)}
-		r.created = rules{created, r.known.names}
-		c.kinds[k.Name] = r
-	}
-	return c, nil
-}
-
-// bare is the suffix of the rules for objects that name no object of the service.
-const bare = ".bare"
-
-// definitions are the rules of a kind.
-func definitions(k *resource.Kind) object {
-	return object{
-		{k.Name, kindSchema(k, false)},
-		{k.Name + bare, object{{"$ref", "#/$defs/" + k.Name}, {"required", needed(k)}}},
-	}
-}
-
-func newRules(s *jsonschema.Schema) rules {
-	r := rules{schema: s, names: make(map[string]bool, len(s.Properties))}
-	for name := range s.Properties {
-		r.names[name] = true
-	}
-	return r
+	return all, nil
 }
 
 // CheckDocument checks a document without its sections.
-func (c *Checker) CheckDocument(instance map[string]any) []Violation { return c.shell.check(instance) }
-
-// Whole checks a document with its sections at once against [Document], as an
-// editor does. It is for those who have the whole as JSON; the error is the validator's.
-func Whole(instance any) error {
-	s, err := whole()
-	if err != nil {
-		return err
-	}
-	return s.Validate(instance)
-}
-
-//nolint:gochecknoglobals // computed once from the registry, never changed after
-var whole = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	compiler := newCompiler()
-	if err := compiler.AddResource(ID, bytes.NewReader(document())); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
-	return compiler.Compile(ID)
-})
-
-// newCompiler returns a compiler that asserts formats.
-func newCompiler() *jsonschema.Compiler {
-	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft2020
-	c.AssertFormat = true
-	return c
+func (c *Checker) CheckDocument(instance map[string]any) []Violation {
+	return c.rules[shell].check(instance)
 }
 
 // Check checks one object of a kind, without the lists of the objects in it. Of the rules
 // that one value breaks, it reports the first.
 func (c *Checker) Check(kind string, instance map[string]any) []Violation {
-	r, ok := c.kinds[kind]
+	r, ok := c.rules[kind]
 	if !ok {
 		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
 	}
-	if c.cache.accepts(r, instance) {
+	if c.caches[kind].accepts(r, instance) {
 		return nil
 	}
-	must := r.created
-	if r.meant(instance) {
-		must = r.known
-	}
-	violations := must.check(instance)
+	violations := r.check(instance)
 	if len(violations) == 0 {
-		c.cache.add(r, instance)
+		c.caches[kind].add(instance)
 	}
 	return violations
 }
 
-// meant reports whether a property says which object of the service an instance is.
-func (r *kindRules) meant(instance map[string]any) bool {
-	for _, name := range r.knownBy {
-		if _, ok := instance[name]; ok {
-			return true
-		}
+// missing is the first property that an instance needs and does not have, or "".
+func (r *rules) missing(instance map[string]any) string {
+	has := func(name string) bool { _, ok := instance[name]; return ok }
+	if slices.ContainsFunc(r.knownBy, has) {
+		return ""
 	}
-	return false
+	if i := slices.IndexFunc(r.needed, func(name string) bool { return !has(name) }); i >= 0 {
+		return r.needed[i]
+	}
+	return ""
 }
 
-func (r rules) check(instance map[string]any) []Violation {
+func (r *rules) check(instance map[string]any) []Violation {
+	var found []Violation
+	if name := r.missing(instance); name != "" {
+		found = append(found, Violation{Property: name, Keyword: Missing, Message: "it has no " + name})
+	}
 	err := r.schema.Validate(instance)
 	if err == nil {
-		return nil
+		return found
 	}
 	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok { // a loop, or a value that is no JSON: a bug
 		return []Violation{{Message: err.Error()}}
 	}
-	var found []Violation
 	var walk func(e *jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
-		v, leaf := r.violation(e)
+		v, leaf := violation(e)
 		if !leaf {
 			for _, cause := range e.Causes {
 				walk(cause)
@@ -221,7 +156,7 @@ func (r rules) check(instance map[string]any) []Violation {
 			return
 		}
 		for name := range instance { // the message lists them in no order
-			if !r.names[name] {
+			if r.schema.Properties[name] == nil {
 				found = append(found, Violation{Path: []string{name}, Property: name, Keyword: Unknown, Message: v.Message})
 			}
 		}
@@ -245,7 +180,7 @@ func weight(keyword string) int {
 }
 
 // violation converts one error of the validator's tree. leaf is false where its causes are more precise.
-func (r rules) violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
+func violation(e *jsonschema.ValidationError) (v Violation, leaf bool) {
 	v.Message = e.Message
 	if at := strings.TrimPrefix(e.InstanceLocation, "/"); at != "" {
 		v.Path = strings.Split(at, "/")
@@ -255,30 +190,16 @@ func (r rules) violation(e *jsonschema.ValidationError) (v Violation, leaf bool)
 		v.Property = v.Path[0]
 	}
 	steps := strings.Split(e.KeywordLocation, "/")
-	last := steps[len(steps)-1]
+	v.Keyword = steps[len(steps)-1]
 	switch {
-	case last == "required" && len(v.Path) == 0:
-		v.Keyword, v.Property = Missing, quoted(e.Message)
-		return v, true
-	case last == "additionalProperties" && len(v.Path) == 0:
+	case v.Keyword == "additionalProperties" && len(v.Path) == 0:
 		v.Keyword = Unknown
-		return v, true
 	case len(e.Causes) > 0:
 		return v, false
 	case len(steps) >= 4 && steps[len(steps)-4] == "dependentSchemas":
 		v.Keyword, v.Other = Exclusive, steps[len(steps)-3]
-		return v, true
-	default:
-		v.Keyword = last
-		return v, true
 	}
-}
-
-// quoted is the name in "missing properties: 'name'".
-func quoted(message string) string {
-	_, rest, _ := strings.Cut(message, "'")
-	name, _, _ := strings.Cut(rest, "'")
-	return name
+	return v, true
 }
 
 // unescape reverses the validator's escaping of a token in a location.

@@ -72,8 +72,8 @@ var document = sync.OnceValue(func() []byte {
 	return indent(append(doc, member{"$defs", defs}))
 })
 
-// shell is the schema of a document without the sections.
-func shell() object {
+// shellSchema is the schema of a document without the sections.
+func shellSchema() object {
 	return object{{"type", "object"}, {"properties", shellProperties()}, {"patternProperties", extensions()}, {"additionalProperties", false}}
 }
 

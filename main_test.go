@@ -31,7 +31,7 @@ func allowed() map[string][]string {
 		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource"},
 		"internal/state":        {"executor", "internal/baseurl", "internal/resource", "planner"},
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
-		"internal/doctor":       {"apiclient", "internal/diag", "internal/resource", "internal/state"},
+		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/view":         {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":      {},

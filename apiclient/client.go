@@ -199,6 +199,9 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	if text == "" {
 		return nil, errors.New("no base URL: set PLANE_BASE_URL or give --base-url")
 	}
+	if meant := baseurl.WithScheme(text); meant != "" {
+		return nil, fmt.Errorf("the base URL has no scheme: write %s", meant)
+	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		// The parser's error quotes the text, which may hold a password.
@@ -215,18 +218,10 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 		return nil, errors.New("the base URL must not contain a fragment (#...)")
 	case strings.Contains(u.Path, "/../") || strings.HasSuffix(u.Path, "/.."):
 		return nil, fmt.Errorf("base URL %q must not contain \"..\"", text)
-	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !insecure && !baseurl.Loopback(u.Hostname()):
 		return nil, fmt.Errorf("base URL %q would send the credential unencrypted to another machine; use https, or give --insecure-http", text)
 	}
 	return baseurl.Normalize(u), nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // newTransport is http.DefaultTransport with more kept-alive connections to the one host,

@@ -308,7 +308,7 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		says   string
 	}{
 		{"no base URL", func(c *apiclient.Config) { c.BaseURL = "" }, "PLANE_BASE_URL"},
-		{"no scheme", func(c *apiclient.Config) { c.BaseURL = "plane.example.com" }, "https://"},
+		{"no scheme", func(c *apiclient.Config) { c.BaseURL = "plane.example.com" }, "has no scheme: write https://plane.example.com"},
 		{"another scheme", func(c *apiclient.Config) { c.BaseURL = "ftp://plane.example.com" }, "https://"},
 		{"no host", func(c *apiclient.Config) { c.BaseURL = "https:///x" }, "host"},
 		{"a port without a host", func(c *apiclient.Config) { c.BaseURL = "https://:80" }, "host"},

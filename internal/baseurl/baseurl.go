@@ -5,6 +5,7 @@
 package baseurl
 
 import (
+	"net"
 	"net/url"
 	"strings"
 )
@@ -24,4 +25,22 @@ func Normalize(u *url.URL) *url.URL {
 	n.Path, _ = url.PathUnescape(path) // it was escaped by the URL itself
 	n.RawPath = path
 	return n
+}
+
+// WithScheme is the address that a text without a scheme is probably meant as, such as
+// https://plane.example.com for plane.example.com; "" = it has one, or holds more than an address.
+func WithScheme(text string) string {
+	u, err := url.Parse("https://" + strings.TrimSpace(text))
+	if err != nil || strings.Contains(text, "://") || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return ""
+	}
+	if Loopback(u.Hostname()) {
+		u.Scheme = "http"
+	}
+	return Normalize(u).String()
+}
+
+// Loopback reports whether a host name is this machine's own.
+func Loopback(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }

@@ -33,3 +33,26 @@ func TestOneAddressHasOneForm(t *testing.T) {
 		}
 	}
 }
+
+func TestAMissingSchemeIsSuggested(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plane.example.com":                "https://plane.example.com",
+		" plane.example.com:8443/plane/\n": "https://plane.example.com:8443/plane",
+		"plane.example.com/api/v1":         "https://plane.example.com",
+		"localhost:8080":                   "http://localhost:8080",
+		"127.0.0.1:8080":                   "http://127.0.0.1:8080",
+		"https://plane.example.com":        "",
+		"ftp://plane.example.com":          "",
+		"ada:secret@plane.example.com":     "",
+		"plane.example.com?key=secret":     "",
+		"plane.example.com#secret":         "",
+		"sandbox:":                         "",
+		"/plane":                           "",
+		"":                                 "",
+	} {
+		if got := baseurl.WithScheme(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

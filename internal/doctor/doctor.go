@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -222,7 +223,7 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 		return false
 	}
 	e.add("service", OK, e.BaseURL+" answers", "")
-	if strings.HasPrefix(e.BaseURL, "http:") && !local(e.BaseURL) {
+	if u, err := url.Parse(e.BaseURL); err == nil && u.Scheme == "http" && !baseurl.Loopback(u.Hostname()) {
 		e.Checks[len(e.Checks)-1] = Check{"service", Warning, e.BaseURL + " answers, and the credential goes there unencrypted", "use https, if the service offers it"}
 	}
 	failed, _ := errors.AsType[*apiclient.Error](err)

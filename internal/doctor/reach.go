@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -63,14 +62,4 @@ func elsewhere(base string) string {
 		return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: check the host, and if Plane is below a path there, add it to the base URL"
 	}
 	return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: leave " + strings.TrimRight(u.Path, "/") + " out of the base URL, unless Plane is below that path"
-}
-
-// local reports whether a base URL names this machine.
-func local(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -108,6 +108,9 @@ func ServerURL(raw string) string {
 // [baseurl.Normalize], and the scheme alone for an embedded server. An error does not
 // repeat the text, which may hold a credential.
 func normalURL(raw string) (string, error) {
+	if meant := baseurl.WithScheme(raw); meant != "" {
+		return "", fmt.Errorf("the base URL has no scheme: write %s", meant)
+	}
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Scheme == "" {
 		return "", errors.New("the base URL is not a URL such as https://api.plane.so")

@@ -223,7 +223,20 @@ func (p *properties) suggest(name string) string {
 	if p.kind != nil {
 		names = p.kind.names
 	}
-	return cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), "it has "+strings.Join(names, ", "))
+	return cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
+}
+
+// fieldsNear lists the fields if they are few, else the nearest, and says where all are.
+func fieldsNear(name string, fields []string) string {
+	const few = 10
+	if len(fields) <= few {
+		return "it has " + strings.Join(fields, ", ")
+	}
+	all := "docs/manifest.md and planform schema list all fields"
+	if near := diag.Nearest(name, fields); len(near) > 0 {
+		return "nearest: " + strings.Join(near, ", ") + "; " + all
+	}
+	return all
 }
 
 // rule reports a value that breaks the rule of its property.

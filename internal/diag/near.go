@@ -21,12 +21,12 @@ func Typo(word string, candidates []string) []string {
 	return near(word, candidates, 1+len([]rune(word))/8)
 }
 
+// longest is the length of a word that is compared: a longer one is no slip of the finger, and the distance is quadratic.
+const longest = 200
+
 // near returns the candidates that are no further from word than limit.
 func near(word string, candidates []string, limit int) []string {
-	const (
-		longest = 200     // a longer word is no slip of the finger, and the distance is quadratic
-		most    = 4 << 20 // letters compared with letters: ten thousand names of 20
-	)
+	const most = 4 << 20 // letters compared with letters: ten thousand names of 20
 	if word == "" || len(word) > longest {
 		return nil
 	}
@@ -81,6 +81,9 @@ func anagrams(a, b string) bool {
 	slices.Sort(y)
 	return slices.Equal(x, y)
 }
+
+// Nearest returns the candidates nearest to word, however far they are, three at most.
+func Nearest(word string, candidates []string) []string { return near(word, candidates, longest) }
 
 // DidYouMean turns the nearest candidates into a hint, or "" where none is near.
 func DidYouMean(word string, candidates []string) string { return ask(Near(word, candidates)) }

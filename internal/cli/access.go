@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -41,6 +42,26 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 	default:
 		return resource.Documented, err
 	}
+}
+
+// explain puts a refusal of the service at first contact into words: what is wrong with the credential or the workspace, else
+// that it gives no access to the project.
+func (c *connection) explain(ctx context.Context, api, project string, err error) error {
+	refused, ok := errors.AsType[*apiclient.Error](err)
+	if !ok || !refused.Credential() && !refused.Permission() {
+		return err
+	}
+	if _, problem := c.access(ctx, api, planner.Observed{}); problem != nil {
+		return problem
+	}
+	if project == "" {
+		return err
+	}
+	user := cmp.Or(c.user, "this user")
+	return &doctor.ProblemError{Denied: true, Err: err, Check: doctor.Check{
+		Summary: "the service gives no access to the project " + project + ": there is no such project, or " + user + " is not a member of it, or has too low a role in it",
+		Hint:    "check the identifier; or have an admin of the project add " + user,
+	}}
 }
 
 // cause is why the list of projects could not be read; without an error, there is no such route.

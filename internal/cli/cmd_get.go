@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,6 +160,23 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
 	defer conn.watch.read(out)()
+	if err := o.show(ctx, conn, out); err != nil {
+		return conn.explain(ctx, o.service.api, o.project(), err)
+	}
+	return nil
+}
+
+// project is the project that the flags or a work item's identifier name; "" = none.
+func (o getOptions) project() string {
+	item := cmp.Or(o.given["work_item_id"], o.given["identifier"])
+	if i := strings.LastIndex(item, "-"); o.given["project_id"] == "" && i > 0 && !resource.IsID(item) {
+		return item[:i]
+	}
+	return o.given["project_id"]
+}
+
+// show reads what was asked for and shows it.
+func (o getOptions) show(ctx context.Context, conn *connection, out output) error {
 	params, err := conn.lookUp(ctx, o.given)
 	if err != nil {
 		return err

@@ -75,8 +75,29 @@ func TestAProjectOfOthersIsToldAsSuch(t *testing.T) {
 	if r.code != 4 || !strings.Contains(r.err, "eve (eve@example.com) is not a member of the project WEB") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
-	r = s.run(t, "get", "work-item", "--workspace", "acme", "--api-key-file", key, "WEB-1")
-	if r.code != 4 || strings.Contains(r.err, "scope") || !strings.Contains(r.err, "is not a member of this project or has too low a role in it") {
+	for _, command := range [][]string{{"work-item", "WEB-1"}, {"links", "--work-item", "WEB-1"}} {
+		r = s.run(t, append([]string{"get", command[0], "--workspace", "acme", "--api-key-file", key}, command[1:]...)...)
+		want := "error: the service gives no access to the project WEB: there is no such project, or eve (eve@example.com) is not a member of it"
+		if r.code != 4 || !strings.HasPrefix(r.err, want) {
+			t.Errorf("%s: exit %d\n%s%s", command, r.code, r.out, r.err)
+		}
+	}
+}
+
+func TestAReadThatIsRefusedIsExplained(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	for _, tt := range []struct {
+		workspace, identifier, says string
+	}{
+		{"acme", "NOPE-1", "error: the service gives no access to the project NOPE: there is no such project, or ada (ada@example.com) is not a member of it, or has too low a role in it\n  check the identifier"},
+		{"acmee", "WEB-1", "error: the service gives no access to acmee: there is no such workspace, or ada (ada@example.com) is not a member of it\n  check the slug"},
+	} {
+		if r := s.run(t, "get", "work-item", "--workspace", tt.workspace, tt.identifier); r.code != 4 || !strings.HasPrefix(r.err, tt.says) {
+			t.Errorf("%s: exit %d\n%s%s", tt.identifier, r.code, r.out, r.err)
+		}
+	}
+	if r := s.run(t, "get", "work-item", "--workspace", "acme", "--api-key-file", s.write(t, "key", "plane_api_wr0ng"), "WEB-1"); r.code != 4 || !strings.Contains(r.err, "is not accepted") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
 }

@@ -23,6 +23,9 @@ func applyCommand(p Process) *cli.Command {
 		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
 ahead. If a run ends early, run it again: nothing is created twice.
 
+In the log of a CI system, a line every 30 seconds shows how far the run is. Each
+step is in the plan and in the result; --output json reports steps as they end.
+
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run
    planform apply -f manifests/ -f extra.yaml --yes --parallelism 8

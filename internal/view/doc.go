@@ -17,9 +17,11 @@
 //   - Colour says nothing that the text does not say too. It is decided once,
 //     for each stream, by [NewOptions]; there is no global switch. No other
 //     package writes escape sequences.
-//   - Only the progress line is ever erased. It is drawn on a terminal and
-//     nowhere else, and everything that is written while it stands goes through
-//     the [View], which takes it away first and puts it back after.
+//   - Only the progress line is ever erased. On a terminal it is redrawn, and
+//     everything that is written while it stands goes through the [View], which
+//     takes it away first and puts it back after. A log gets the line every half a
+//     minute, so that it grows slowly and a CI system sees the run alive; the steps
+//     are in the plan and in the result.
 //   - Only a line that reads "yes" is a yes.
 //   - The same input gives the same bytes.
 //

@@ -15,11 +15,12 @@ const (
 	redraw     = 100 * time.Millisecond // the line is drawn anew at most this often for events
 	rateWindow = 2 * time.Minute        // the rate is that of the last while: longer than the service's window of one minute
 	rateAfter  = 3 * time.Second        // before this nothing can be said of the rate
+	logEvery   = 30 * time.Second       // a log gets a line this often
 )
 
-// Progress shows how far a run is, on standard error: on a terminal in one line
-// that is drawn anew and goes away at the end, elsewhere in a line for each step
-// that ends. Its methods may be called at the same time. Done must be called.
+// Progress shows how far a run is, on standard error: on a terminal in one line that is drawn anew and goes away at the end,
+// in a log with the same line every half a minute, since the plan and the result tell of each step. Programs get an event for
+// each step that ends. Its methods may be called at the same time. Done must be called.
 type Progress struct {
 	v     *View
 	label string
@@ -28,14 +29,13 @@ type Progress struct {
 	done, total, failed int
 	samples             []sample                    // of the last while, oldest first
 	pending             map[*planner.Step]time.Time // set aside until then
-	refused             map[*planner.Step]bool      // whose refusal was told to speak for others
 	waitUntil           time.Time
 	waitFor             string
 	drawn               time.Time
 	shown               bool // the line stands on the terminal
 	over                bool
 
-	stop, stopped chan struct{} // of the clock that redraws; nil where there is none
+	stop, stopped chan struct{} // of the clock
 }
 
 type sample struct {
@@ -50,25 +50,27 @@ func (v *View) Progress(total int) *Progress { return v.start("applying", total)
 func (v *View) Reading() *Progress { return v.start("reading", 0) }
 
 func (v *View) start(label string, total int) *Progress {
-	p := &Progress{v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}, refused: map[*planner.Step]bool{}}
-	p.samples = []sample{{v.o.Now(), 0}}
-	if !v.o.Live {
-		return p
+	p := &Progress{
+		v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}, samples: []sample{{v.o.Now(), 0}},
+		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.live.hide()
-	v.live = p
-	p.draw()
-	p.stop, p.stopped = make(chan struct{}), make(chan struct{})
-	go p.tick()
+	every := logEvery
+	if v.o.Live {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.live.hide()
+		v.live = p
+		p.draw()
+		every = time.Second
+	}
+	go p.tick(every)
 	return p
 }
 
-// tick redraws the line each second, for the time left and the wait to count down.
-func (p *Progress) tick() {
+// tick shows the line anew, for the time left and the wait to count down.
+func (p *Progress) tick(every time.Duration) {
 	defer close(p.stopped)
-	t := time.NewTicker(time.Second)
+	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {
@@ -76,8 +78,11 @@ func (p *Progress) tick() {
 			return
 		case <-t.C:
 			p.v.mu.Lock()
-			if p.v.live == p {
+			switch {
+			case p.v.live == p:
 				p.draw()
+			case !p.v.o.Live && !p.v.o.JSON:
+				p.write(func(out *printer) { out.str(p.line(p.v.o.Now()) + "\n") })
 			}
 			p.v.mu.Unlock()
 		}
@@ -96,7 +101,7 @@ func (p *Progress) Event(e executor.Event) {
 		_, again := p.pending[e.Step]
 		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
 		p.took()
-		if p.stop == nil && !again && !p.v.o.JSON {
+		if !p.v.o.Live && !p.v.o.JSON && !again {
 			p.write(func(out *printer) {
 				out.str("pending: " + attempted(e.Step) + ": no answer; checking again in " + roughly(e.Wait))
 				out.nl()
@@ -113,27 +118,14 @@ func (p *Progress) Event(e executor.Event) {
 		p.failed++
 	}
 	p.took()
-	if p.stop == nil && !p.untried(&e) {
-		p.plain(&e)
+	if p.v.o.JSON && !p.v.o.Live {
+		p.write(func(out *printer) {
+			r := e.Result
+			r.Step = e.Step
+			out.json(jsonEvent{FormatVersion, jsonEnded{string(e.Step.Address), e.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err)}})
+			out.nl()
+		})
 	}
-}
-
-// untried reports whether a step was not tried since the service refuses each of its
-// operation, and says so once.
-func (p *Progress) untried(e *executor.Event) bool {
-	by := e.Result.BlockedBy
-	if p.v.o.JSON || by == nil || by.Operation == nil || by.Operation != e.Step.Operation {
-		return false
-	}
-	if p.refused[by] {
-		return true
-	}
-	p.refused[by] = true
-	p.write(func(out *printer) {
-		out.str("no further attempt to " + attempted(e.Step) + " and others like it: the service refuses them all")
-		out.nl()
-	})
-	return true
 }
 
 // Read takes note of a read request that was answered.
@@ -184,7 +176,7 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	switch {
 	case p.v.live == p:
 		p.draw()
-	case p.stop == nil && d >= time.Second:
+	case !p.v.o.Live && d >= time.Second:
 		p.write(func(out *printer) {
 			if p.v.o.JSON {
 				out.json(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}})
@@ -207,12 +199,10 @@ func (p *Progress) Done() {
 		p.v.live = nil
 	}
 	p.v.mu.Unlock()
-	if p.stop != nil {
-		if first {
-			close(p.stop)
-		}
-		<-p.stopped
+	if first {
+		close(p.stop)
 	}
+	<-p.stopped
 }
 
 // hide takes the line off the terminal; show puts it back. Nothing happens to a nil Progress.
@@ -278,54 +268,6 @@ func (p *Progress) line(now time.Time) string {
 		b.WriteString(", waiting " + roughly(wait) + " for " + Safe(p.waitFor))
 	}
 	return b.String()
-}
-
-// plain shows a step that ended in a line of its own.
-func (p *Progress) plain(e *executor.Event) {
-	r := e.Result
-	if r.Step == nil {
-		r.Step = e.Step
-	}
-	if r.Step == nil {
-		return
-	}
-	p.write(func(out *printer) {
-		if p.v.o.JSON {
-			out.json(jsonEvent{FormatVersion, jsonEnded{
-				string(r.Step.Address), r.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err),
-			}})
-			out.nl()
-			return
-		}
-		out.str("[" + strconv.Itoa(e.Done) + "/" + strconv.Itoa(e.Total) + "] ")
-		switch r.Status {
-		case executor.Done:
-			out.str(carriedOut(&r))
-		case executor.Failed:
-			out.paint(out.failure, "failed")
-			out.str(" to " + attempted(r.Step))
-		case executor.Unknown:
-			out.paint(out.warning, "unknown")
-			out.str(" whether it was done: " + attempted(r.Step))
-		case executor.Blocked:
-			switch by := r.BlockedBy; {
-			case by == nil:
-				out.str("blocked: " + attempted(r.Step))
-			case keeps(by, r.Step):
-				out.str("kept: " + Safe(string(r.Step.Address)) + ", until this is done: " + attempted(by))
-			default:
-				out.str("blocked: " + attempted(r.Step) + ", by ")
-				out.safe(string(by.Address))
-			}
-		case executor.NotStarted:
-			out.str("not started: " + attempted(r.Step))
-		}
-		if r.Err != nil {
-			out.str(": ")
-			out.safe(r.Err.Error())
-		}
-		out.nl()
-	})
 }
 
 type jsonWaiting struct {

@@ -129,40 +129,54 @@ func TestTheRateIsThatOfTheLastWhile(t *testing.T) {
 	}
 }
 
-func TestALogShowsALineForEachStep(t *testing.T) {
+func TestALogShowsHowFarTheRunIs(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string][]func(*view.Options){"log.txt": nil, "log.json": {inJSON}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newScreen(set...)
-			p := s.Progress(7)
-			p.Event(executor.Event{Type: executor.Started, Step: step(1), Total: 7})
-			e := event(1, 7, executor.Done, nil)
-			e.Result.Outcome.Identifier = "WEB-12"
-			p.Event(e)
-			p.Event(event(2, 7, executor.Failed, errors.New("400: name\x1b[1m\nis too long")))
-			p.Event(event(3, 7, executor.Unknown, executor.ErrOutcomeUnknown))
-			e = event(4, 7, executor.Blocked, nil)
-			e.Result.BlockedBy = step(2)
-			p.Event(e)
-			p.Event(event(5, 7, executor.NotStarted, nil))
-			b := &builder{}
-			m := b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
-			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 6, Total: 7, Result: executor.StepResult{
-				Step: m, Status: executor.Done, Outcome: executor.Outcome{Record: planner.Record{Members: make([]string, 40)}}, Missing: []resource.Address{"a"},
-			}})
-			m = b.members(planner.RemoveMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 1)
-			p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 7, Total: 7, Result: executor.StepResult{Step: m, Status: executor.Failed, Err: errors.New("404")}})
-			p.Waiting(500*time.Millisecond, "the rate limit")
-			p.Waiting(12*time.Second, "the rate limit")
-			p.Waiting(12500*time.Millisecond, "the rate limit")
-			p.Waiting(90*time.Second, "another try (503)")
-			p.Done()
-			golden(t, "progress/"+name, s.err.String())
-			if s.out.Len() > 0 {
-				t.Errorf("standard output got %q", s.out.String())
-			}
-		})
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(func(o *view.Options) { o.Now = time.Now })
+		p := s.Progress(120)
+		pause(time.Second / 2) // between two ticks of the clock
+		for i := 1; i <= 50; i++ {
+			pause(time.Second)
+			p.Event(event(i, 120, executor.Done, nil))
+		}
+		p.Event(event(51, 120, executor.Failed, errors.New("400: name is too long")))
+		p.Event(executor.Event{Type: executor.SetAside, Step: step(52), Wait: time.Minute})
+		p.Waiting(12*time.Second, "the rate limit")
+		pause(15 * time.Second)
+		p.Done()
+		golden(t, "progress/log.txt", s.err.String())
+	})
+}
+
+func TestAProgramGetsAnEventForEachStep(t *testing.T) {
+	t.Parallel()
+	s := newScreen(inJSON)
+	p := s.Progress(7)
+	p.Event(executor.Event{Type: executor.Started, Step: step(1), Total: 7})
+	e := event(1, 7, executor.Done, nil)
+	e.Result.Outcome.Identifier = "WEB-12"
+	p.Event(e)
+	p.Event(event(2, 7, executor.Failed, errors.New("400: name\x1b[1m\nis too long")))
+	p.Event(event(3, 7, executor.Unknown, executor.ErrOutcomeUnknown))
+	e = event(4, 7, executor.Blocked, nil)
+	e.Result.BlockedBy = step(2)
+	p.Event(e)
+	p.Event(event(5, 7, executor.NotStarted, nil))
+	b := &builder{}
+	m := b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
+	p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 6, Total: 7, Result: executor.StepResult{
+		Step: m, Status: executor.Done, Outcome: executor.Outcome{Record: planner.Record{Members: make([]string, 40)}}, Missing: []resource.Address{"a"},
+	}})
+	m = b.members(planner.RemoveMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 1)
+	p.Event(executor.Event{Type: executor.Ended, Step: m, Done: 7, Total: 7, Result: executor.StepResult{Step: m, Status: executor.Failed, Err: errors.New("404")}})
+	p.Waiting(500*time.Millisecond, "the rate limit")
+	p.Waiting(12*time.Second, "the rate limit")
+	p.Waiting(12500*time.Millisecond, "the rate limit")
+	p.Waiting(90*time.Second, "another try (503)")
+	p.Done()
+	golden(t, "progress/log.json", s.err.String())
+	if s.out.Len() > 0 {
+		t.Errorf("standard output got %q", s.out.String())
 	}
 }
 

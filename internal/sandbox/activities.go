@@ -11,12 +11,12 @@ import (
 )
 
 func (s *Server) activities() *resource {
-	return &resource{kind: s.kinds.activity, param: "activity", within: inItem, oldest: true}
+	return &resource{kind: s.kinds.activity, param: "activity", scope: inItem, oldestFirst: true}
 }
 
-// birth is the first activity of a work item. It is told from the item and not
+// createdActivity is the first activity of a work item. It is told from the item and not
 // kept: it would double what creating an item writes.
-func (k *kinds) birth(item row) row {
+func (k *kinds) createdActivity(item row) row {
 	id, err := uuid.Parse(text(item, "id"))
 	must(err)
 	id[0], id[15] = ^id[0], ^id[15]
@@ -38,7 +38,7 @@ func (k *kinds) birth(item row) row {
 func (c *call) history(t *tx) []row {
 	out := []row{}
 	if item, ok := t.in(c.kinds.workItem, inProject(c), c.vars["item"]); ok {
-		out = append(out, c.kinds.birth(item.row))
+		out = append(out, c.kinds.createdActivity(item.row))
 	}
 	for _, s := range t.all(c.kinds.activity, inItem(c)) {
 		out = append(out, s.row)
@@ -71,9 +71,9 @@ func readActivity(res *resource) handler {
 	}
 }
 
-// note writes an activity of the item of the route, under the project of the
+// logActivity writes an activity of the item of the route, under the project of the
 // route.
-func (c *call) note(t *tx, verb string, field, before, after any, comment string) {
+func (c *call) logActivity(t *tx, verb string, field, before, after any, comment string) {
 	if !c.everExisted(t, c.vars["item"]) {
 		return
 	}
@@ -81,29 +81,29 @@ func (c *call) note(t *tx, verb string, field, before, after any, comment string
 		"verb": verb, "field": field, "old_value": before, "new_value": after, "comment": comment, "attachments": []any{},
 		"epoch": float(float64(c.now.Unix())), "issue": c.vars["item"], "actor": c.user,
 	}
-	c.fresh(c.kinds.activity, r)
+	c.setAudit(c.kinds.activity, r)
 	t.insert(c.kinds.activity, inItem(c), r)
 }
 
-// noteChanges writes an activity for each field that a change has changed, and
+// logChanges writes an activity for each field that a change has changed, and
 // for each element that came to a list or left it.
-func (c *call) noteChanges(t *tx, old, r row) {
+func (c *call) logChanges(t *tx, old, r row) {
 	for _, name := range []string{"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point", "point", "type"} {
 		if before, after := valueText(old[name]), valueText(r[name]); before != after {
 			field := strings.TrimSuffix(name, "_html")
-			c.note(t, "updated", field, orNull(before), orNull(after), "updated the "+field+" to")
+			c.logActivity(t, "updated", field, orNull(before), orNull(after), "updated the "+field+" to")
 		}
 	}
 	for _, name := range []string{"labels", "assignees"} {
 		before, after := list(old, name), list(r, name)
 		for _, id := range after {
 			if !slices.Contains(before, id) {
-				c.note(t, "updated", name, nil, id, "added "+strings.TrimSuffix(name, "s")+" ")
+				c.logActivity(t, "updated", name, nil, id, "added "+strings.TrimSuffix(name, "s")+" ")
 			}
 		}
 		for _, id := range before {
 			if !slices.Contains(after, id) {
-				c.note(t, "updated", name, id, nil, "removed "+strings.TrimSuffix(name, "s")+" ")
+				c.logActivity(t, "updated", name, id, nil, "removed "+strings.TrimSuffix(name, "s")+" ")
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func createAttachment(c *call, t *tx) reply {
 		"is_deleted": false, "is_archived": false, "size": size, "is_uploaded": false, "storage_metadata": row{}, "issue": c.vars["item"],
 		"external_id": c.in["external_id"], "external_source": c.in["external_source"],
 	}
-	c.fresh(c.kinds.attachment, r)
+	c.setAudit(c.kinds.attachment, r)
 	r["id"] = id
 	t.insert(c.kinds.attachment, inItem(c), r)
 	return reply{http.StatusOK, row{

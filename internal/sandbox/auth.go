@@ -72,20 +72,20 @@ func (c *call) authenticate(t *tx) *reply {
 
 // authorize says what speaks against the user doing this, if anything.
 func (c *call) authorize(t *tx) *reply {
-	if c.route.who == anyone {
+	if c.route.permission == anyone {
 		return nil
 	}
-	if c.vars["workspace"] != c.opts.Workspace || !c.may(t) {
+	if c.vars["workspace"] != c.opts.Workspace || !c.permitted(t) {
 		return new(forbidden())
 	}
 	return nil
 }
 
-func (c *call) may(t *tx) bool {
+func (c *call) permitted(t *tx) bool {
 	reads := c.req.Method == http.MethodGet || c.req.Method == http.MethodHead || c.req.Method == http.MethodOptions
 	creates := c.req.Method == http.MethodPost
 	project := c.vars["project"]
-	switch c.route.who {
+	switch c.route.permission {
 	case workspaceWide:
 		role := workspaceRole(t, c.user)
 		return role >= roleMember || reads && role > 0

@@ -41,7 +41,7 @@ type call struct {
 	in      row // the body if it is an object
 	user    string
 	now     time.Time
-	noticed horizon
+	snapshot snapshot
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
 }
@@ -116,7 +116,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, var
 		}}, nil)
 		return
 	}
-	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), noticed: horizonOf(req)}
+	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), snapshot: snapshotOf(req)}
 	headers := http.Header{"Allow": {rt.allow()}}
 	send(w, req, c.handle(headers), headers)
 }
@@ -141,7 +141,7 @@ func (c *call) handle(headers http.Header) (r reply) {
 	case refused != nil:
 		return *refused
 	}
-	if wait, ok := c.limiter.take(key, c.now, headers); !ok {
+	if wait, ok := c.limiter.allow(key, c.now, headers); !ok {
 		headers.Set("Retry-After", strconv.Itoa(wait))
 		return reply{http.StatusTooManyRequests, row{"error_code": 5900, "error_message": "RATE_LIMIT_EXCEEDED"}}
 	}

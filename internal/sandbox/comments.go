@@ -8,7 +8,7 @@ import (
 func (s *Server) comments() *resource {
 	k := s.kinds.comment
 	return &resource{
-		kind: k, param: "comment", within: inItem,
+		kind: k, param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
 				return nil
@@ -28,9 +28,9 @@ func (s *Server) comments() *resource {
 			r["updated_at"] = stamp(c.now.Add(-10 * time.Millisecond))
 			return nil
 		},
-		written: func(c *call, t *tx, old, r row) {
+		afterWrite: func(c *call, t *tx, old, r row) {
 			if old != nil {
-				c.note(t, "updated", "comment", text(old, "comment_html"), text(r, "comment_html"), "updated a comment")
+				c.logActivity(t, "updated", "comment", text(old, "comment_html"), text(r, "comment_html"), "updated a comment")
 				return
 			}
 			kept := clone(r)
@@ -39,10 +39,10 @@ func (s *Server) comments() *resource {
 			if s, ok := t.get(k, text(r, "id")); ok {
 				t.save(k, stored{s.key, kept})
 			}
-			c.note(t, "created", "comment", nil, text(r, "comment_html"), "created a comment")
+			c.logActivity(t, "created", "comment", nil, text(r, "comment_html"), "created a comment")
 		},
-		removed: func(c *call, t *tx, r row) {
-			c.note(t, "deleted", "comment", nil, nil, "deleted the comment")
+		afterDelete: func(c *call, t *tx, r row) {
+			c.logActivity(t, "deleted", "comment", nil, nil, "deleted the comment")
 		},
 		// The newest first, by a date that the author may have set.
 		sort: func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) },

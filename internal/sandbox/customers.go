@@ -7,9 +7,9 @@ import (
 func (s *Server) customers() *resource {
 	k := s.kinds.customer
 	return &resource{
-		kind: k, param: "customer", within: inWorkspace,
+		kind: k, param: "customer", scope: inWorkspace,
 		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
-		removed: func(c *call, t *tx, r row) { c.clear(t, c.kinds.request, text(r, "id")) },
+		afterDelete: func(c *call, t *tx, r row) { c.clear(t, c.kinds.request, text(r, "id")) },
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
@@ -24,13 +24,13 @@ func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 // are the same two things under their older ones.
 func (s *Server) requests() *resource {
 	return &resource{
-		kind: s.kinds.request, param: "request", within: inCustomer,
+		kind: s.kinds.request, param: "request", scope: inCustomer,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
 				r["customer"] = c.vars["customer"]
 			}
 			if c.contract() {
-				titled(c, old, r)
+				fromContractFields(c, old, r)
 			} else {
 				sanitised(c, r)
 			}
@@ -51,8 +51,8 @@ func (s *Server) requests() *resource {
 	}
 }
 
-// titled turns the contract's fields into those that are kept.
-func titled(c *call, old, r row) {
+// fromContractFields turns the contract's fields into those that are kept.
+func fromContractFields(c *call, old, r row) {
 	if old == nil {
 		r["name"], r["description"], r["description_html"] = "", row{}, ""
 		r["work_item_ids"] = []any{}
@@ -98,7 +98,7 @@ func (c *call) thisWorkspace(id string) bool {
 func (s *Server) properties() *resource {
 	k := s.kinds.property
 	return &resource{
-		kind: k, param: "property", within: inWorkspace,
+		kind: k, param: "property", scope: inWorkspace,
 		prepare: func(_ *call, _ *tx, _, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
 			return nil

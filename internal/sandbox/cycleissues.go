@@ -76,19 +76,19 @@ func addCycleIssues(c *call, t *tx) reply {
 		elsewhere := t.under(1, "cycles-of", issue)
 		switch {
 		case len(elsewhere) == 0:
-			c.enterCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
+			c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
 		case upper[issue]:
 			// The service compares the text, does not find the item in
 			// its cycle, adds it once more and stumbles over it later.
 			doubled = true
 			if t.index("cycles-of", issue, id) == "" {
-				c.enterCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
+				c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
 			}
 		default:
 			old, ok := t.get(c.kinds.cycleIssue, elsewhere[0])
 			if ok && text(old.row, "cycle") != id {
-				c.leaveCycle(t, old)
-				c.enterCycle(t, id, issue, old.row)
+				c.removeFromCycle(t, old)
+				c.addToCycle(t, id, issue, old.row)
 			}
 		}
 	}
@@ -98,18 +98,18 @@ func addCycleIssues(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.cycleRows(t, id)}
 }
 
-// enterCycle adds an item to a cycle; like has what is kept of an earlier
+// addToCycle adds an item to a cycle; like has what is kept of an earlier
 // membership.
-func (c *call) enterCycle(t *tx, cycle, issue string, like row) {
+func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 	r := row{"issue": issue, "cycle": cycle, "project": c.vars["project"], "created_by": nil}
-	c.fresh(c.kinds.cycleIssue, r)
+	c.setAudit(c.kinds.cycleIssue, r)
 	r["id"], r["created_at"] = like["id"], like["created_at"]
 	r["created_by"] = nil // so it is
 	t.insert(c.kinds.cycleIssue, scope(cycle), r)
 	t.setIndex(text(r, "id"), "cycles-of", issue, cycle)
 }
 
-func (c *call) leaveCycle(t *tx, s stored) {
+func (c *call) removeFromCycle(t *tx, s stored) {
 	t.remove(c.kinds.cycleIssue, s)
 	t.dropIndex("cycles-of", text(s.row, "issue"), text(s.row, "cycle"))
 }
@@ -169,7 +169,7 @@ func removeCycleIssue(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	c.leaveCycle(t, s)
+	c.removeFromCycle(t, s)
 	return reply{status: http.StatusNoContent}
 }
 
@@ -190,8 +190,8 @@ func transferIssues(c *call, t *tx) reply {
 		if g := c.group(t, text(item.row, "state")); g == "completed" || g == "cancelled" {
 			continue
 		}
-		c.leaveCycle(t, s)
-		c.enterCycle(t, text(to.row, "id"), text(s.row, "issue"), s.row)
+		c.removeFromCycle(t, s)
+		c.addToCycle(t, text(to.row, "id"), text(s.row, "issue"), s.row)
 	}
 	return reply{http.StatusOK, row{"message": "Success"}}
 }

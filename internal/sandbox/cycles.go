@@ -9,18 +9,18 @@ import (
 func (s *Server) cycles() *resource {
 	k := s.kinds.cycle
 	return &resource{
-		kind: k, param: "cycle", within: inProject,
-		outlasts: true,
+		kind: k, param: "cycle", scope: inProject,
+		readableArchived: true,
 		prepare:  prepareCycle,
-		removing: func(c *call, t *tx, r row) *reply {
+		beforeDelete: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
 			}
 			return nil
 		},
-		removed: func(c *call, t *tx, r row) {
+		afterDelete: func(c *call, t *tx, r row) {
 			for _, ci := range t.all(c.kinds.cycleIssue, scope(text(r, "id"))) {
-				c.leaveCycle(t, ci)
+				c.removeFromCycle(t, ci)
 			}
 		},
 		show: func(c *call, t *tx, r row, listed bool) row {
@@ -179,7 +179,7 @@ func (c *call) inView(r row, view string) bool {
 // archive puts a cycle or module away, or brings it back.
 func archive(res *resource, away bool) handler {
 	return func(c *call, t *tx) reply {
-		s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+		s, ok := t.in(res.kind, res.scope(c), c.vars[res.param])
 		if !ok {
 			return notFound()
 		}

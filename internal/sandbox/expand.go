@@ -59,7 +59,7 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 		if !ok {
 			return row{}, true
 		}
-		return only(s.row, names), true
+		return selectFields(s.row, names), true
 	}
 	switch name {
 	case "state":

@@ -46,25 +46,25 @@ type field struct {
 // with it: a list of sentences, or for lists a map from index to such a list.
 type check func(t *tx, v any) (value, complaint any)
 
-func says(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+func message(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-// read checks a body against the kind. The result has the fields the body sets
+// decode checks a body against the kind. The result has the fields the body sets
 // and, unless it is partial, the initial values of the others. If complaints
 // has anything in it the result is of no use.
-func (k *kind) read(t *tx, in row, partial bool) (out, complaints row) {
+func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	out, complaints = make(row, len(k.columns)), row{}
 	for _, f := range k.fields {
 		v, given := in[f.name]
 		switch {
 		case !given && partial, given && partial && f.frozen:
 		case !given && f.required:
-			complaints[f.name] = says("This field is required.")
+			complaints[f.name] = message("This field is required.")
 		case !given:
 			if !f.derived {
 				out[f.name] = f.initial
 			}
 		case v == nil && !f.null:
-			complaints[f.name] = says("This field may not be null.")
+			complaints[f.name] = message("This field may not be null.")
 		case v == nil:
 			out[f.name] = nil
 		default:
@@ -95,16 +95,16 @@ func str(limit int, blank bool) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
 		if !ok {
-			return nil, says("Not a valid string.")
+			return nil, message("Not a valid string.")
 		}
 		s = strings.TrimSpace(s)
 		switch {
 		case s == "" && !blank:
-			return nil, says("This field may not be blank.")
+			return nil, message("This field may not be blank.")
 		case utf8.RuneCountInString(s) > limit:
-			return nil, says("Ensure this field has no more than %d characters.", limit)
+			return nil, message("Ensure this field has no more than %d characters.", limit)
 		case strings.ContainsRune(s, 0):
-			return nil, says("Null characters are not allowed.")
+			return nil, message("Null characters are not allowed.")
 		}
 		return s, nil
 	}
@@ -122,9 +122,9 @@ func markup(_ *tx, v any) (any, any) {
 	s, ok := asString(v)
 	switch {
 	case !ok:
-		return nil, says("Not a valid string.")
+		return nil, message("Not a valid string.")
 	case strings.ContainsRune(s, 0):
-		return nil, says("Null characters are not allowed.")
+		return nil, message("Null characters are not allowed.")
 	}
 	return s, nil
 }
@@ -140,7 +140,7 @@ func boolean(_ *tx, v any) (any, any) {
 	case json.Number("0"):
 		return false, nil
 	}
-	return nil, says("Must be a valid boolean.")
+	return nil, message("Must be a valid boolean.")
 }
 
 func whole(high int) check {
@@ -149,11 +149,11 @@ func whole(high int) check {
 		n, err := strconv.Atoi(strings.TrimSuffix(s, ".0"))
 		switch {
 		case !ok || err != nil:
-			return nil, says("A valid integer is required.")
+			return nil, message("A valid integer is required.")
 		case n > high:
-			return nil, says("Ensure this value is less than or equal to %d.", high)
+			return nil, message("Ensure this value is less than or equal to %d.", high)
 		case n < 0:
-			return nil, says("Ensure this value is greater than or equal to 0.")
+			return nil, message("Ensure this value is greater than or equal to 0.")
 		}
 		return integer(n), nil
 	}
@@ -163,7 +163,7 @@ func real(_ *tx, v any) (any, any) {
 	s, ok := asString(v)
 	f, err := strconv.ParseFloat(s, 64)
 	if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, says("A valid number is required.")
+		return nil, message("A valid number is required.")
 	}
 	return float(f), nil
 }
@@ -172,7 +172,7 @@ func choice(options ...string) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
 		if !ok || !slices.Contains(options, s) {
-			return nil, says("\"%v\" is not a valid choice.", v)
+			return nil, message("\"%v\" is not a valid choice.", v)
 		}
 		return s, nil
 	}
@@ -181,7 +181,7 @@ func choice(options ...string) check {
 func date(_ *tx, v any) (any, any) {
 	s, ok := v.(string)
 	if _, err := time.Parse(time.DateOnly, s); !ok || err != nil {
-		return nil, says("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.")
+		return nil, message("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.")
 	}
 	return s, nil
 }
@@ -191,7 +191,7 @@ func moment(_ *tx, v any) (any, any) {
 	if t, ok := parseMoment(s); ok {
 		return momentText(t), nil
 	}
-	return nil, says("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].")
+	return nil, message("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].")
 }
 
 func parseMoment(s string) (time.Time, bool) {
@@ -208,14 +208,14 @@ func anything(_ *tx, v any) (any, any) { return v, nil }
 
 func mapping(_ *tx, v any) (any, any) {
 	if _, ok := v.(row); !ok {
-		return nil, says("Expected a dictionary of items but got type \"%s\".", pythonType(v))
+		return nil, message("Expected a dictionary of items but got type \"%s\".", pythonType(v))
 	}
 	return v, nil
 }
 
 func items(_ *tx, v any) (any, any) {
 	if _, ok := v.([]any); !ok {
-		return nil, says("Expected a list of items but got type \"%s\".", pythonType(v))
+		return nil, message("Expected a list of items but got type \"%s\".", pythonType(v))
 	}
 	return v, nil
 }
@@ -223,7 +223,7 @@ func items(_ *tx, v any) (any, any) {
 func colour(_ *tx, v any) (any, any) {
 	s, ok := v.(string)
 	if !ok || !hexColour(s) {
-		return nil, says("Enter a color in the format #rrggbb.")
+		return nil, message("Enter a color in the format #rrggbb.")
 	}
 	return s, nil
 }
@@ -246,14 +246,14 @@ func ref(k *kind) check {
 func refTo(t *tx, k *kind, v any) (string, any) {
 	s, ok := asString(v)
 	if !ok {
-		return "", says("Incorrect type. Expected pk value, received %s.", pythonType(v))
+		return "", message("Incorrect type. Expected pk value, received %s.", pythonType(v))
 	}
 	id, err := uuid.Parse(s)
 	if _, isNumber := v.(json.Number); err != nil && !isNumber {
-		return "", says("“%s” is not a valid UUID.", s)
+		return "", message("“%s” is not a valid UUID.", s)
 	}
 	if err != nil || t.find(k, id.String()) == nil {
-		return "", says("Invalid pk \"%s\" - object does not exist.", s)
+		return "", message("Invalid pk \"%s\" - object does not exist.", s)
 	}
 	return id.String(), nil
 }
@@ -263,7 +263,7 @@ func refs(k *kind) check {
 	return func(t *tx, v any) (any, any) {
 		given, ok := v.([]any)
 		if !ok {
-			return nil, says("Expected a list of items but got type \"%s\".", pythonType(v))
+			return nil, message("Expected a list of items but got type \"%s\".", pythonType(v))
 		}
 		out, complaints := []string{}, row{}
 		for i, v := range given {

@@ -13,8 +13,8 @@ type index struct {
 	fields []string // a record without the last one is not in the index
 	// clash is what is told who brings what another record has; nil, or an answer of nil, lets it in.
 	clash func(c *call, old, r row, other string) *reply
-	// late says that a request does not notice what was stored after it came.
-	late bool
+	// snapshot says that a request does not notice what was stored after it came.
+	snapshot bool
 }
 
 // key is where a row stands in the index, nil if it does not.
@@ -32,8 +32,8 @@ func (ix *index) key(r row) []string {
 	return append(key, text(r, "id"))
 }
 
-// enter keeps the indexes of a kind; old is nil for a new row, r for one that goes.
-func (t *tx) enter(k *kind, old, r row) {
+// updateIndexes keeps the indexes of a kind; old is nil for a new row, r for one that goes.
+func (t *tx) updateIndexes(k *kind, old, r row) {
 	for _, ix := range k.indexes {
 		before, after := ix.key(old), ix.key(r)
 		if slices.Equal(before, after) {
@@ -56,7 +56,7 @@ func (c *call) clash(t *tx, k *kind, old, r row) *reply {
 			continue
 		}
 		for _, other := range t.under(1<<20, key[:len(key)-1]...) {
-			if other == text(r, "id") || ix.late && !c.notices(t, k, other) {
+			if other == text(r, "id") || ix.snapshot && !c.sees(t, k, other) {
 				continue
 			}
 			if refused := ix.clash(c, old, r, other); refused != nil {
@@ -80,7 +80,7 @@ func uniqueName(kind, in, message string) index {
 // uniqueExternalID lets an external ID stand once below the record that the column in names. A new record is checked
 // only if it has a source as well; a change is checked only if it brings another external ID, and is told its own record.
 func uniqueExternalID(kind, in, what string) index {
-	return index{name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, late: true, clash: func(c *call, old, r row, other string) *reply {
+	return index{name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, snapshot: true, clash: func(c *call, old, r row, other string) *reply {
 		if text(r, "external_source") == "" && (old == nil || kind == "label") {
 			return nil
 		}
@@ -94,28 +94,28 @@ func uniqueExternalID(kind, in, what string) index {
 	}}
 }
 
-// horizon is how many records of each kind a request knows of: later ones it does not notice where something must be
+// snapshot is how many records of each kind a request knows of: later ones it does not notice where something must be
 // unique. Nil is all there are; an empty one is none.
-type horizon map[*kind]uint64
+type snapshot map[*kind]uint64
 
-type horizonKey struct{}
+type snapshotKey struct{}
 
-func horizonOf(req *http.Request) horizon {
-	h, _ := req.Context().Value(horizonKey{}).(horizon)
+func snapshotOf(req *http.Request) snapshot {
+	h, _ := req.Context().Value(snapshotKey{}).(snapshot)
 	return h
 }
 
-func (h horizon) on(req *http.Request) *http.Request {
-	return req.WithContext(context.WithValue(req.Context(), horizonKey{}, h))
+func (h snapshot) on(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), snapshotKey{}, h))
 }
 
 // Arrived is the request as one that came now: it does not notice an external ID that is stored from here on, as
 // requests at the running server that come together. It is for tests.
 func (s *Server) Arrived(req *http.Request) *http.Request {
-	h := horizon{}
+	h := snapshot{}
 	must(s.store.view(func(t *tx) error {
 		for _, k := range s.kinds.every {
-			h[k] = t.made(k)
+			h[k] = t.inserted(k)
 		}
 		return nil
 	}))
@@ -123,12 +123,12 @@ func (s *Server) Arrived(req *http.Request) *http.Request {
 }
 
 // Unaware is the request as one that notices nothing that must be unique. It is for tests.
-func Unaware(req *http.Request) *http.Request { return horizon{}.on(req) }
+func Unaware(req *http.Request) *http.Request { return snapshot{}.on(req) }
 
 // unaware says whether the request notices nothing.
-func (h horizon) unaware() bool { return h != nil && len(h) == 0 }
+func (h snapshot) unaware() bool { return h != nil && len(h) == 0 }
 
-// notices says whether a record that is there counts for what must be unique.
-func (c *call) notices(t *tx, k *kind, id string) bool {
-	return c.noticed == nil || !c.noticed.unaware() && t.number(k, id) <= c.noticed[k]
+// sees says whether a record that is there counts for what must be unique.
+func (c *call) sees(t *tx, k *kind, id string) bool {
+	return c.snapshot == nil || !c.snapshot.unaware() && t.number(k, id) <= c.snapshot[k]
 }

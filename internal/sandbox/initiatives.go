@@ -13,9 +13,9 @@ func sanitised(c *call, r row) {
 
 func (s *Server) initiatives() *resource {
 	return &resource{
-		kind: s.kinds.initiative, param: "initiative", within: inWorkspace,
+		kind: s.kinds.initiative, param: "initiative", scope: inWorkspace,
 		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
-		removed: func(c *call, t *tx, r row) {
+		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
 			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
 		},
@@ -24,9 +24,9 @@ func (s *Server) initiatives() *resource {
 
 func (s *Server) teamspaces() *resource {
 	return &resource{
-		kind: s.kinds.teamspace, param: "teamspace", within: inWorkspace,
+		kind: s.kinds.teamspace, param: "teamspace", scope: inWorkspace,
 		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
-		removed: func(c *call, t *tx, r row) {
+		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.teamspaceProject, text(r, "id"))
 			c.clear(t, c.kinds.teamspaceMember, text(r, "id"))
 		},
@@ -89,15 +89,15 @@ func initiativeMembers(projects, labels methods) methods {
 	return out
 }
 
-// named is the ids of the body, all of which must be there.
-func (m memberList) named(c *call, t *tx) ([]string, *reply) {
+// bodyIDs is the ids of the body, all of which must be there.
+func (m memberList) bodyIDs(c *call, t *tx) ([]string, *reply) {
 	v, given := c.in[m.ids]
 	if !given || v == nil {
-		return nil, new(invalid(row{m.ids: says("This field is required.")}))
+		return nil, new(invalid(row{m.ids: message("This field is required.")}))
 	}
 	all, ok := v.([]any)
 	if !ok {
-		return nil, new(invalid(row{m.ids: says("Expected a list of items but got type \"%s\".", pythonType(v))}))
+		return nil, new(invalid(row{m.ids: message("Expected a list of items but got type \"%s\".", pythonType(v))}))
 	}
 	var ids []string
 	for _, v := range all {
@@ -110,7 +110,7 @@ func (m memberList) named(c *call, t *tx) ([]string, *reply) {
 	return ids, nil
 }
 
-func (m memberList) present(c *call, t *tx) map[string]stored {
+func (m memberList) current(c *call, t *tx) map[string]stored {
 	out := map[string]stored{}
 	for _, s := range t.all(m.kind, scope(c.vars[m.param])) {
 		out[text(s.row, m.column)] = s
@@ -123,17 +123,17 @@ func (m memberList) add(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	ids, refused := m.named(c, t)
+	ids, refused := m.bodyIDs(c, t)
 	if refused != nil {
 		return *refused
 	}
-	there := m.present(c, t)
+	there := m.current(c, t)
 	for _, id := range ids {
 		if _, ok := there[id]; ok {
 			continue
 		}
 		r := row{m.param: owner.row["id"], m.column: id}
-		c.fresh(m.kind, r)
+		c.setAudit(m.kind, r)
 		there[id] = t.insert(m.kind, scope(c.vars[m.param]), r)
 	}
 	out := []row{}
@@ -149,11 +149,11 @@ func (m memberList) remove(c *call, t *tx) reply {
 	if t.find(m.owner, c.vars[m.param]) == nil {
 		return notFound()
 	}
-	ids, refused := m.named(c, t)
+	ids, refused := m.bodyIDs(c, t)
 	if refused != nil {
 		return *refused
 	}
-	there := m.present(c, t)
+	there := m.current(c, t)
 	for _, id := range ids {
 		if s, ok := there[id]; ok {
 			t.remove(m.kind, s)
@@ -173,7 +173,7 @@ func (m memberList) member(c *call, t *tx, id string) (row, bool) {
 	if m.members == c.kinds.project {
 		r = showProject(c, t, r, false)
 	}
-	return only(m.members.visible(r), c.fields()), true
+	return selectFields(m.members.visible(r), c.fields()), true
 }
 
 func (m memberList) list(c *call, t *tx) reply {
@@ -191,7 +191,7 @@ func (m memberList) list(c *call, t *tx) reply {
 
 func (s *Server) pages() *resource {
 	return &resource{
-		kind: s.kinds.page, param: "page", within: inWorkspace,
+		kind: s.kinds.page, param: "page", scope: inWorkspace,
 		prepare: func(c *call, _ *tx, old, r row) *reply {
 			sanitised(c, r)
 			if old == nil {

@@ -80,7 +80,7 @@ func choiceOfRole(t *tx, v any) (any, any) {
 	case "20", "15", "5":
 		return whole(20)(t, v)
 	}
-	return nil, says("\"%v\" is not a valid choice.", v)
+	return nil, message("\"%v\" is not a valid choice.", v)
 }
 
 func (k *kinds) plan() {

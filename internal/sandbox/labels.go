@@ -8,7 +8,7 @@ import (
 func (s *Server) labels() *resource {
 	k := s.kinds.label
 	return &resource{
-		kind: k, param: "label", within: inProject,
+		kind: k, param: "label", scope: inProject,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
 			if t.find(c.kinds.project, project) == nil {
@@ -19,7 +19,7 @@ func (s *Server) labels() *resource {
 			}
 			return nil
 		},
-		removed: func(c *call, t *tx, r row) { c.dropSubLabels(t, r) },
+		afterDelete: func(c *call, t *tx, r row) { c.dropSubLabels(t, r) },
 	}
 }
 
@@ -78,7 +78,7 @@ func (c *call) dropSubLabels(t *tx, r row) {
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, s := range t.all(k, scope(project)) {
 			if slices.Contains(list(s.row, "labels"), id) {
-				s.row["labels"] = kept(s.row, "labels", func(label string) bool { return label != id })
+				s.row["labels"] = filterIDs(s.row, "labels", func(label string) bool { return label != id })
 				t.save(k, s)
 			}
 		}

@@ -21,9 +21,9 @@ func newLimiter(rate int, window time.Duration) *limiter {
 	return &limiter{rate: rate, window: window, seen: map[string][]time.Time{}}
 }
 
-// take counts a request and sets its headers. If the key has no requests left
+// allow counts a request and sets its headers. If the key has no requests left
 // it counts nothing and says after how many seconds the oldest one has aged.
-func (l *limiter) take(key string, now time.Time, headers http.Header) (wait int, ok bool) {
+func (l *limiter) allow(key string, now time.Time, headers http.Header) (wait int, ok bool) {
 	if l.rate <= 0 {
 		return 0, true
 	}

@@ -42,7 +42,7 @@ func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
 func (s *Server) links() *resource {
 	k := s.kinds.link
 	return &resource{
-		kind: k, param: "link", within: inItem,
+		kind: k, param: "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
 				return nil // a change is checked for nothing
@@ -61,31 +61,31 @@ func (s *Server) links() *resource {
 			r["updated_by"] = c.user
 			return nil
 		},
-		written: func(c *call, t *tx, old, r row) {
+		afterWrite: func(c *call, t *tx, old, r row) {
 			if old != nil {
-				c.note(t, "updated", "link", text(old, "url"), text(r, "url"), "updated a link")
+				c.logActivity(t, "updated", "link", text(old, "url"), text(r, "url"), "updated a link")
 			} else {
-				c.note(t, "created", "link", nil, text(r, "url"), "created a link")
+				c.logActivity(t, "created", "link", nil, text(r, "url"), "created a link")
 			}
-			c.crawl(t, r)
+			c.fetchMetadata(t, r)
 		},
-		removed: func(c *call, t *tx, r row) {
-			c.note(t, "deleted", "link", text(r, "url"), nil, "deleted the link")
+		afterDelete: func(c *call, t *tx, r row) {
+			c.logActivity(t, "deleted", "link", text(r, "url"), nil, "deleted the link")
 		},
 	}
 }
 
 // linkURL is what is told who gives an item a link a second time. A change is not checked.
 func linkURL(c *call, old, _ row, _ string) *reply {
-	if old != nil || c.noticed.unaware() {
+	if old != nil || c.snapshot.unaware() {
 		return nil
 	}
 	return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
 }
 
-// crawl does what the service's worker does a moment later: it looks at the
+// fetchMetadata does what the service's worker does a moment later: it looks at the
 // address, notes what it found, and takes the author away.
-func (c *call) crawl(t *tx, r row) {
+func (c *call) fetchMetadata(t *tx, r row) {
 	s, ok := t.get(c.kinds.link, text(r, "id"))
 	if !ok {
 		return
@@ -100,15 +100,15 @@ func (c *call) crawl(t *tx, r row) {
 func webAddress(s string) (address string, complaint []string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !publicHost(u.Hostname()) {
-		return "", says("Invalid URL format.")
+		return "", message("Invalid URL format.")
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
 		return s, nil
 	case "ftp", "ftps":
-		return "", says("Invalid URL scheme.")
+		return "", message("Invalid URL scheme.")
 	}
-	return "", says("Invalid URL format.")
+	return "", message("Invalid URL format.")
 }
 
 func publicHost(host string) bool {

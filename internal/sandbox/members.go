@@ -15,7 +15,7 @@ func me(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.kinds.user.visible(s.row)}
 }
 
-func nothing(*call, *tx) reply { return reply{http.StatusOK, []any{}} }
+func emptyList(*call, *tx) reply { return reply{http.StatusOK, []any{}} }
 
 // emptyPage is a list of which the sandbox keeps none.
 func emptyPage(perPage int) handler {
@@ -101,7 +101,7 @@ func (c *call) activeMembers(t *tx, project string) int {
 
 func addMember(c *call, t *tx) reply {
 	project := c.vars["project"]
-	r, complaints := c.kinds.projectMember.read(t, c.in, false)
+	r, complaints := c.kinds.projectMember.decode(t, c.in, false)
 	if refused := checkMember(t, r, complaints); refused != nil {
 		return *refused
 	}
@@ -116,7 +116,7 @@ func addMember(c *call, t *tx) reply {
 // checkMember refuses who is not in the workspace.
 func checkMember(t *tx, r, complaints row) *reply {
 	if user := text(r, "member"); complaints["member"] == nil && user != "" && workspaceRole(t, user) == 0 {
-		complaints["member"] = says("Member not found in workspace")
+		complaints["member"] = message("Member not found in workspace")
 	}
 	if len(complaints) > 0 {
 		return new(invalid(complaints))
@@ -149,7 +149,7 @@ func changeMember(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	set, complaints := c.kinds.projectMember.read(t, c.in, true)
+	set, complaints := c.kinds.projectMember.decode(t, c.in, true)
 	if refused := checkMember(t, set, complaints); refused != nil {
 		return *refused
 	}

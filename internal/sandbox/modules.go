@@ -8,11 +8,11 @@ import (
 func (s *Server) modules() *resource {
 	k := s.kinds.module
 	return &resource{
-		kind: k, param: "module", within: inProject,
-		outlasts: true,
-		always:   "members",
+		kind: k, param: "module", scope: inProject,
+		readableArchived: true,
+		alwaysListed:   "members",
 		// So it is: no id, no members.
-		changed: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
+		patchColumns: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
 			if old != nil && old["archived_at"] != nil {
@@ -36,15 +36,15 @@ func (s *Server) modules() *resource {
 			}
 			return nil
 		},
-		removing: func(c *call, t *tx, r row) *reply {
+		beforeDelete: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the module"))
 			}
 			return nil
 		},
-		removed: func(c *call, t *tx, r row) {
+		afterDelete: func(c *call, t *tx, r row) {
 			for _, m := range t.all(c.kinds.moduleIssue, scope(text(r, "id"))) {
-				c.leaveModule(t, m)
+				c.removeFromModule(t, m)
 			}
 		},
 		show: func(c *call, t *tx, r row, listed bool) row {
@@ -73,7 +73,7 @@ func (c *call) moduleMembers(t *tx, old, r row) []any {
 		members, _ := r["members"].([]any)
 		return members
 	}
-	members := kept(r, "members", func(id string) bool { return c.wasMember(t, text(r, "project"), id) })
+	members := filterIDs(r, "members", func(id string) bool { return c.wasMember(t, text(r, "project"), id) })
 	if old != nil {
 		before, _ := old["members"].([]any)
 		members = append(slices.Clone(before), members...)
@@ -122,7 +122,7 @@ func addModuleIssues(c *call, t *tx) reply {
 	for _, issue := range ids {
 		// What is not an item of the project is passed over in silence.
 		if item, ok := c.anyItem(t, issue); ok && item.row["project"] == c.vars["project"] {
-			c.enterModule(t, text(module.row, "id"), issue)
+			c.addToModule(t, text(module.row, "id"), issue)
 		}
 	}
 	out := []row{}
@@ -134,19 +134,19 @@ func addModuleIssues(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// enterModule adds an item to a module if it is not there yet.
-func (c *call) enterModule(t *tx, module, issue string) {
+// addToModule adds an item to a module if it is not there yet.
+func (c *call) addToModule(t *tx, module, issue string) {
 	if t.index("modules-of", issue, module) != "" {
 		return
 	}
 	r := row{"issue": issue, "module": module}
-	c.fresh(c.kinds.moduleIssue, r)
+	c.setAudit(c.kinds.moduleIssue, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.moduleIssue, scope(module), r)
 	t.setIndex(text(r, "id"), "modules-of", issue, module)
 }
 
-func (c *call) leaveModule(t *tx, s stored) {
+func (c *call) removeFromModule(t *tx, s stored) {
 	t.remove(c.kinds.moduleIssue, s)
 	t.dropIndex("modules-of", text(s.row, "issue"), text(s.row, "module"))
 }
@@ -163,6 +163,6 @@ func removeModuleIssue(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	c.leaveModule(t, s)
+	c.removeFromModule(t, s)
 	return reply{status: http.StatusNoContent}
 }

@@ -96,7 +96,7 @@ func (c *call) cursorPage(perPage int) (page, *reply) {
 // to take neither is given whole.
 func (c *call) offsetPage() page {
 	p := page{size: contractLimit}
-	if c.route.whole {
+	if c.route.unpaged {
 		p.size = int(^uint(0) >> 2)
 	}
 	if n, err := strconv.Atoi(c.query.Get("limit")); err == nil && n > 0 {

@@ -58,17 +58,17 @@ func timezone(_ *tx, v any) (any, any) {
 			return s, nil
 		}
 	}
-	return nil, says("\"%v\" is not a valid choice.", v)
+	return nil, message("\"%v\" is not a valid choice.", v)
 }
 
 func (s *Server) projects() *resource {
 	return &resource{
 		kind:     s.kinds.project,
 		param:    "project",
-		oldest:   true,
-		within:   inWorkspace,
+		oldestFirst:   true,
+		scope:   inWorkspace,
 		show:     showProject,
-		outlasts: true,
+		readableArchived: true,
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *call) checkProject(t *tx, old, r row) *reply {
 	case strings.ContainsAny(text(r, "name"), specials):
 		return new(badRequest("Project name cannot contain special characters."))
 	case text(r, "project_lead") != "" && workspaceRole(t, text(r, "project_lead")) == 0:
-		return new(invalid(row{"project_lead": says("The provided user is not a member of this workspace.")}))
+		return new(invalid(row{"project_lead": message("The provided user is not a member of this workspace.")}))
 	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
 		return new(badRequest("Default assignee should be a user in the workspace"))
 	}
@@ -129,11 +129,11 @@ func createProject(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()
 	}
-	r, complaints := c.kinds.project.read(t, c.in, false)
+	r, complaints := c.kinds.project.decode(t, c.in, false)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}
-	c.fresh(c.kinds.project, r)
+	c.setAudit(c.kinds.project, r)
 	r["network"] = 2
 	if refused := c.checkProject(t, nil, r); refused != nil {
 		return *refused
@@ -161,7 +161,7 @@ func (c *call) addProject(t *tx, r row) {
 			"name": s.name, "group": s.group, "color": s.color, "description": "", "slug": "", "project": id,
 			"sequence": float(float64(15000 + 10000*i)), "is_triage": false, "default": i == 0,
 		}
-		c.fresh(c.kinds.state, state)
+		c.setAudit(c.kinds.state, state)
 		if fixed := seedState(id, s.name); fixed != "" {
 			state["id"] = fixed
 		}
@@ -180,7 +180,7 @@ func changeProject(c *call, t *tx) reply {
 	if s.row["archived_at"] != nil {
 		return refuse(http.StatusBadRequest, "error", "Archived project cannot be updated")
 	}
-	set, complaints := c.kinds.project.read(t, c.in, true)
+	set, complaints := c.kinds.project.decode(t, c.in, true)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}

@@ -143,32 +143,32 @@ func readRelations(c *call) (name string, ids []string, complaints row) {
 	name = text(c.in, "relation_type")
 	switch v, given := c.in["relation_type"]; {
 	case !given:
-		complaints["relation_type"] = says("This field is required.")
+		complaints["relation_type"] = message("This field is required.")
 	case v == nil:
-		complaints["relation_type"] = says("This field may not be null.")
+		complaints["relation_type"] = message("This field may not be null.")
 	default:
 		if _, _, ok := storedRelation(name); !ok {
-			complaints["relation_type"] = says("\"%v\" is not a valid choice.", v)
+			complaints["relation_type"] = message("\"%v\" is not a valid choice.", v)
 		}
 	}
 	given, present := c.in["issues"]
 	items, isList := given.([]any)
 	switch {
 	case !present:
-		complaints["issues"] = says("This field is required.")
+		complaints["issues"] = message("This field is required.")
 	case given == nil:
-		complaints["issues"] = says("This field may not be null.")
+		complaints["issues"] = message("This field may not be null.")
 	case !isList:
-		complaints["issues"] = says("Expected a list of items but got type \"%s\".", pythonType(given))
+		complaints["issues"] = message("Expected a list of items but got type \"%s\".", pythonType(given))
 	case len(items) == 0:
-		complaints["issues"] = says("Ensure this field has at least 1 elements.")
+		complaints["issues"] = message("Ensure this field has at least 1 elements.")
 	}
 	wrong := row{}
 	for i, v := range items {
 		s, _ := v.(string)
 		id, err := uuid.Parse(s)
 		if err != nil {
-			wrong[strconv.Itoa(i)] = says("Must be a valid UUID.")
+			wrong[strconv.Itoa(i)] = message("Must be a valid UUID.")
 		}
 		ids = append(ids, id.String())
 	}
@@ -180,7 +180,7 @@ func readRelations(c *call) (name string, ids []string, complaints row) {
 
 func (c *call) relate(t *tx, from, to, name string) {
 	r := row{"relation_type": name, "issue": from, "related_issue": to}
-	c.fresh(c.kinds.relation, r)
+	c.setAudit(c.kinds.relation, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.relation, scope(from), r)
 	t.setIndex(text(r, "id"), "related-from", to, from, name)

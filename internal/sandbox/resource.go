@@ -13,28 +13,28 @@ import (
 type resource struct {
 	kind   *kind
 	param  string               // the route's parameter that holds the id
-	within func(c *call) []byte // the list that the route stands for
-	oldest bool                 // lists run from old to new
+	scope func(c *call) []byte // the list that the route stands for
+	oldestFirst bool                 // lists run from old to new
 	status int                  // of a creation, 201 if 0
 	// prepare completes the row of a creation or a change, or refuses it. old
 	// is nil for a creation. It may look but not write.
 	prepare func(c *call, t *tx, old, r row) *reply
-	// written follows a creation (old is nil) or a change, and may write.
-	written func(c *call, t *tx, old, r row)
-	// removing is asked before a deletion and may refuse it; it may look but
+	// afterWrite follows a creation (old is nil) or a change, and may write.
+	afterWrite func(c *call, t *tx, old, r row)
+	// beforeDelete is asked before a deletion and may refuse it; it may look but
 	// not write.
-	removing func(c *call, t *tx, r row) *reply
-	// removed follows a deletion and may write.
-	removed func(c *call, t *tx, r row)
+	beforeDelete func(c *call, t *tx, r row) *reply
+	// afterDelete follows a deletion and may write.
+	afterDelete func(c *call, t *tx, r row)
 	// sort orders a list, where creation is not its order.
 	sort func(a, b row) int
-	// always is a field that a list shows whatever ?fields= names.
-	always string
-	// outlasts says that records are still read when their project is archived.
-	outlasts bool
-	// changed is the fields that the community edition shows in the answer to a
+	// alwaysListed is a field that a list shows whatever ?fields= names.
+	alwaysListed string
+	// readableArchived says that records are still read when their project is archived.
+	readableArchived bool
+	// patchColumns is the fields that the community edition shows in the answer to a
 	// change; nil is all.
-	changed []string
+	patchColumns []string
 	// show makes what is answered of a row; listed tells a list or a read
 	// from the answer to a write.
 	show func(c *call, t *tx, r row, listed bool) row
@@ -46,7 +46,7 @@ func asDescribed(k *kind) *resource {
 	if strings.HasPrefix(k.path, "projects/{project}/") {
 		within = inProject
 	}
-	return &resource{kind: k, param: "id", within: within}
+	return &resource{kind: k, param: "id", scope: within}
 }
 
 func (res *resource) shown(c *call, t *tx, r row, listed bool) row {
@@ -63,10 +63,10 @@ func (res *resource) render(c *call, t *tx, r row) row {
 		r = res.kind.visible(c.expand(t, r, names))
 	}
 	names := c.fields()
-	if names != nil && res.always != "" {
-		names = append(names, res.always)
+	if names != nil && res.alwaysListed != "" {
+		names = append(names, res.alwaysListed)
 	}
-	return only(r, names)
+	return selectFields(r, names)
 }
 
 // inArchivedProject says whether the project of the route is archived: but for cycles
@@ -84,7 +84,7 @@ func (res *resource) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
-	in := res.within(c)
+	in := res.scope(c)
 	if res.sort != nil {
 		all := t.all(res.kind, in)
 		slices.SortStableFunc(all, func(a, b stored) int { return res.sort(a.row, b.row) })
@@ -108,7 +108,7 @@ func (res *resource) page(c *call, t *tx, in []byte, skip, size int) any {
 		out = append(out, res.render(c, t, r))
 		return true
 	}
-	if res.oldest {
+	if res.oldestFirst {
 		t.each(res.kind, in, take)
 	} else {
 		t.newest(res.kind, in, take)
@@ -116,8 +116,8 @@ func (res *resource) page(c *call, t *tx, in []byte, skip, size int) any {
 	return out
 }
 
-// refuse prepares a row, and says what speaks against it.
-func (res *resource) refuse(c *call, t *tx, old, r row) *reply {
+// check prepares a row, and says what speaks against it.
+func (res *resource) check(c *call, t *tx, old, r row) *reply {
 	if res.prepare != nil {
 		if refused := res.prepare(c, t, old, r); refused != nil {
 			return refused
@@ -130,17 +130,17 @@ func (res *resource) create(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()
 	}
-	r, complaints := res.kind.read(t, c.in, false)
+	r, complaints := res.kind.decode(t, c.in, false)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}
-	c.fresh(res.kind, r)
-	if refused := res.refuse(c, t, nil, r); refused != nil {
+	c.setAudit(res.kind, r)
+	if refused := res.check(c, t, nil, r); refused != nil {
 		return *refused
 	}
-	t.insert(res.kind, res.within(c), r)
-	if res.written != nil {
-		res.written(c, t, nil, r)
+	t.insert(res.kind, res.scope(c), r)
+	if res.afterWrite != nil {
+		res.afterWrite(c, t, nil, r)
 	}
 	status := res.status
 	if status == 0 {
@@ -150,8 +150,8 @@ func (res *resource) create(c *call, t *tx) reply {
 }
 
 func (res *resource) read(c *call, t *tx) reply {
-	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
-	if !ok || c.inArchivedProject(t) && !res.outlasts {
+	s, ok := t.in(res.kind, res.scope(c), c.vars[res.param])
+	if !ok || c.inArchivedProject(t) && !res.readableArchived {
 		return notFound()
 	}
 	return reply{http.StatusOK, res.render(c, t, s.row)}
@@ -161,11 +161,11 @@ func (res *resource) change(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()
 	}
-	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+	s, ok := t.in(res.kind, res.scope(c), c.vars[res.param])
 	if !ok {
 		return notFound()
 	}
-	set, complaints := res.kind.read(t, c.in, true)
+	set, complaints := res.kind.decode(t, c.in, true)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}
@@ -173,40 +173,40 @@ func (res *resource) change(c *call, t *tx) reply {
 	maps.Copy(r, set)
 	r["updated_at"] = c.stamp()
 	r["updated_by"] = c.user
-	if refused := res.refuse(c, t, s.row, r); refused != nil {
+	if refused := res.check(c, t, s.row, r); refused != nil {
 		return *refused
 	}
 	t.save(res.kind, stored{s.key, r})
-	if res.written != nil {
-		res.written(c, t, s.row, r)
+	if res.afterWrite != nil {
+		res.afterWrite(c, t, s.row, r)
 	}
 	answer := res.shown(c, t, r, false)
-	if res.changed != nil && c.community() {
-		answer = only(answer, res.changed)
+	if res.patchColumns != nil && c.community() {
+		answer = selectFields(answer, res.patchColumns)
 	}
 	return reply{http.StatusOK, answer}
 }
 
 func (res *resource) remove(c *call, t *tx) reply {
-	s, ok := t.in(res.kind, res.within(c), c.vars[res.param])
+	s, ok := t.in(res.kind, res.scope(c), c.vars[res.param])
 	if !ok {
 		return notFound()
 	}
-	if res.removing != nil {
-		if refused := res.removing(c, t, s.row); refused != nil {
+	if res.beforeDelete != nil {
+		if refused := res.beforeDelete(c, t, s.row); refused != nil {
 			return *refused
 		}
 	}
 	t.remove(res.kind, s)
-	if res.removed != nil {
-		res.removed(c, t, s.row)
+	if res.afterDelete != nil {
+		res.afterDelete(c, t, s.row)
 	}
 	return reply{status: http.StatusNoContent}
 }
 
-// fresh gives a row the columns that every new record has; those of the kind
+// setAudit gives a row the columns that every new record has; those of the kind
 // that nobody has set are null.
-func (c *call) fresh(k *kind, r row) {
+func (c *call) setAudit(k *kind, r row) {
 	r["id"] = c.newID()
 	r["created_at"] = c.stamp()
 	r["updated_at"] = c.stamp()

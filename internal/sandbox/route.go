@@ -10,11 +10,11 @@ import (
 // route is one path with what may be done there. A parameter of its pattern is "{name}"; its name says what it takes.
 type route struct {
 	pattern string
-	who     permission
+	permission     permission
 	on      methods
-	full    bool   // not in the community edition
-	whole   bool   // documented as a list without paging
-	bare    string // method that is documented without trailing slash
+	notInCommunity    bool   // not in the community edition
+	unpaged   bool   // documented as a list without paging
+	noSlash    string // method that is documented without trailing slash
 }
 
 // allow is the Allow header of the route.
@@ -66,15 +66,15 @@ func (s *Server) mux() *http.ServeMux {
 		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})
 	for _, r := range s.table() {
-		if r.full && s.opts.Edition == Community {
+		if r.notInCommunity && s.opts.Edition == Community {
 			continue
 		}
 		pattern := apiRoot + r.pattern
-		mux.HandleFunc(pattern+"{$}", r.with(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		mux.HandleFunc(pattern+"{$}", r.matching(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			s.answer(w, req, &r, vars)
 		}))
-		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), r.with(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
-			if s.opts.Answers == Contract && r.bare == req.Method {
+		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), r.matching(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+			if s.opts.Answers == Contract && r.noSlash == req.Method {
 				s.answer(w, req, &r, vars)
 				return
 			}
@@ -85,13 +85,13 @@ func (s *Server) mux() *http.ServeMux {
 	return mux
 }
 
-// with gives do the parameters of a request, if they are what the route takes.
-func (r *route) with(do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
+// matching gives do the parameters of a request, if they are what the route takes.
+func (r *route) matching(do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		vars := make(map[string]string, 4)
 		for segment := range strings.SplitSeq(r.pattern, "/") {
 			name, ok := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
-			if ok && !takes(name, req.PathValue(name), vars) {
+			if ok && !matchParam(name, req.PathValue(name), vars) {
 				noRoute(w, req)
 				return
 			}
@@ -100,8 +100,8 @@ func (r *route) with(do func(http.ResponseWriter, *http.Request, map[string]stri
 	}
 }
 
-// takes checks a segment against what its parameter stands for, and keeps it.
-func takes(name, segment string, vars map[string]string) bool {
+// matchParam checks a segment against what its parameter stands for, and keeps it.
+func matchParam(name, segment string, vars map[string]string) bool {
 	switch name {
 	case "workspace":
 		vars[name] = segment
@@ -156,55 +156,55 @@ func (s *Server) table() []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 
 	routes := []route{
-		{pattern: "users/me/", who: anyone, on: methods{get: do(me)}},
-		{pattern: ws + "members/", who: workspaceWide, on: methods{get: do(workspaceMembers)}},
-		{pattern: ws + "invitations/", who: workspaceWide, on: methods{get: do(nothing)}},
-		{pattern: ws + "stickies/", who: workspaceWide, on: methods{get: do(emptyPage(20))}},
-		{pattern: ws + "work-items/search/", who: workspaceWide, on: methods{get: do(search)}},
-		{pattern: ws + "work-items/{identifier}/", who: projectKey, on: methods{get: do(byIdentifier)}},
+		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
+		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "invitations/", permission: workspaceWide, on: methods{get: do(emptyList)}},
+		{pattern: ws + "stickies/", permission: workspaceWide, on: methods{get: do(emptyPage(20))}},
+		{pattern: ws + "work-items/search/", permission: workspaceWide, on: methods{get: do(search)}},
+		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
-		{pattern: ws + "projects/", who: projectBase, on: methods{get: do(p.list), post: do(createProject)}},
-		{pattern: project, who: projectBase, bare: patch, on: methods{get: do(readProject), patch: do(changeProject), del: do(removeProject)}},
-		{pattern: project + "summary/", who: projectLabels, on: methods{get: do(summary)}},
-		{pattern: project + "archive/", who: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
-		{pattern: project + "members/", who: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "members/{member}/", who: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
-		{pattern: project + "project-members/", who: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "project-members/{member}/", who: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
-		{pattern: project + "states/", who: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
-		{pattern: project + "states/{state}/", who: projectEntity, on: element(states)},
-		{pattern: project + "labels/", who: projectLabels, on: collection(labels)},
-		{pattern: project + "labels/{label}/", who: projectLabels, on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))}},
-		{pattern: project + "intake-issues/", who: projectLite, on: methods{get: do(emptyPage(maxPerPage))}},
+		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(p.list), post: do(createProject)}},
+		{pattern: project, permission: projectBase, noSlash: patch, on: methods{get: do(readProject), patch: do(changeProject), del: do(removeProject)}},
+		{pattern: project + "summary/", permission: projectLabels, on: methods{get: do(summary)}},
+		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
+		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
+		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
+		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "states/", permission: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
+		{pattern: project + "states/{state}/", permission: projectEntity, on: element(states)},
+		{pattern: project + "labels/", permission: projectLabels, on: collection(labels)},
+		{pattern: project + "labels/{label}/", permission: projectLabels, on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))}},
+		{pattern: project + "intake-issues/", permission: projectLite, on: methods{get: do(emptyPage(maxPerPage))}},
 
-		{pattern: project + "cycles/", who: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
-		{pattern: project + "cycles/{cycle}/", who: projectEntity, on: methods{get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove)}},
-		{pattern: project + "cycles/{cycle}/archive/", who: projectEntity, on: methods{post: do(archive(cycles, true))}},
-		{pattern: project + "archived-cycles/", who: projectEntity, on: methods{get: do(archived(cycles))}},
-		{pattern: project + "archived-cycles/{cycle}/unarchive/", who: projectEntity, on: methods{del: do(archive(cycles, false))}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/", who: projectEntity, on: methods{get: do(cycleIssues), post: documented(addCycleIssues, http.StatusCreated)}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", who: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeCycleIssue)}},
-		{pattern: project + "cycles/{cycle}/transfer-issues/", who: projectEntity, on: methods{post: do(transferIssues)}},
+		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove)}},
+		{pattern: project + "cycles/{cycle}/archive/", permission: projectEntity, on: methods{post: do(archive(cycles, true))}},
+		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
+		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, on: methods{get: do(cycleIssues), post: documented(addCycleIssues, http.StatusCreated)}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeCycleIssue)}},
+		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferIssues)}},
 
-		{pattern: project + "modules/", who: projectEntity, on: methods{get: do(listModules(modules)), post: do(modules.create)}},
-		{pattern: project + "modules/{module}/", who: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
-		{pattern: project + "modules/{module}/archive/", who: projectEntity, on: methods{post: do(archive(modules, true))}},
-		{pattern: project + "archived-modules/", who: projectEntity, on: methods{get: do(archived(modules))}},
-		{pattern: project + "archived-modules/{module}/unarchive/", who: projectEntity, on: methods{del: do(archive(modules, false))}},
-		{pattern: project + "modules/{module}/module-issues/", who: projectEntity, on: methods{get: do(moduleIssues), post: do(addModuleIssues)}},
-		{pattern: project + "modules/{module}/module-issues/{item}/", who: projectEntity, on: methods{del: do(removeModuleIssue)}},
+		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(listModules(modules)), post: do(modules.create)}},
+		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
+		{pattern: project + "modules/{module}/archive/", permission: projectEntity, on: methods{post: do(archive(modules, true))}},
+		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
+		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
+		{pattern: project + "modules/{module}/module-issues/", permission: projectEntity, on: methods{get: do(moduleIssues), post: do(addModuleIssues)}},
+		{pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity, on: methods{del: do(removeModuleIssue)}},
 
-		{pattern: project + "work-items/", who: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
-		{pattern: item, who: projectEntity, on: methods{get: do(readWorkItem), patch: do(changeWorkItem), del: do(removeWorkItem)}},
-		{pattern: item + "links/", who: projectEntity, whole: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
-		{pattern: item + "links/{link}/", who: projectEntity, on: element(links)},
-		{pattern: item + "comments/", who: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
-		{pattern: item + "comments/{comment}/", who: projectLite, on: element(comments)},
-		{pattern: item + "activities/", who: projectLite, whole: true, on: methods{get: do(listActivities(activities))}},
-		{pattern: item + "activities/{activity}/", who: projectLite, on: methods{get: do(readActivity(activities))}},
-		{pattern: item + "relations/", who: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
-		{pattern: item + "relations/remove/", who: projectEntity, full: true, on: methods{post: do(removeRelation)}},
-		{pattern: item + "attachments/", who: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
+		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
+		{pattern: item, permission: projectEntity, on: methods{get: do(readWorkItem), patch: do(changeWorkItem), del: do(removeWorkItem)}},
+		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
+		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
+		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
+		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
+		{pattern: item + "activities/", permission: projectLite, unpaged: true, on: methods{get: do(listActivities(activities))}},
+		{pattern: item + "activities/{activity}/", permission: projectLite, on: methods{get: do(readActivity(activities))}},
+		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
+		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
+		{pattern: item + "attachments/", permission: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
 	}
 	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
 }
@@ -263,10 +263,10 @@ func (s *Server) fullTable(ws, project string) []route {
 		}
 	}
 	for i := range routes {
-		routes[i].full = true
-		routes[i].who = workspaceWide
+		routes[i].notInCommunity = true
+		routes[i].permission = workspaceWide
 		if strings.HasPrefix(routes[i].pattern, project) {
-			routes[i].who = projectEntity
+			routes[i].permission = projectEntity
 		}
 	}
 	return routes

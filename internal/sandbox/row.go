@@ -13,8 +13,8 @@ import (
 // json.Number, so that 65535.0 does not come back as 65535.
 type row = map[string]any
 
-// only is the named fields of a row; no names leave it as it is.
-func only(r row, names []string) row {
+// selectFields is the named fields of a row; no names leave it as it is.
+func selectFields(r row, names []string) row {
 	if names == nil {
 		return r
 	}
@@ -28,7 +28,7 @@ func only(r row, names []string) row {
 }
 
 // visible is what the API shows of a row.
-func (k *kind) visible(r row) row { return only(r, k.columns) }
+func (k *kind) visible(r row) row { return selectFields(r, k.columns) }
 
 // encode writes JSON as the service does: without escapes for HTML. Only values of this package come here.
 func encode(v any) []byte {

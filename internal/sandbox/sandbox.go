@@ -102,7 +102,7 @@ func Open(opts Options) (*Server, error) {
 		kinds:   newKinds(opts.Answers),
 		limiter: newLimiter(opts.Rate, opts.Window),
 	}
-	s.handler = s.front(s.mux())
+	s.handler = s.stripPrefix(s.mux())
 	if opts.Around != nil {
 		s.handler = opts.Around(s.handler)
 	}
@@ -204,8 +204,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.handler.ServeHTTP(w, req)
 }
 
-// front is what comes before the routes: it takes the prefix off the path.
-func (s *Server) front(routes http.Handler) http.Handler {
+// stripPrefix is what comes before the routes: it takes the prefix off the path.
+func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {

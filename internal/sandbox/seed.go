@@ -83,7 +83,7 @@ func (s *Server) seed(t *tx) error {
 	default: // an older planform has made the database
 		for _, k := range s.kinds.every {
 			for _, r := range t.all(k, nil) {
-				t.enter(k, nil, r.row)
+				t.updateIndexes(k, nil, r.row)
 			}
 		}
 		t.setIndex(layout, "seeded")
@@ -98,7 +98,7 @@ func (s *Server) seed(t *tx) error {
 	if s.opts.Empty || s.opts.Workspace != Workspace {
 		return nil
 	}
-	g := &gardener{s: s, t: t}
+	g := &seeder{s: s, t: t}
 	g.projects()
 	g.rest()
 	return g.err
@@ -121,15 +121,15 @@ func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
 	t.setIndex(strconv.Itoa(role), "role", id)
 }
 
-// gardener seeds by asking the handlers, as a client would, with ids of its
+// seeder seeds by asking the handlers, as a client would, with ids of its
 // choice. It keeps the first refusal.
-type gardener struct {
+type seeder struct {
 	s   *Server
 	t   *tx
 	err error
 }
 
-func (g *gardener) plant(what handler, id string, vars map[string]string, body row) {
+func (g *seeder) plant(what handler, id string, vars map[string]string, body row) {
 	if g.err != nil {
 		return
 	}
@@ -140,7 +140,7 @@ func (g *gardener) plant(what handler, id string, vars map[string]string, body r
 	}
 }
 
-func (g *gardener) projects() {
+func (g *seeder) projects() {
 	s := g.s
 	web, ops := func() map[string]string { return map[string]string{"project": projectWeb} }, func() map[string]string { return map[string]string{"project": projectOps} }
 	none := func() map[string]string { return map[string]string{} }
@@ -181,7 +181,7 @@ func (g *gardener) projects() {
 
 // rest is what the community edition has no routes for. It is there all the
 // same, so that one database serves both.
-func (g *gardener) rest() {
+func (g *seeder) rest() {
 	s := g.s
 	none := func() map[string]string { return map[string]string{} }
 	g.plant(s.initiatives().create, initiativeNorth, none(), row{"name": "Grow in the north", "state": "ACTIVE"})

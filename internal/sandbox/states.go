@@ -15,10 +15,10 @@ func stateGroups() []string {
 func (s *Server) states() *resource {
 	k := s.kinds.state
 	return &resource{
-		kind: k, param: "state", within: inProject, oldest: true,
+		kind: k, param: "state", scope: inProject, oldestFirst: true,
 		status:  http.StatusOK, // so it is: not 201
 		prepare: prepareState,
-		removing: func(_ *call, t *tx, r row) *reply {
+		beforeDelete: func(_ *call, t *tx, r row) *reply {
 			switch {
 			case flag(r, "default"):
 				return new(refuse(http.StatusBadRequest, "error", "Default state cannot be deleted"))
@@ -35,8 +35,8 @@ func (s *Server) states() *resource {
 // the new one can be made, as the service does.
 func createState(res *resource) handler {
 	return func(c *call, t *tx) reply {
-		if r, complaints := res.kind.read(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
-			c.soleDefault(t, "")
+		if r, complaints := res.kind.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
+			c.clearDefault(t, "")
 		}
 		return res.create(c, t)
 	}
@@ -88,9 +88,9 @@ func (c *call) group(t *tx, state string) string {
 	return text(s.row, "group")
 }
 
-// soleDefault takes the default from the project's other states. The service
+// clearDefault takes the default from the project's other states. The service
 // does this for a state that is created, and not for one that is changed.
-func (c *call) soleDefault(t *tx, id string) {
+func (c *call) clearDefault(t *tx, id string) {
 	for _, s := range t.all(c.kinds.state, inProject(c)) {
 		if text(s.row, "id") != id && flag(s.row, "default") {
 			s.row["default"] = false

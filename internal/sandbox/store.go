@@ -180,17 +180,17 @@ func (t *tx) insert(k *kind, in []byte, r row) stored {
 	n, err := rows.NextSequence()
 	must(err)
 	key := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(in)+8), in...), n)
-	must(rows.Put(key, encode(only(r, k.all))))
+	must(rows.Put(key, encode(selectFields(r, k.all))))
 	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
-	t.enter(k, nil, r)
+	t.updateIndexes(k, nil, r)
 	t.add("n:"+k.name+":"+string(in), 1)
 	return stored{key, r}
 }
 
 // save replaces a row.
 func (t *tx) save(k *kind, s stored) {
-	t.enter(k, t.read(k, s.key), s.row)
-	must(t.btx.Bucket(k.rows).Put(s.key, encode(only(s.row, k.all))))
+	t.updateIndexes(k, t.read(k, s.key), s.row)
+	must(t.btx.Bucket(k.rows).Put(s.key, encode(selectFields(s.row, k.all))))
 }
 
 // remove deletes a row, if it is there: what hangs on another may have gone with that.
@@ -198,7 +198,7 @@ func (t *tx) remove(k *kind, s stored) {
 	if t.btx.Bucket(k.rows).Get(s.key) == nil {
 		return
 	}
-	t.enter(k, t.read(k, s.key), nil)
+	t.updateIndexes(k, t.read(k, s.key), nil)
 	must(t.btx.Bucket(k.rows).Delete(s.key))
 	must(t.btx.Bucket(k.ids).Delete(scope(text(s.row, "id"))))
 	t.add("n:"+k.name+":"+string(s.key[:len(s.key)-8]), -1)
@@ -228,8 +228,8 @@ func (t *tx) find(k *kind, id string) []byte {
 	return t.btx.Bucket(k.ids).Get(u[:])
 }
 
-// made is how many rows of a kind were ever inserted.
-func (t *tx) made(k *kind) uint64 { return t.btx.Bucket(k.rows).Sequence() }
+// inserted is how many rows of a kind were ever inserted.
+func (t *tx) inserted(k *kind) uint64 { return t.btx.Bucket(k.rows).Sequence() }
 
 // number is the place of a row among all of its kind that were ever inserted; 0 if there is none.
 func (t *tx) number(k *kind, id string) uint64 {

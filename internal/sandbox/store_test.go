@@ -224,7 +224,7 @@ func TestADatabaseOfAnOlderPlanformGetsItsIndexes(t *testing.T) {
 	err := s.store.update(func(t *tx) error {
 		for _, k := range s.kinds.every {
 			for _, r := range t.all(k, nil) {
-				t.enter(k, r.row, nil)
+				t.updateIndexes(k, r.row, nil)
 			}
 		}
 		t.setIndex("1", "seeded")

@@ -5,7 +5,7 @@ import "net/http"
 func (s *Server) itemTypes() *resource {
 	k := s.kinds.itemType
 	return &resource{
-		kind: k, param: "type", within: inProject, oldest: true,
+		kind: k, param: "type", scope: inProject, oldestFirst: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
 				r["is_default"] = t.count(k, inProject(c)) == 0
@@ -35,14 +35,14 @@ func listTypes(res *resource) handler {
 
 func (s *Server) estimates() *resource {
 	return &resource{
-		kind: s.kinds.estimate, param: "estimate", within: inProject,
+		kind: s.kinds.estimate, param: "estimate", scope: inProject,
 		prepare: func(c *call, t *tx, old, _ row) *reply {
 			if old == nil && t.count(c.kinds.estimate, inProject(c)) > 0 {
 				return new(refuse(http.StatusConflict, "error", "An estimate already exists in the project"))
 			}
 			return nil
 		},
-		removed: func(c *call, t *tx, r row) {
+		afterDelete: func(c *call, t *tx, r row) {
 			for _, p := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
 				t.remove(c.kinds.estimatePoint, p)
 			}
@@ -86,7 +86,7 @@ func removeEstimate(c *call, t *tx) reply {
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
 func (s *Server) estimatePoints() *resource {
-	return &resource{kind: s.kinds.estimatePoint, param: "point", within: inEstimate, oldest: true}
+	return &resource{kind: s.kinds.estimatePoint, param: "point", scope: inEstimate, oldestFirst: true}
 }
 
 func listPoints(res *resource) handler {
@@ -111,7 +111,7 @@ func createPoints(res *resource) handler {
 		var rows []row
 		for _, v := range given {
 			in, _ := v.(row)
-			r, complaints := res.kind.read(t, in, false)
+			r, complaints := res.kind.decode(t, in, false)
 			if len(complaints) > 0 {
 				return invalid(complaints)
 			}
@@ -119,7 +119,7 @@ func createPoints(res *resource) handler {
 		}
 		out := []row{}
 		for _, r := range rows {
-			c.fresh(res.kind, r)
+			c.setAudit(res.kind, r)
 			r["estimate"] = c.vars["estimate"]
 			t.insert(res.kind, inEstimate(c), r)
 			out = append(out, res.kind.visible(r))

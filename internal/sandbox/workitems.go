@@ -17,19 +17,19 @@ func (s *Server) workItems() *resource { return s.itemsOfKind(s.kinds.workItem) 
 // itemsOfKind is the work items that lists show, or those that they hide.
 func (s *Server) itemsOfKind(k *kind) *resource {
 	return &resource{
-		kind: k, param: "item", within: inProject,
+		kind: k, param: "item", scope: inProject,
 		prepare: prepareWorkItem,
-		written: func(c *call, t *tx, old, r row) {
+		afterWrite: func(c *call, t *tx, old, r row) {
 			c.indexWorkItem(t, old, r)
-			c.noteChanges(t, old, r)
+			c.logChanges(t, old, r)
 		},
-		removing: func(c *call, t *tx, r row) *reply {
+		beforeDelete: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the work item"))
 			}
 			return nil
 		},
-		removed: func(c *call, t *tx, r row) { c.forgetWorkItem(t, r) },
+		afterDelete: func(c *call, t *tx, r row) { c.forgetWorkItem(t, r) },
 	}
 }
 
@@ -113,8 +113,8 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 		}
 		r["description_html"] = html
 	}
-	r["assignees"] = kept(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
-	r["labels"] = kept(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
+	r["assignees"] = filterIDs(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
+	r["labels"] = filterIDs(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
 	if state := text(r, "state"); state != "" && !t.has(c.kinds.state, scope(project), state) {
 		return new(badRequest("State is not valid please pass a valid state_id"))
 	}
@@ -176,8 +176,8 @@ func (c *call) completion(t *tx, r row) any {
 	return nil
 }
 
-// kept is the list under name without those that keep says no to.
-func kept(r row, name string, keep func(string) bool) []any {
+// filterIDs is the list under name without those that keep says no to.
+func filterIDs(r row, name string, keep func(string) bool) []any {
 	out := []any{}
 	for _, id := range list(r, name) {
 		if keep(id) {
@@ -195,14 +195,14 @@ func createWorkItem(c *call, t *tx) reply {
 		return badRequest(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body)))
 	}
 	k := c.kinds.workItem
-	r, complaints := k.read(t, c.in, false)
+	r, complaints := k.decode(t, c.in, false)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}
 	project := c.vars["project"]
-	c.fresh(k, r)
+	c.setAudit(k, r)
 	r["created_by"] = c.user
-	if refused := c.workItems().refuse(c, t, nil, r); refused != nil {
+	if refused := c.workItems().check(c, t, nil, r); refused != nil {
 		return *refused
 	}
 	sequence := t.add("sequence:"+project, 1)
@@ -216,7 +216,7 @@ func createWorkItem(c *call, t *tx) reply {
 	r["completed_at"] = c.completion(t, r)
 	r["sort_order"] = c.lastInState(t, r)
 
-	kept, bad := c.spoof(r)
+	kept, bad := c.overrideAudit(r)
 	into := k
 	if hidden(r) {
 		into = c.kinds.hiddenItem
@@ -228,7 +228,7 @@ func createWorkItem(c *call, t *tx) reply {
 	}
 	if module := text(c.in, "module"); c.contract() && module != "" {
 		if _, ok := t.in(c.kinds.module, scope(project), module); ok {
-			c.enterModule(t, module, text(r, "id"))
+			c.addToModule(t, module, text(r, "id"))
 		}
 	}
 	if bad {
@@ -266,10 +266,10 @@ func orderKey(order float64) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// spoof is what is kept of a new item: the author and the date that the body
+// overrideAudit is what is kept of a new item: the author and the date that the body
 // names, where what is answered shows the caller and the time. It says whether
 // the date is none.
-func (c *call) spoof(r row) (kept row, bad bool) {
+func (c *call) overrideAudit(r row) (kept row, bad bool) {
 	by, at := text(c.in, "created_by"), c.in["created_at"]
 	if by == "" && at == nil {
 		return r, false
@@ -342,12 +342,12 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 	c.indexWorkItem(t, r, nil)
 	for _, member := range t.under(1<<20, "cycles-of", id) {
 		if s, ok := t.get(c.kinds.cycleIssue, member); ok {
-			c.leaveCycle(t, s)
+			c.removeFromCycle(t, s)
 		}
 	}
 	for _, member := range t.under(1<<20, "modules-of", id) {
 		if s, ok := t.get(c.kinds.moduleIssue, member); ok {
-			c.leaveModule(t, s)
+			c.removeFromModule(t, s)
 		}
 	}
 	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity} {

@@ -61,7 +61,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if fault.Late > 0 {
-		s.later(req, fault.Late)
+		s.deliverLate(req, fault.Late)
 		fault.Before.Cut = fault.Before.Cut || fault.Before.none()
 	}
 	if !fault.Before.none() {
@@ -119,8 +119,8 @@ func bufferBody(req *http.Request) {
 // maxBody is more than the sandbox takes.
 const maxBody = 8 << 20
 
-// later handles a request on its own.
-func (s *Server) later(req *http.Request, after time.Duration) {
+// deliverLate handles a request on its own.
+func (s *Server) deliverLate(req *http.Request, after time.Duration) {
 	req = req.Clone(context.WithoutCancel(req.Context()))
 	s.late.Go(func() {
 		if s.wait(req, after) {

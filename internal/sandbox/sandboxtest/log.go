@@ -16,14 +16,14 @@ type Entry struct {
 	RequestBody []byte
 }
 
-// journal is the log of requests.
-type journal struct {
+// requestLog is the log of requests.
+type requestLog struct {
 	mu      sync.Mutex
 	entries []*Entry
 }
 
 // begin enters a request; the entry is to be changed through finish only.
-func (j *journal) begin(method, path, query string) *Entry {
+func (j *requestLog) begin(method, path, query string) *Entry {
 	e := &Entry{Method: method, Path: path, Query: query}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -31,7 +31,7 @@ func (j *journal) begin(method, path, query string) *Entry {
 	return e
 }
 
-func (j *journal) finish(e *Entry, status int, body []byte) {
+func (j *requestLog) finish(e *Entry, status int, body []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.Status = status

@@ -48,7 +48,7 @@ type Server struct {
 	*sandbox.Server
 
 	options Options
-	log     journal
+	log     requestLog
 	next    http.Handler // the sandbox without what goes wrong
 
 	close   sync.Once

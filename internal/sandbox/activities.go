@@ -10,8 +10,13 @@ import (
 	"github.com/google/uuid"
 )
 
-func (s *Server) activities() *resource {
-	return &resource{kind: s.kinds.activity, param: "activity", scope: inItem, oldestFirst: true}
+func (k *kinds) activities() {
+	k.activity = k.add(&kind{
+		name: "activity",
+		columns: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
+			"project", "workspace", "issue", "issue_comment", "actor"),
+		param: "activity", scope: inItem, oldestFirst: true,
+	})
 }
 
 // createdActivity is the first activity of a work item. It is told from the item and not
@@ -26,11 +31,7 @@ func (k *kinds) createdActivity(item row) row {
 		"attachments": []any{}, "epoch": float(float64(created.Unix())), "project": item["project"], "workspace": item["workspace"],
 		"issue": item["id"], "actor": item["created_by"],
 	}
-	for _, name := range k.activity.columns {
-		if _, ok := r[name]; !ok {
-			r[name] = nil
-		}
-	}
+	k.activity.fillNull(r)
 	return r
 }
 
@@ -46,25 +47,25 @@ func (c *call) history(t *tx) []row {
 	return out
 }
 
-func listActivities(res *resource) handler {
+func listActivities(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		all := c.history(t)
 		if order := c.query.Get("order_by"); order != "" && order != "created_at" {
-			less, ok := c.ordering(t, res.kind, order)
+			less, ok := c.ordering(t, k, order)
 			if !ok {
 				return serverError()
 			}
 			slices.SortStableFunc(all, less)
 		}
-		return renderPage(c, all, func(r row) row { return res.render(c, t, r) })
+		return renderPage(c, all, func(r row) row { return k.render(c, t, r) })
 	}
 }
 
-func readActivity(res *resource) handler {
+func readActivity(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		for _, r := range c.history(t) {
 			if r["id"] == c.vars["activity"] {
-				return reply{http.StatusOK, res.render(c, t, r)}
+				return reply{http.StatusOK, k.render(c, t, r)}
 			}
 		}
 		return notFound()

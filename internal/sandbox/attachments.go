@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+func (k *kinds) attachments() {
+	k.attachment = k.add(&kind{
+		name: "attachment",
+		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source", "size",
+			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment", "page"),
+	})
+}
+
 func listAttachments(c *call, t *tx) reply {
 	out := []row{}
 	for _, s := range t.all(c.kinds.attachment, inItem(c)) {

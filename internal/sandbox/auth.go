@@ -12,8 +12,7 @@ const (
 	roleGuest  = 5
 )
 
-// permission is who may use a route. The rules are the service's, oddities
-// included.
+// permission is the rule of who has access to a route. The rules are the service's, oddities included.
 type permission int
 
 const (

@@ -32,15 +32,15 @@ type plainText string
 // call is one request on its way through a handler.
 type call struct {
 	*Server
-	req     *http.Request
-	route   *route
-	vars    map[string]string // what the pattern's parameters matched
-	query   url.Values
-	raw     []byte
-	body    any // the decoded body
-	in      row // the body if it is an object
-	user    string
-	now     time.Time
+	req      *http.Request
+	route    *route
+	vars     map[string]string // what the pattern's parameters matched
+	query    url.Values
+	raw      []byte
+	body     any // the decoded body
+	in       row // the body if it is an object
+	user     string
+	now      time.Time
 	snapshot snapshot
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
@@ -186,18 +186,9 @@ func acceptsJSON(req *http.Request) bool {
 
 // readBody reads the body up to the limit; ok is false if it is longer.
 func readBody(req *http.Request) (body []byte, ok bool, err error) {
-	if req.ContentLength > maxBody {
-		// Let the client finish, or it sees a reset in place of the 413.
-		_, err := io.Copy(io.Discard, io.LimitReader(req.Body, 8*maxBody))
-		return nil, false, err
-	}
-	if req.ContentLength > 0 {
-		body = make([]byte, req.ContentLength)
-		_, err = io.ReadFull(req.Body, body)
-		return body, true, err
-	}
 	body, err = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
 	if err == nil && len(body) > maxBody {
+		// Let the client finish, or it sees a reset in place of the 413.
 		_, err = io.Copy(io.Discard, io.LimitReader(req.Body, 8*maxBody))
 		return nil, false, err
 	}

@@ -5,10 +5,20 @@ import (
 	"time"
 )
 
-func (s *Server) comments() *resource {
-	k := s.kinds.comment
-	return &resource{
-		kind: k, param: "comment", scope: inItem,
+func (k *kinds) comments() {
+	k.comment = k.add(&kind{
+		name: "comment",
+		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
+			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
+		computed: []string{"is_member"},
+		indexes:  []index{uniqueExternalID("comment", "issue", "Work item comment")},
+		fields: append([]field{
+			{name: "comment_html", check: prose(), initial: "<p></p>"},
+			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
+			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
+			{name: "parent", check: ref(&k.comment), null: true},
+		}, external()...),
+		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
 				return nil
@@ -36,8 +46,8 @@ func (s *Server) comments() *resource {
 			kept := clone(r)
 			kept["updated_by"] = nil // as a read shows it until the first change
 			kept["actor"] = c.user   // whatever author the answer to the creation shows
-			if s, ok := t.get(k, text(r, "id")); ok {
-				t.save(k, stored{s.key, kept})
+			if s, ok := t.get(c.kinds.comment, text(r, "id")); ok {
+				t.save(c.kinds.comment, stored{s.key, kept})
 			}
 			c.logActivity(t, "created", "comment", nil, text(r, "comment_html"), "created a comment")
 		},
@@ -54,5 +64,5 @@ func (s *Server) comments() *resource {
 			r["is_member"] = projectRole(t, text(r, "project"), c.user) > 0
 			return r
 		},
-	}
+	})
 }

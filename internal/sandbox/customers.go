@@ -4,35 +4,63 @@ import (
 	"strings"
 )
 
-func (s *Server) customers() *resource {
-	k := s.kinds.customer
-	return &resource{
-		kind: k, param: "customer", scope: inWorkspace,
-		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
+func (k *kinds) customers() {
+	k.customer = k.add(&kind{
+		name: "customer", path: "customers/",
+		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
+			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
+		computed: []string{"customer_request_count"},
+		indexes:  []index{uniqueName("customer", "workspace", "Customer with the same name already exists")},
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: anything, null: true, initial: row{}},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "description_stripped", check: prose(), null: true},
+			{name: "email", check: str(254, true), null: true},
+			{name: "website_url", check: str(255, true), null: true},
+			{name: "logo_props", check: mapping, initial: row{}},
+			{name: "domain", check: str(255, true), null: true},
+			{name: "employees", check: whole(1<<31 - 1), null: true},
+			{name: "stage", check: str(255, true), null: true},
+			{name: "contract_status", check: str(255, true), null: true},
+			{name: "revenue", check: str(255, true), null: true},
+			{name: "archived_at", check: moment, null: true},
+			{name: "logo_asset", check: str(255, true), null: true},
+		},
+		param:       "customer",
 		afterDelete: func(c *call, t *tx, r row) { c.clear(t, c.kinds.request, text(r, "id")) },
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
 			return r
 		},
-	}
+	})
 }
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 
 // requests are kept under the newer names; the contract's title and description
-// are the same two things under their older ones.
-func (s *Server) requests() *resource {
-	return &resource{
-		kind: s.kinds.request, param: "request", scope: inCustomer,
+// are the same two fields under their older names.
+func (k *kinds) requests() {
+	k.request = k.add(&kind{
+		name: "customer_request",
+		columns: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
+			"customer"),
+		computed: []string{"title"},
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: mapping, null: true, initial: row{}},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "link", check: str(unlimited, true), null: true},
+			{name: "work_item_ids", check: refs(&k.workItem), initial: []any{}},
+		},
+		param: "request", scope: inCustomer,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
 				r["customer"] = c.vars["customer"]
 			}
 			if c.contract() {
 				fromContractFields(c, old, r)
-			} else {
-				sanitised(c, r)
 			}
 			return nil
 		},
@@ -48,6 +76,12 @@ func (s *Server) requests() *resource {
 			}
 			return r
 		},
+	})
+	if k.documented {
+		k.request.fields = []field{
+			{name: "title", check: line(), initial: "", derived: true},
+			{name: "description", check: prose(), initial: "", derived: true},
+		}
 	}
 }
 
@@ -81,13 +115,13 @@ func requestsOf(h handler) handler {
 
 // listRequests knows two filters, of which each names what the path already
 // says.
-func listRequests(res *resource) handler {
+func listRequests(k *kind) handler {
 	return requestsOf(func(c *call, t *tx) reply {
 		customer, workspace := c.query.Get("customer"), c.query.Get("workspace")
 		if c.contract() && (customer != "" && customer != c.vars["customer"] || !c.thisWorkspace(workspace)) {
 			return pageOf(c, []row{})
 		}
-		return res.list(c, t)
+		return k.list(c, t)
 	})
 }
 
@@ -95,22 +129,39 @@ func (c *call) thisWorkspace(id string) bool {
 	return id == "" || id == workspaceID || id == c.opts.Workspace
 }
 
-func (s *Server) properties() *resource {
-	k := s.kinds.property
-	return &resource{
-		kind: k, param: "property", scope: inWorkspace,
+func (k *kinds) properties() {
+	k.property = k.add(&kind{
+		name: "customer_property",
+		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
+			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
+		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
+		fields: append([]field{
+			{name: "display_name", required: true, check: line()},
+			{name: "description", check: prose(), null: true},
+			{name: "logo_props", check: mapping, initial: row{}},
+			{name: "sort_order", check: real, initial: float(65535)},
+			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL", "FILE")},
+			{name: "relation_type", check: choice("ISSUE", "USER"), null: true},
+			{name: "is_required", check: boolean, initial: false},
+			{name: "default_value", check: items, initial: []any{}},
+			{name: "settings", check: anything, null: true, initial: row{}},
+			{name: "is_active", check: boolean, initial: true},
+			{name: "is_multi", check: boolean, initial: false},
+			{name: "validation_rules", check: mapping, initial: row{}},
+		}, external()...),
+		param: "property",
 		prepare: func(_ *call, _ *tx, _, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
 			return nil
 		},
-	}
+	})
 }
 
-func listProperties(res *resource) handler {
+func listProperties(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.contract() && !c.thisWorkspace(c.query.Get("workspace")) {
 			return pageOf(c, []row{})
 		}
-		return res.list(c, t)
+		return k.list(c, t)
 	}
 }

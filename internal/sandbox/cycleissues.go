@@ -10,7 +10,7 @@ import (
 )
 
 // A membership of a cycle is in the list of the cycle and, under
-// "cycles-of" item cycle, in the index of its item.
+// "cycle membership" item cycle, in the index of its item.
 
 func (c *call) cycleOf(t *tx) (stored, bool) {
 	return t.in(c.kinds.cycle, inProject(c), c.vars["cycle"])
@@ -67,13 +67,13 @@ func addCycleIssues(c *call, t *tx) reply {
 			return badPayload()
 		}
 		// Nothing moves an item that is in two cycles.
-		if len(t.under(2, "cycles-of", issue)) > 1 {
+		if len(t.under(2, "cycle membership", issue)) > 1 {
 			return badPayload()
 		}
 	}
 	doubled := false
 	for _, issue := range ids {
-		elsewhere := t.under(1, "cycles-of", issue)
+		elsewhere := t.under(1, "cycle membership", issue)
 		switch {
 		case len(elsewhere) == 0:
 			c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
@@ -81,13 +81,13 @@ func addCycleIssues(c *call, t *tx) reply {
 			// The service compares the text, does not find the item in
 			// its cycle, adds it once more and stumbles over it later.
 			doubled = true
-			if t.index("cycles-of", issue, id) == "" {
+			if t.first("cycle membership", issue, id) == "" {
 				c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
 			}
 		default:
 			old, ok := t.get(c.kinds.cycleIssue, elsewhere[0])
 			if ok && text(old.row, "cycle") != id {
-				c.removeFromCycle(t, old)
+				t.remove(c.kinds.cycleIssue, old)
 				c.addToCycle(t, id, issue, old.row)
 			}
 		}
@@ -95,7 +95,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	if doubled {
 		return badPayload()
 	}
-	return reply{http.StatusOK, c.cycleRows(t, id)}
+	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
 }
 
 // addToCycle adds an item to a cycle; like has what is kept of an earlier
@@ -106,71 +106,66 @@ func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 	r["id"], r["created_at"] = like["id"], like["created_at"]
 	r["created_by"] = nil // so it is
 	t.insert(c.kinds.cycleIssue, scope(cycle), r)
-	t.setIndex(text(r, "id"), "cycles-of", issue, cycle)
 }
 
-func (c *call) removeFromCycle(t *tx, s stored) {
-	t.remove(c.kinds.cycleIssue, s)
-	t.dropIndex("cycles-of", text(s.row, "issue"), text(s.row, "cycle"))
-}
-
-// cycleRows is every membership of a cycle, the newest first.
-func (c *call) cycleRows(t *tx, cycle string) []row {
-	found := t.all(c.kinds.cycleIssue, scope(cycle))
+// memberRows is every membership of a cycle or module, the newest first.
+func (c *call) memberRows(t *tx, members *kind, container string) []row {
+	found := t.all(members, scope(container))
+	if members == c.kinds.moduleIssue {
+		slices.Reverse(found) // of those of one request, which have the same time
+	}
 	slices.SortStableFunc(found, func(a, b stored) int {
 		return strings.Compare(text(b.row, "created_at"), text(a.row, "created_at"))
 	})
 	out := []row{}
 	for _, s := range found {
 		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
-		out = append(out, c.kinds.cycleIssue.visible(s.row))
+		out = append(out, members.visible(s.row))
 	}
 	return out
 }
 
-// cycleIssues lists the work items of a cycle, those of other projects left
-// out.
-func cycleIssues(c *call, t *tx) reply {
-	if _, ok := c.cycleOf(t); !ok {
-		return pageOf(c, []row{})
-	}
-	return c.itemsOf(t, c.kinds.cycleIssue, c.vars["cycle"])
-}
-
-func (c *call) itemsOf(t *tx, members *kind, of string) reply {
-	if c.inArchivedProject(t) {
-		return pageOf(c, []row{})
-	}
-	var found []stored
-	for _, m := range t.all(members, scope(of)) {
-		if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
-			found = append(found, item)
+// listMembers lists the work items of a cycle or module, those of other projects left out.
+func listMembers(container, members *kind) handler {
+	return func(c *call, t *tx) reply {
+		id := c.vars[container.param]
+		if _, ok := t.in(container, inProject(c), id); !ok || c.inArchivedProject(t) {
+			return pageOf(c, []row{})
 		}
+		var found []stored
+		for _, m := range t.all(members, scope(id)) {
+			if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
+				found = append(found, item)
+			}
+		}
+		slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
+		return renderPage(c, found, func(s stored) row { return c.kinds.workItem.render(c, t, s.row) })
 	}
-	slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
-	res := c.workItems()
-	return renderPage(c, found, func(s stored) row { return res.render(c, t, s.row) })
 }
 
-func (c *call) cycleIssue(t *tx) (stored, bool) {
-	return t.get(c.kinds.cycleIssue, t.index("cycles-of", c.vars["item"], c.vars["cycle"]))
+// membership is that of the route's item in the route's cycle or module.
+func membership(c *call, t *tx, members *kind) (stored, bool) {
+	ix := members.indexes[0]
+	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
 }
 
 func readCycleIssue(c *call, t *tx) reply {
-	s, ok := c.cycleIssue(t)
+	s, ok := membership(c, t, c.kinds.cycleIssue)
 	if !ok {
 		return notFound()
 	}
 	return reply{http.StatusOK, c.kinds.cycleIssue.visible(s.row)}
 }
 
-func removeCycleIssue(c *call, t *tx) reply {
-	s, ok := c.cycleIssue(t)
-	if !ok {
-		return notFound()
+func removeMembership(members *kind) handler {
+	return func(c *call, t *tx) reply {
+		s, ok := membership(c, t, members)
+		if !ok {
+			return notFound()
+		}
+		t.remove(members, s)
+		return reply{status: http.StatusNoContent}
 	}
-	c.removeFromCycle(t, s)
-	return reply{status: http.StatusNoContent}
 }
 
 // transferIssues moves what is not done to another cycle.
@@ -190,7 +185,7 @@ func transferIssues(c *call, t *tx) reply {
 		if g := c.group(t, text(item.row, "state")); g == "completed" || g == "cancelled" {
 			continue
 		}
-		c.removeFromCycle(t, s)
+		t.remove(c.kinds.cycleIssue, s)
 		c.addToCycle(t, text(to.row, "id"), text(s.row, "issue"), s.row)
 	}
 	return reply{http.StatusOK, row{"message": "Success"}}

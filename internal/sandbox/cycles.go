@@ -6,12 +6,25 @@ import (
 	"time"
 )
 
-func (s *Server) cycles() *resource {
-	k := s.kinds.cycle
-	return &resource{
-		kind: k, param: "cycle", scope: inProject,
+func (k *kinds) cycles() {
+	k.cycle = k.add(&kind{
+		name: "cycle",
+		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date", "end_date", "view_props",
+			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by", "updated_by",
+			"project", "workspace", "owned_by"),
+		computed: groupTotals(),
+		indexes:  []index{uniqueExternalID("cycle", "project", "Cycle")},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "start_date", check: moment, null: true},
+			{name: "end_date", check: moment, null: true},
+			{name: "owned_by", check: ref(&k.user), derived: true},
+			{name: "timezone", check: timezone, initial: "UTC"},
+		}, external()...),
+		param: "cycle", scope: inProject,
 		readableArchived: true,
-		prepare:  prepareCycle,
+		prepare:          prepareCycle,
 		beforeDelete: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
@@ -19,9 +32,7 @@ func (s *Server) cycles() *resource {
 			return nil
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, ci := range t.all(c.kinds.cycleIssue, scope(text(r, "id"))) {
-				c.removeFromCycle(t, ci)
-			}
+			c.clear(t, c.kinds.cycleIssue, text(r, "id"))
 		},
 		show: func(c *call, t *tx, r row, listed bool) row {
 			if !listed {
@@ -29,7 +40,18 @@ func (s *Server) cycles() *resource {
 			}
 			return c.totals(t, r, c.kinds.cycleIssue)
 		},
-	}
+	})
+	k.cycleIssue = k.add(&kind{
+		name:     "cycle_issue",
+		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "issue", "cycle"},
+		computed: []string{"sub_issues_count"},
+		indexes:  []index{{name: "cycle membership", fields: []string{"issue", "cycle"}}},
+	})
+}
+
+// groupTotals is the columns that totals fills.
+func groupTotals() []string {
+	return []string{"total_issues", "cancelled_issues", "completed_issues", "started_issues", "unstarted_issues", "backlog_issues"}
 }
 
 // totals adds how many items of a cycle or module are in which group.
@@ -127,29 +149,21 @@ func completed(r row, now time.Time) bool {
 }
 
 // createCycle asks for the project before the fields, as the service does.
-func createCycle(res *resource) handler {
+func createCycle(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		start, end := c.in["start_date"], c.in["end_date"]
 		if (start == nil) != (end == nil) {
 			return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")
 		}
-		return res.create(c, t)
+		return k.create(c, t)
 	}
 }
 
-func listCycles(res *resource) handler {
+func listCycles(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		view := c.query.Get("cycle_view")
-		var found []row
-		for _, s := range t.all(res.kind, inProject(c)) {
-			if s.row["archived_at"] == nil && c.inView(s.row, view) {
-				found = append(found, res.render(c, t, s.row))
-			}
-		}
+		found := k.where(c, t, func(r row) bool { return r["archived_at"] == nil && c.inView(r, view) })
 		slices.Reverse(found)
-		if found == nil {
-			found = []row{}
-		}
 		if view == "current" && !c.contract() {
 			return reply{http.StatusOK, found}
 		}
@@ -177,39 +191,33 @@ func (c *call) inView(r row, view string) bool {
 }
 
 // archive puts a cycle or module away, or brings it back.
-func archive(res *resource, away bool) handler {
+func archive(k *kind, away bool) handler {
 	return func(c *call, t *tx) reply {
-		s, ok := t.in(res.kind, res.scope(c), c.vars[res.param])
+		s, ok := t.in(k, k.scope(c), c.vars[k.param])
 		if !ok {
 			return notFound()
 		}
 		s.row["archived_at"] = nil
 		if away {
-			if res.kind == c.kinds.cycle && s.row["end_date"] == nil {
+			if k == c.kinds.cycle && s.row["end_date"] == nil {
 				return serverError() // the service compares the date without looking whether there is one
 			}
-			if res.kind == c.kinds.cycle && !completed(s.row, c.now) {
+			if k == c.kinds.cycle && !completed(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
 			}
-			if status := text(s.row, "status"); c.community() && res.kind == c.kinds.module && status != "completed" && status != "cancelled" {
+			if status := text(s.row, "status"); c.community() && k == c.kinds.module && status != "completed" && status != "cancelled" {
 				return refuse(http.StatusBadRequest, "error", "Only completed or cancelled modules can be archived")
 			}
 			s.row["archived_at"] = c.stamp()
 		}
 		s.row["updated_at"], s.row["updated_by"] = c.stamp(), c.user
-		t.save(res.kind, s)
+		t.save(k, s)
 		return reply{status: http.StatusNoContent}
 	}
 }
 
-func archived(res *resource) handler {
+func archived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		found := []row{}
-		for _, s := range t.all(res.kind, inProject(c)) {
-			if s.row["archived_at"] != nil {
-				found = append(found, res.render(c, t, s.row))
-			}
-		}
-		return pageOf(c, found)
+		return pageOf(c, k.where(c, t, func(r row) bool { return r["archived_at"] != nil }))
 	}
 }

@@ -1,5 +1,5 @@
 // Package sandbox is the service on this machine: an HTTP server that behaves
-// like a Plane workspace, to try things on and to test against.
+// like a Plane workspace, to experiment with and to test against.
 //
 // # What it promises
 //
@@ -31,10 +31,10 @@
 //
 // # How to add a kind
 //
-// One row of newKinds is all that a plain kind takes: its name, the path of its
-// list below the workspace, its columns, the fields that a body may set, and
-// what is unique. Requests that go wrong, a log of the requests and records that
-// are not unique are for tests: package sandboxtest stands around the sandbox.
+// A plain kind is one literal: its name, the path of its list below the workspace,
+// its columns, the fields that a body may set, and what is unique. What it does
+// differently from others is in its hooks. Requests that go wrong, a log of the requests and records
+// that are not unique are for tests: package sandboxtest stands around the sandbox.
 //
 // # How it differs from a real server
 //

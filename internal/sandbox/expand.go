@@ -97,7 +97,7 @@ func (c *call) expandDocumented(t *tx, r row, name string) any {
 	k, id := c.kinds.itemType, text(r, "type")
 	if name == "module" {
 		k, id = c.kinds.module, ""
-		if in := t.under(1, "modules-of", text(r, "id")); len(in) > 0 {
+		if in := t.under(1, "module membership", text(r, "id")); len(in) > 0 {
 			m, _ := t.get(c.kinds.moduleIssue, in[0])
 			id = text(m.row, "module")
 		}

@@ -13,24 +13,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// kind is one sort of record: the fields that are shown, and what may be written
-// into it. Kinds are the only description of a record; storing, showing and
-// checking all follow them.
-type kind struct {
-	name    string
-	columns []string // fields that are shown
-	hidden  []string // fields that are only kept
-	// computed is those columns that are not kept but made when shown.
-	computed []string
-	fields   []field // fields that a body may set
-	indexes  []index
-	// path is that of the list, below the workspace, of a kind that is served just as it is described here.
-	path string
-
-	all       []string
-	rows, ids []byte
-}
-
 // field is one field of a request body.
 type field struct {
 	name     string
@@ -127,6 +109,15 @@ func markup(_ *tx, v any) (any, any) {
 		return nil, message("Null characters are not allowed.")
 	}
 	return s, nil
+}
+
+// richText is HTML as the service stores it.
+func richText(t *tx, v any) (any, any) {
+	value, complaint := markup(t, v)
+	if s, ok := value.(string); ok {
+		value, _ = sanitise(s)
+	}
+	return value, complaint
 }
 
 func boolean(_ *tx, v any) (any, any) {
@@ -233,9 +224,9 @@ func hexColour(s string) bool {
 }
 
 // ref is the id of a record of a kind.
-func ref(k *kind) check {
+func ref(k **kind) check {
 	return func(t *tx, v any) (any, any) {
-		id, complaint := refTo(t, k, v)
+		id, complaint := refTo(t, *k, v)
 		if complaint != nil {
 			return nil, complaint
 		}
@@ -259,7 +250,7 @@ func refTo(t *tx, k *kind, v any) (string, any) {
 }
 
 // refs is a list of ids; what is named twice counts once.
-func refs(k *kind) check {
+func refs(k **kind) check {
 	return func(t *tx, v any) (any, any) {
 		given, ok := v.([]any)
 		if !ok {
@@ -267,7 +258,7 @@ func refs(k *kind) check {
 		}
 		out, complaints := []string{}, row{}
 		for i, v := range given {
-			id, complaint := refTo(t, k, v)
+			id, complaint := refTo(t, *k, v)
 			if complaint != nil {
 				complaints[strconv.Itoa(i)] = complaint
 				continue

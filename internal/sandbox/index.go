@@ -11,7 +11,7 @@ import (
 type index struct {
 	name   string   // kinds with the same name share the index
 	fields []string // a record without the last one is not in the index
-	// clash is what is told who brings what another record has; nil, or an answer of nil, lets it in.
+	// clash answers a row whose value another record has; nil, or an answer of nil, lets it in.
 	clash func(c *call, old, r row, other string) *reply
 	// snapshot says that a request does not notice what was stored after it came.
 	snapshot bool
@@ -126,9 +126,9 @@ func (s *Server) Arrived(req *http.Request) *http.Request {
 func Unaware(req *http.Request) *http.Request { return snapshot{}.on(req) }
 
 // unaware says whether the request notices nothing.
-func (h snapshot) unaware() bool { return h != nil && len(h) == 0 }
+func (h snapshot) ignoresAll() bool { return h != nil && len(h) == 0 }
 
 // sees says whether a record that is there counts for what must be unique.
 func (c *call) sees(t *tx, k *kind, id string) bool {
-	return c.snapshot == nil || !c.snapshot.unaware() && t.number(k, id) <= c.snapshot[k]
+	return c.snapshot == nil || !c.snapshot.ignoresAll() && t.number(k, id) <= c.snapshot[k]
 }

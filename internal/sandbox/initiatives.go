@@ -4,33 +4,66 @@ import (
 	"net/http"
 )
 
-// sanitised replaces description_html where a body has set it.
-func sanitised(c *call, r row) {
-	if _, given := c.in["description_html"]; given {
-		r["description_html"], _ = sanitise(text(r, "description_html"))
-	}
-}
-
-func (s *Server) initiatives() *resource {
-	return &resource{
-		kind: s.kinds.initiative, param: "initiative", scope: inWorkspace,
-		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
+func (k *kinds) initiatives() {
+	k.initiative = k.add(&kind{
+		name: "initiative", path: "initiatives/",
+		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state", "archived_at",
+			"created_by", "updated_by", "workspace", "lead"),
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), null: true},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "description_stripped", check: prose(), null: true},
+			{name: "start_date", check: moment, null: true},
+			{name: "end_date", check: moment, null: true},
+			{name: "logo_props", check: mapping, initial: row{}},
+			{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
+			{name: "archived_at", check: moment, null: true},
+			{name: "lead", check: ref(&k.user), null: true},
+		},
+		param: "initiative",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
 			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
 		},
-	}
+	})
+	k.initiativeLabel = k.add(&kind{
+		name: "initiative_label", path: "initiatives/labels/",
+		columns: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
+		indexes: []index{uniqueName("initiative_label", "workspace", "Initiative label with the same name already exists in the workspace")},
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "color", check: colour, initial: ""},
+			{name: "sort_order", check: real, initial: float(65535)},
+		},
+	})
+	k.initiativeProject = k.add(&kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")})
+	k.initiativeLabelLink = k.add(&kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")})
 }
 
-func (s *Server) teamspaces() *resource {
-	return &resource{
-		kind: s.kinds.teamspace, param: "teamspace", scope: inWorkspace,
-		prepare: func(c *call, _ *tx, _, r row) *reply { sanitised(c, r); return nil },
+func (k *kinds) teamspaces() {
+	k.teamspace = k.add(&kind{
+		name: "teamspace", path: "teamspaces/",
+		columns: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
+			"created_by", "updated_by", "workspace", "lead"),
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description_json", check: mapping, null: true, initial: row{}},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "description_stripped", check: prose(), null: true},
+			{name: "description_binary", check: prose(), null: true},
+			{name: "logo_props", check: mapping, initial: row{}},
+			{name: "lead", check: ref(&k.user), null: true},
+		},
+		param: "teamspace",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.teamspaceProject, text(r, "id"))
 			c.clear(t, c.kinds.teamspaceMember, text(r, "id"))
 		},
-	}
+	})
+	k.teamspaceProject = k.add(&kind{name: "teamspace_project", columns: audit("created_by", "updated_by", "workspace", "teamspace", "project")})
+	k.teamspaceMember = k.add(&kind{name: "teamspace_member", columns: audit("created_by", "updated_by", "workspace", "teamspace", "member")})
 }
 
 // clear removes every row of a list.
@@ -49,22 +82,6 @@ type memberList struct {
 	ids     string // the field of the body
 	column  string // the column of the membership that holds the id
 	members *kind  // what may be named
-}
-
-func (s *Server) initiativeProjects() memberList {
-	return memberList{s.kinds.initiative, "initiative", s.kinds.initiativeProject, "project_ids", "project", s.kinds.project}
-}
-
-func (s *Server) initiativeLabelLinks() memberList {
-	return memberList{s.kinds.initiative, "initiative", s.kinds.initiativeLabelLink, "label_ids", "label", s.kinds.initiativeLabel}
-}
-
-func (s *Server) teamspaceProjects() memberList {
-	return memberList{s.kinds.teamspace, "teamspace", s.kinds.teamspaceProject, "project_ids", "project", s.kinds.project}
-}
-
-func (s *Server) teamspaceMembers() memberList {
-	return memberList{s.kinds.teamspace, "teamspace", s.kinds.teamspaceMember, "member_ids", "member", s.kinds.user}
 }
 
 func (m memberList) methods() methods {
@@ -189,15 +206,27 @@ func (m memberList) list(c *call, t *tx) reply {
 	return pageOf(c, out)
 }
 
-func (s *Server) pages() *resource {
-	return &resource{
-		kind: s.kinds.page, param: "page", scope: inWorkspace,
+func (k *kinds) pages() {
+	k.page = k.add(&kind{
+		name: "page",
+		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
+			"created_by", "updated_by", "owned_by", "workspace"),
+		fields: append([]field{
+			{name: "name", check: str(unlimited, true), initial: "", required: !k.documented},
+			{name: "description_html", check: richText, initial: "<p></p>", required: !k.documented},
+			{name: "access", check: whole(2), initial: integer(0)},
+			{name: "color", check: str(255, true), initial: ""},
+			{name: "is_locked", check: boolean, initial: false},
+			{name: "archived_at", check: date, null: true},
+			{name: "view_props", check: mapping, initial: row{}},
+			{name: "logo_props", check: mapping, initial: row{}},
+		}, external()...),
+		param: "page",
 		prepare: func(c *call, _ *tx, old, r row) *reply {
-			sanitised(c, r)
 			if old == nil {
 				r["owned_by"] = c.user
 			}
 			return nil
 		},
-	}
+	})
 }

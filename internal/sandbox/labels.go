@@ -5,22 +5,31 @@ import (
 	"slices"
 )
 
-func (s *Server) labels() *resource {
-	k := s.kinds.label
-	return &resource{
-		kind: k, param: "label", scope: inProject,
+func (k *kinds) labels() {
+	k.label = k.add(&kind{
+		name:    "label",
+		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "parent"),
+		indexes: []index{uniqueName("label", "project", "Label with the same name already exists in the project"), uniqueExternalID("label", "project", "Label")},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "color", check: str(255, true), initial: ""},
+			{name: "sort_order", check: real, derived: true},
+			{name: "parent", check: ref(&k.label), null: true},
+		}, external()...),
+		param: "label", scope: inProject,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
 			if t.find(c.kinds.project, project) == nil {
 				return new(notFound())
 			}
 			if old == nil {
-				r["sort_order"] = nextOrder(t.all(k, scope(project)), r["sort_order"])
+				r["sort_order"] = nextOrder(t.all(c.kinds.label, scope(project)), r["sort_order"])
 			}
 			return nil
 		},
-		afterDelete: func(c *call, t *tx, r row) { c.dropSubLabels(t, r) },
-	}
+		afterDelete: (*call).dropSubLabels,
+	})
 }
 
 // unlessArchived finds nothing in a project that is archived.
@@ -40,29 +49,28 @@ const firstOrder = 65535
 // nextOrder is the place of a new record: 10000 behind the last one. Only the
 // first record has the place that its body names.
 func nextOrder(rows []stored, given any) json.Number {
-	if len(rows) == 0 {
-		if n, ok := given.(json.Number); ok {
-			return n
-		}
-		return float(firstOrder)
+	if n, ok := given.(json.Number); ok && len(rows) == 0 {
+		return n
 	}
-	last := number(rows[0].row, "sort_order")
-	for _, s := range rows {
-		last = max(last, number(s.row, "sort_order"))
-	}
-	return float(last + 10000)
+	return placed(rows, 10000)
 }
 
 // orderBefore is the place of a new cycle or module: 10000 before the first one.
-func orderBefore(rows []stored) json.Number {
+func orderBefore(rows []stored) json.Number { return placed(rows, -10000) }
+
+// placed is the place step behind the last of the rows, or, for a negative one, before the first.
+func placed(rows []stored, step float64) json.Number {
 	if len(rows) == 0 {
 		return float(firstOrder)
 	}
-	first := number(rows[0].row, "sort_order")
-	for _, s := range rows {
-		first = min(first, number(s.row, "sort_order"))
+	places := make([]float64, len(rows))
+	for i, s := range rows {
+		places[i] = number(s.row, "sort_order")
 	}
-	return float(first - 10000)
+	if step < 0 {
+		return float(slices.Min(places) + step)
+	}
+	return float(slices.Max(places) + step)
 }
 
 // dropSubLabels deletes the labels below one that is deleted, and takes it from

@@ -13,17 +13,17 @@ import (
 
 // createWithAuthor creates a link or a comment. An author who does not exist is
 // refused when the record is there already.
-func createWithAuthor(res *resource) handler {
+func createWithAuthor(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		author, given := c.in["created_by"]
 		id, _ := author.(string)
 		if !given || author == nil || t.find(c.kinds.user, id) != nil {
-			return res.create(c, t)
+			return k.create(c, t)
 		}
 		c.in = maps.Clone(c.in)
 		delete(c.in, "created_by")
 		delete(c.in, "created_at") // the service writes both at once
-		answer := res.create(c, t)
+		answer := k.create(c, t)
 		switch _, err := uuid.Parse(id); {
 		case answer.status != http.StatusCreated:
 			return answer
@@ -39,10 +39,17 @@ func createWithAuthor(res *resource) handler {
 // shows there only.
 func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
 
-func (s *Server) links() *resource {
-	k := s.kinds.link
-	return &resource{
-		kind: k, param: "link", scope: inItem,
+func (k *kinds) links() {
+	k.link = k.add(&kind{
+		name:    "link",
+		columns: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
+		indexes: []index{{name: "link URL", fields: []string{"issue", "url"}, clash: linkURL}},
+		fields: []field{
+			{name: "title", check: str(255, true), null: true},
+			{name: "url", required: true, check: str(unlimited, false)},
+			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
+		},
+		param: "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
 				return nil // a change is checked for nothing
@@ -72,12 +79,12 @@ func (s *Server) links() *resource {
 		afterDelete: func(c *call, t *tx, r row) {
 			c.logActivity(t, "deleted", "link", text(r, "url"), nil, "deleted the link")
 		},
-	}
+	})
 }
 
-// linkURL is what is told who gives an item a link a second time. A change is not checked.
+// linkURL answers a second link of an item to one address. A change is not checked.
 func linkURL(c *call, old, _ row, _ string) *reply {
-	if old != nil || c.snapshot.unaware() {
+	if old != nil || c.snapshot.ignoresAll() {
 		return nil
 	}
 	return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))

@@ -15,6 +15,13 @@ func me(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.kinds.user.visible(s.row)}
 }
 
+func choiceOfRole(t *tx, v any) (any, any) {
+	if s, _ := asString(v); s == "20" || s == "15" || s == "5" {
+		return whole(roleAdmin)(t, v)
+	}
+	return nil, message("\"%v\" is not a valid choice.", v)
+}
+
 func emptyList(*call, *tx) reply { return reply{http.StatusOK, []any{}} }
 
 // emptyPage is a list of which the sandbox keeps none.
@@ -113,7 +120,7 @@ func addMember(c *call, t *tx) reply {
 	return reply{http.StatusCreated, c.kinds.projectMember.visible(m)}
 }
 
-// checkMember refuses who is not in the workspace.
+// checkMember refuses people from outside the workspace.
 func checkMember(t *tx, r, complaints row) *reply {
 	if user := text(r, "member"); complaints["member"] == nil && user != "" && workspaceRole(t, user) == 0 {
 		complaints["member"] = message("Member not found in workspace")

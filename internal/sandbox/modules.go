@@ -5,12 +5,26 @@ import (
 	"slices"
 )
 
-func (s *Server) modules() *resource {
-	k := s.kinds.module
-	return &resource{
-		kind: k, param: "module", scope: inProject,
+func (k *kinds) modules() {
+	k.module = k.add(&kind{
+		name: "module",
+		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",
+			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props", "created_by",
+			"updated_by", "project", "workspace", "lead", "members"),
+		computed: groupTotals(),
+		indexes:  []index{uniqueExternalID("module", "project", "Module"), {name: "module name", fields: []string{"project", "name"}, clash: moduleName}},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "start_date", check: date, null: true},
+			{name: "target_date", check: date, null: true},
+			{name: "status", check: choice("backlog", "planned", "in-progress", "paused", "completed", "cancelled"), initial: "planned"},
+			{name: "lead", check: ref(&k.user), null: true},
+			{name: "members", check: refs(&k.user), initial: []any{}},
+		}, external()...),
+		param: "module", scope: inProject,
 		readableArchived: true,
-		alwaysListed:   "members",
+		alwaysListed:     "members",
 		// So it is: no id, no members.
 		patchColumns: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -31,7 +45,7 @@ func (s *Server) modules() *resource {
 				r["members"] = c.moduleMembers(t, old, r)
 			}
 			if old == nil {
-				r["sort_order"] = orderBefore(t.all(k, scope(project)))
+				r["sort_order"] = orderBefore(t.all(c.kinds.module, scope(project)))
 				r["view_props"], r["logo_props"] = row{}, row{}
 			}
 			return nil
@@ -43,9 +57,7 @@ func (s *Server) modules() *resource {
 			return nil
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, m := range t.all(c.kinds.moduleIssue, scope(text(r, "id"))) {
-				c.removeFromModule(t, m)
-			}
+			c.clear(t, c.kinds.moduleIssue, text(r, "id"))
 		},
 		show: func(c *call, t *tx, r row, listed bool) row {
 			if !listed {
@@ -53,10 +65,16 @@ func (s *Server) modules() *resource {
 			}
 			return c.totals(t, r, c.kinds.moduleIssue)
 		},
-	}
+	})
+	k.moduleIssue = k.add(&kind{
+		name:     "module_issue",
+		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "module", "issue"},
+		computed: []string{"sub_issues_count"},
+		indexes:  []index{{name: "module membership", fields: []string{"issue", "module"}}},
+	})
 }
 
-// moduleName is what is told who gives a module the name of another.
+// moduleName answers a module with the name of another.
 func moduleName(_ *call, old, _ row, other string) *reply {
 	const message = "Module with this name already exists"
 	if old != nil {
@@ -66,8 +84,8 @@ func moduleName(_ *call, old, _ row, other string) *reply {
 }
 
 // moduleMembers is the people whom the body names. The community edition leaves
-// those out who are not in the project, and shows those who were members before
-// as well, one by one.
+// non-members of the project out, and shows the members of before as well, one
+// by one.
 func (c *call) moduleMembers(t *tx, old, r row) []any {
 	if !c.community() {
 		members, _ := r["members"].([]any)
@@ -82,23 +100,19 @@ func (c *call) moduleMembers(t *tx, old, r row) []any {
 }
 
 // readUnarchived does not find a cycle or module that is archived.
-func readUnarchived(res *resource) handler {
+func readUnarchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		if s, ok := t.in(res.kind, inProject(c), c.vars[res.param]); ok && s.row["archived_at"] != nil {
+		if s, ok := t.in(k, inProject(c), c.vars[k.param]); ok && s.row["archived_at"] != nil {
 			return notFound()
 		}
-		return res.read(c, t)
+		return k.read(c, t)
 	}
 }
 
-func listModules(res *resource) handler {
+// unarchived is a list of what is not archived, the newest first.
+func unarchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		found := []row{}
-		for _, s := range t.all(res.kind, inProject(c)) {
-			if s.row["archived_at"] == nil {
-				found = append(found, res.render(c, t, s.row))
-			}
-		}
+		found := k.where(c, t, func(r row) bool { return r["archived_at"] == nil })
 		slices.Reverse(found)
 		return pageOf(c, found)
 	}
@@ -125,44 +139,16 @@ func addModuleIssues(c *call, t *tx) reply {
 			c.addToModule(t, text(module.row, "id"), issue)
 		}
 	}
-	out := []row{}
-	for _, s := range t.all(c.kinds.moduleIssue, scope(text(module.row, "id"))) {
-		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
-		out = append(out, c.kinds.moduleIssue.visible(s.row))
-	}
-	slices.Reverse(out)
-	return reply{http.StatusOK, out}
+	return reply{http.StatusOK, c.memberRows(t, c.kinds.moduleIssue, text(module.row, "id"))}
 }
 
 // addToModule adds an item to a module if it is not there yet.
 func (c *call) addToModule(t *tx, module, issue string) {
-	if t.index("modules-of", issue, module) != "" {
+	if t.first("module membership", issue, module) != "" {
 		return
 	}
 	r := row{"issue": issue, "module": module}
 	c.setAudit(c.kinds.moduleIssue, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.moduleIssue, scope(module), r)
-	t.setIndex(text(r, "id"), "modules-of", issue, module)
-}
-
-func (c *call) removeFromModule(t *tx, s stored) {
-	t.remove(c.kinds.moduleIssue, s)
-	t.dropIndex("modules-of", text(s.row, "issue"), text(s.row, "module"))
-}
-
-func moduleIssues(c *call, t *tx) reply {
-	if _, ok := t.in(c.kinds.module, inProject(c), c.vars["module"]); !ok {
-		return pageOf(c, []row{})
-	}
-	return c.itemsOf(t, c.kinds.moduleIssue, c.vars["module"])
-}
-
-func removeModuleIssue(c *call, t *tx) reply {
-	s, ok := t.get(c.kinds.moduleIssue, t.index("modules-of", c.vars["item"], c.vars["module"]))
-	if !ok {
-		return notFound()
-	}
-	c.removeFromModule(t, s)
-	return reply{status: http.StatusNoContent}
 }

@@ -120,9 +120,4 @@ func renderPage[T any](c *call, all []T, render func(T) row) reply {
 }
 
 // pageOf pages a list that is at hand.
-func pageOf[T any](c *call, all []T) reply {
-	return c.paged(len(all), func(skip, size int) any {
-		skip = min(skip, len(all))
-		return all[skip:min(len(all), skip+size)]
-	})
-}
+func pageOf(c *call, all []row) reply { return renderPage(c, all, func(r row) row { return r }) }

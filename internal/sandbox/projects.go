@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -13,8 +12,8 @@ import (
 // project may contain.
 const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
 
-func projectKind(k *kinds) *kind {
-	return &kind{
+func (k *kinds) projects() {
+	k.project = k.add(&kind{
 		name: "project",
 		columns: []string{
 			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
@@ -29,8 +28,8 @@ func projectKind(k *kinds) *kind {
 			{name: "name", required: true, check: line()},
 			{name: "identifier", required: true, check: str(12, false)},
 			{name: "description", check: prose(), initial: ""},
-			{name: "project_lead", check: ref(k.user), null: true},
-			{name: "default_assignee", check: ref(k.user), null: true},
+			{name: "project_lead", check: ref(&k.user), null: true},
+			{name: "default_assignee", check: ref(&k.user), null: true},
 			{name: "icon_prop", check: anything, null: true},
 			{name: "emoji", check: str(255, true), null: true},
 			{name: "cover_image", check: prose(), null: true},
@@ -48,7 +47,9 @@ func projectKind(k *kinds) *kind {
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
 		}, external()...),
 		indexes: []index{{name: "identifier", fields: []string{"identifier"}, clash: projectName}, {name: "project name", fields: []string{"name"}, clash: projectName}},
-	}
+		param:   "project", oldestFirst: true, readableArchived: true,
+		prepare: prepareProject, afterWrite: (*call).fillProject, afterDelete: (*call).emptyProject, show: showProject,
+	})
 }
 
 func timezone(_ *tx, v any) (any, any) {
@@ -59,17 +60,6 @@ func timezone(_ *tx, v any) (any, any) {
 		}
 	}
 	return nil, message("\"%v\" is not a valid choice.", v)
-}
-
-func (s *Server) projects() *resource {
-	return &resource{
-		kind:     s.kinds.project,
-		param:    "project",
-		oldestFirst:   true,
-		scope:   inWorkspace,
-		show:     showProject,
-		readableArchived: true,
-	}
 }
 
 // inWorkspace is the scope of what belongs to the workspace.
@@ -101,10 +91,11 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 	return r
 }
 
-func readProject(c *call, t *tx) reply { return c.Server.projects().read(c, t) }
-
-// checkProject is what the fields say together.
-func (c *call) checkProject(t *tx, old, r row) *reply {
+// prepareProject checks what the fields say together.
+func prepareProject(_ *call, t *tx, old, r row) *reply {
+	if old == nil {
+		r["network"] = 2
+	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")
 	switch {
@@ -117,35 +108,20 @@ func (c *call) checkProject(t *tx, old, r row) *reply {
 	case text(r, "default_assignee") != "" && workspaceRole(t, text(r, "default_assignee")) == 0:
 		return new(badRequest("Default assignee should be a user in the workspace"))
 	}
-	return c.clash(t, c.kinds.project, old, r)
+	return nil
 }
 
-// projectName is what is told who gives a project the name or the identifier of another.
+// projectName answers a project with the name or the identifier of another.
 func projectName(*call, row, row, string) *reply {
 	return new(refuse(http.StatusConflict, "name", "The project name is already taken"))
 }
 
-func createProject(c *call, t *tx) reply {
-	if _, ok := c.body.(row); !ok {
-		return serverError()
+// fillProject gives a new project its first members and its states.
+func (c *call) fillProject(t *tx, old, r row) {
+	if old != nil {
+		return
 	}
-	r, complaints := c.kinds.project.decode(t, c.in, false)
-	if len(complaints) > 0 {
-		return invalid(complaints)
-	}
-	c.setAudit(c.kinds.project, r)
-	r["network"] = 2
-	if refused := c.checkProject(t, nil, r); refused != nil {
-		return *refused
-	}
-	c.addProject(t, r)
-	return reply{http.StatusCreated, c.kinds.project.visible(showProject(c, t, r, false))}
-}
-
-// addProject stores a project with its first members and its states.
-func (c *call) addProject(t *tx, r row) {
 	id := text(r, "id")
-	t.insert(c.kinds.project, scope(workspaceID), r)
 	c.join(t, id, c.user, roleAdmin, newID())
 	if lead := text(r, "project_lead"); lead != "" && lead != c.user {
 		c.join(t, id, lead, roleAdmin, newID())
@@ -170,42 +146,17 @@ func (c *call) addProject(t *tx, r row) {
 }
 
 func changeProject(c *call, t *tx) reply {
-	if _, ok := c.body.(row); !ok {
-		return serverError()
-	}
-	s, ok := t.get(c.kinds.project, c.vars["project"])
-	if !ok {
-		return notFound()
-	}
-	if s.row["archived_at"] != nil {
+	if c.in != nil && c.inArchivedProject(t) {
 		return refuse(http.StatusBadRequest, "error", "Archived project cannot be updated")
 	}
-	set, complaints := c.kinds.project.decode(t, c.in, true)
-	if len(complaints) > 0 {
-		return invalid(complaints)
-	}
-	r := clone(s.row)
-	maps.Copy(r, set)
-	if refused := c.checkProject(t, s.row, r); refused != nil {
-		return *refused
-	}
-	r["updated_at"] = c.stamp()
-	r["updated_by"] = c.user
-	t.save(c.kinds.project, stored{s.key, r})
-	return reply{http.StatusOK, c.kinds.project.visible(showProject(c, t, r, false))}
+	return c.kinds.project.change(c, t)
 }
 
-func removeProject(c *call, t *tx) reply {
-	s, ok := t.get(c.kinds.project, c.vars["project"])
-	if !ok {
-		return notFound()
-	}
-	id := text(s.row, "id")
+// emptyProject deletes what was in a project.
+func (c *call) emptyProject(t *tx, r row) {
+	id := text(r, "id")
 	for _, m := range t.all(c.kinds.projectMember, scope(id)) {
 		c.leave(t, m)
-		if t.find(c.kinds.projectMember, text(m.row, "id")) != nil {
-			t.remove(c.kinds.projectMember, m)
-		}
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, item := range t.all(k, scope(id)) {
@@ -216,8 +167,6 @@ func removeProject(c *call, t *tx) reply {
 	for _, k := range c.kinds.every {
 		c.clear(t, k, id)
 	}
-	t.remove(c.kinds.project, s)
-	return reply{status: http.StatusNoContent}
 }
 
 func archiveProject(away bool) handler {

@@ -8,20 +8,54 @@ import (
 	"github.com/google/uuid"
 )
 
+func (k *kinds) relations() {
+	k.relation = k.add(&kind{
+		name:    "relation",
+		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
+		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
+		fields: []field{
+			{name: "relation_type", required: true, check: choice("blocked_by", "duplicate", "relates_to", "start_before", "finish_before", "blocking", "start_after", "finish_after")},
+			{name: "issues", required: true, check: uuids},
+		},
+	})
+}
+
+// uuids is a list of IDs of which none need exist.
+func uuids(_ *tx, v any) (any, any) {
+	given, ok := v.([]any)
+	switch {
+	case !ok:
+		return nil, message("Expected a list of items but got type \"%s\".", pythonType(v))
+	case len(given) == 0:
+		return nil, message("Ensure this field has at least 1 elements.")
+	}
+	ids, wrong := make([]any, len(given)), row{}
+	for i, v := range given {
+		s, _ := v.(string)
+		id, err := uuid.Parse(s)
+		if err != nil {
+			wrong[strconv.Itoa(i)] = message("Must be a valid UUID.")
+		}
+		ids[i] = id.String()
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return ids, nil
+}
+
 // storedRelation is how a relation is kept. blocking, start_after and
 // finish_after are kept as their inverse, from the other item.
-func storedRelation(name string) (kept string, reversed, ok bool) {
+func storedRelation(name string) (kept string, reversed bool) {
 	switch name {
-	case "blocked_by", "duplicate", "relates_to", "start_before", "finish_before":
-		return name, false, true
 	case "blocking":
-		return "blocked_by", true, true
+		return "blocked_by", true
 	case "start_after":
-		return "start_before", true, true
+		return "start_before", true
 	case "finish_after":
-		return "finish_before", true, true
+		return "finish_before", true
 	}
-	return "", false, false
+	return name, false
 }
 
 // inverseRelation is the name of a kept relation as the other item sees it.
@@ -76,7 +110,7 @@ func listRelations(c *call, t *tx) reply {
 // relationsOf is the relations from and to an item, the oldest first.
 func relationsOf(c *call, t *tx, item string) []stored {
 	found := t.all(c.kinds.relation, scope(item))
-	for _, id := range t.under(1<<20, "related-from", item) {
+	for _, id := range t.under(1<<20, "relation to", item) {
 		if s, ok := t.get(c.kinds.relation, id); ok && text(s.row, "issue") != item {
 			found = append(found, s)
 		}
@@ -91,25 +125,26 @@ func relationsOf(c *call, t *tx, item string) []stored {
 // one relation for each ordered pair: a second one of another kind is passed over
 // in silence.
 func addRelations(c *call, t *tx) reply {
-	name, ids, complaints := readRelations(c)
+	body, complaints := c.kinds.relation.decode(t, c.in, false)
 	if len(complaints) > 0 {
 		return invalid(complaints)
 	}
+	name, ids := text(body, "relation_type"), list(body, "issues")
 	self := c.vars["item"]
 	for _, id := range append([]string{self}, ids...) {
 		if !c.everExisted(t, id) {
 			return badPayload()
 		}
 	}
-	kept, reversed, _ := storedRelation(name)
+	kept, reversed := storedRelation(name)
 	for _, id := range ids {
 		from, to := self, id
 		if reversed {
 			from, to = id, self
 		}
-		already := t.index("related-from", to, from, kept) != ""
+		already := t.first("relation to", to, from, kept) != ""
 		if c.community() {
-			already = len(t.under(1, "related-from", to, from)) > 0
+			already = len(t.under(1, "relation to", to, from)) > 0
 		}
 		if !already {
 			c.relate(t, from, to, kept)
@@ -137,58 +172,11 @@ func addRelations(c *call, t *tx) reply {
 	return reply{http.StatusCreated, out}
 }
 
-// readRelations checks the body of addRelations.
-func readRelations(c *call) (name string, ids []string, complaints row) {
-	complaints = row{}
-	name = text(c.in, "relation_type")
-	switch v, given := c.in["relation_type"]; {
-	case !given:
-		complaints["relation_type"] = message("This field is required.")
-	case v == nil:
-		complaints["relation_type"] = message("This field may not be null.")
-	default:
-		if _, _, ok := storedRelation(name); !ok {
-			complaints["relation_type"] = message("\"%v\" is not a valid choice.", v)
-		}
-	}
-	given, present := c.in["issues"]
-	items, isList := given.([]any)
-	switch {
-	case !present:
-		complaints["issues"] = message("This field is required.")
-	case given == nil:
-		complaints["issues"] = message("This field may not be null.")
-	case !isList:
-		complaints["issues"] = message("Expected a list of items but got type \"%s\".", pythonType(given))
-	case len(items) == 0:
-		complaints["issues"] = message("Ensure this field has at least 1 elements.")
-	}
-	wrong := row{}
-	for i, v := range items {
-		s, _ := v.(string)
-		id, err := uuid.Parse(s)
-		if err != nil {
-			wrong[strconv.Itoa(i)] = message("Must be a valid UUID.")
-		}
-		ids = append(ids, id.String())
-	}
-	if len(wrong) > 0 {
-		complaints["issues"] = wrong
-	}
-	return name, ids, complaints
-}
-
 func (c *call) relate(t *tx, from, to, name string) {
 	r := row{"relation_type": name, "issue": from, "related_issue": to}
 	c.setAudit(c.kinds.relation, r)
 	r["updated_by"] = c.user
 	t.insert(c.kinds.relation, scope(from), r)
-	t.setIndex(text(r, "id"), "related-from", to, from, name)
-}
-
-func (c *call) dropRelation(t *tx, s stored) {
-	t.remove(c.kinds.relation, s)
-	t.dropIndex("related-from", text(s.row, "related_issue"), text(s.row, "issue"), text(s.row, "relation_type"))
 }
 
 // removeRelation takes away what relates two items, whichever is the first.
@@ -200,7 +188,7 @@ func removeRelation(c *call, t *tx) reply {
 	gone := false
 	for _, s := range relationsOf(c, t, c.vars["item"]) {
 		if text(s.row, "issue") == other || text(s.row, "related_issue") == other {
-			c.dropRelation(t, s)
+			t.remove(c.kinds.relation, s)
 			gone = true
 		}
 	}

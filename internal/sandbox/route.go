@@ -9,12 +9,12 @@ import (
 
 // route is one path with what may be done there. A parameter of its pattern is "{name}"; its name says what it takes.
 type route struct {
-	pattern string
+	pattern        string
 	permission     permission
-	on      methods
-	notInCommunity    bool   // not in the community edition
-	unpaged   bool   // documented as a list without paging
-	noSlash    string // method that is documented without trailing slash
+	on             methods
+	notInCommunity bool   // not in the community edition
+	unpaged        bool   // documented as a list without paging
+	noSlash        string // method that is documented without trailing slash
 }
 
 // allow is the Allow header of the route.
@@ -43,13 +43,13 @@ func do(h handler) *endpoint { return &endpoint{do: h} }
 func documented(h handler, status int) *endpoint { return &endpoint{do: h, contract: status} }
 
 // collection is the two endpoints of a list.
-func collection(res *resource) methods {
-	return methods{http.MethodGet: do(res.list), http.MethodPost: do(res.create)}
+func collection(k *kind) methods {
+	return methods{http.MethodGet: do(k.list), http.MethodPost: do(k.create)}
 }
 
 // element is the three endpoints of a record.
-func element(res *resource) methods {
-	return methods{http.MethodGet: do(res.read), http.MethodPatch: do(res.change), http.MethodDelete: do(res.remove)}
+func element(k *kind) methods {
+	return methods{http.MethodGet: do(k.read), http.MethodPatch: do(k.change), http.MethodDelete: do(k.remove)}
 }
 
 const apiRoot = "/api/v1/"
@@ -150,9 +150,8 @@ func (s *Server) table() []route {
 		project = ws + "projects/{project}/"
 		item    = project + "work-items/{item}/"
 	)
-	p := s.projects()
-	states, labels, cycles, modules := s.states(), s.labels(), s.cycles(), s.modules()
-	links, comments, activities := s.links(), s.comments(), s.activities()
+	states, labels, cycles, modules := s.kinds.state, s.kinds.label, s.kinds.cycle, s.kinds.module
+	links, comments, activities := s.kinds.link, s.kinds.comment, s.kinds.activity
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 
 	routes := []route{
@@ -163,8 +162,8 @@ func (s *Server) table() []route {
 		{pattern: ws + "work-items/search/", permission: workspaceWide, on: methods{get: do(search)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
-		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(p.list), post: do(createProject)}},
-		{pattern: project, permission: projectBase, noSlash: patch, on: methods{get: do(readProject), patch: do(changeProject), del: do(removeProject)}},
+		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(s.kinds.project.list), post: do(s.kinds.project.create)}},
+		{pattern: project, permission: projectBase, noSlash: patch, on: methods{get: do(s.kinds.project.read), patch: do(changeProject), del: do(s.kinds.project.remove)}},
 		{pattern: project + "summary/", permission: projectLabels, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
 		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
@@ -182,20 +181,20 @@ func (s *Server) table() []route {
 		{pattern: project + "cycles/{cycle}/archive/", permission: projectEntity, on: methods{post: do(archive(cycles, true))}},
 		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, on: methods{get: do(cycleIssues), post: documented(addCycleIssues, http.StatusCreated)}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeCycleIssue)}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeMembership(s.kinds.cycleIssue))}},
 		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferIssues)}},
 
-		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(listModules(modules)), post: do(modules.create)}},
+		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
 		{pattern: project + "modules/{module}/archive/", permission: projectEntity, on: methods{post: do(archive(modules, true))}},
 		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
-		{pattern: project + "modules/{module}/module-issues/", permission: projectEntity, on: methods{get: do(moduleIssues), post: do(addModuleIssues)}},
-		{pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity, on: methods{del: do(removeModuleIssue)}},
+		{pattern: project + "modules/{module}/module-issues/", permission: projectEntity, on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)}},
+		{pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity, on: methods{del: do(removeMembership(s.kinds.moduleIssue))}},
 
 		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
-		{pattern: item, permission: projectEntity, on: methods{get: do(readWorkItem), patch: do(changeWorkItem), del: do(removeWorkItem)}},
+		{pattern: item, permission: projectEntity, on: methods{get: do(s.kinds.workItem.read), patch: do(changeWorkItem), del: do(removeWorkItem)}},
 		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
 		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
@@ -227,39 +226,33 @@ func oldNames(routes []route, project, ws string) []route {
 // fullTable is the routes that the community edition lacks.
 func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
-	initiatives := s.initiatives()
-	teamspaces, customers, requests, properties := s.teamspaces(), s.customers(), s.requests(), s.properties()
-	pages, types, estimates, points := s.pages(), s.itemTypes(), s.estimates(), s.estimatePoints()
-	initiative, teamspace, customer := ws+"initiatives/{initiative}/", ws+"teamspaces/{teamspace}/", ws+"customers/{customer}/"
+	k := s.kinds
+	projects := memberList{k.initiative, "initiative", k.initiativeProject, "project_ids", "project", k.project}
+	labels := memberList{k.initiative, "initiative", k.initiativeLabelLink, "label_ids", "label", k.initiativeLabel}
+	teamspaceProjects := memberList{k.teamspace, "teamspace", k.teamspaceProject, "project_ids", "project", k.project}
+	teamspaceMembers := memberList{k.teamspace, "teamspace", k.teamspaceMember, "member_ids", "member", k.user}
 
 	routes := []route{
-		{pattern: ws + "initiatives/", on: collection(initiatives)},
-		{pattern: initiative, on: element(initiatives)},
 		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
-		{pattern: initiative + "{members}/", on: initiativeMembers(s.initiativeProjects().methods(), s.initiativeLabelLinks().methods())},
-		{pattern: ws + "teamspaces/", on: collection(teamspaces)},
-		{pattern: teamspace, on: element(teamspaces)},
-		{pattern: teamspace + "projects/", on: s.teamspaceProjects().methods()},
-		{pattern: teamspace + "members/", on: s.teamspaceMembers().methods()},
-		{pattern: ws + "customers/", on: collection(customers)},
-		{pattern: customer, on: element(customers)},
-		{pattern: customer + "requests/", on: methods{get: do(listRequests(requests)), post: do(requestsOf(requests.create))}},
-		{pattern: customer + "requests/{request}/", on: element(requests)},
-		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(properties)), post: do(properties.create)}},
-		{pattern: ws + "customer-properties/{property}/", on: element(properties)},
-		{pattern: ws + "pages/", on: collection(pages)},
-		{pattern: ws + "pages/{page}/", on: methods{get: do(pages.read)}},
-		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(types)), post: do(types.create)}},
-		{pattern: project + "work-item-types/{type}/", on: element(types)},
-		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(estimates.create), patch: do(changeEstimate(estimates)), del: do(removeEstimate)}},
-		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints(points)), post: do(createPoints(points))}},
-		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(points.change), del: do(points.remove)}},
+		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(projects.methods(), labels.methods())},
+		{pattern: ws + "teamspaces/{teamspace}/projects/", on: teamspaceProjects.methods()},
+		{pattern: ws + "teamspaces/{teamspace}/members/", on: teamspaceMembers.methods()},
+		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},
+		{pattern: ws + "customers/{customer}/requests/{request}/", on: element(k.request)},
+		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(k.property)), post: do(k.property.create)}},
+		{pattern: ws + "customer-properties/{property}/", on: element(k.property)},
+		{pattern: ws + "pages/", on: collection(k.page)},
+		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
+		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(k.itemType)), post: do(k.itemType.create)}},
+		{pattern: project + "work-item-types/{type}/", on: element(k.itemType)},
+		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate), del: do(removeEstimate)}},
+		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
+		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(k.estimatePoint.change), del: do(k.estimatePoint.remove)}},
 		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {
 		if k.path != "" {
-			res := asDescribed(k)
-			routes = append(routes, route{pattern: ws + k.path, on: collection(res)}, route{pattern: ws + k.path + "{id}/", on: element(res)})
+			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{pattern: ws + k.path + "{" + k.param + "}/", on: element(k)})
 		}
 	}
 	for i := range routes {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -75,7 +76,7 @@ func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
 	t.prepare(s.kinds.every)
-	const layout = "2" // of the indexes
+	const layout = "3" // of the indexes
 	switch t.index("seeded") {
 	case layout:
 		return nil
@@ -129,10 +130,11 @@ type seeder struct {
 	err error
 }
 
-func (g *seeder) plant(what handler, id string, vars map[string]string, body row) {
+func (g *seeder) create(what handler, id string, vars map[string]string, body row) {
 	if g.err != nil {
 		return
 	}
+	vars = maps.Clone(vars)
 	vars["workspace"] = g.s.opts.Workspace
 	c := &call{Server: g.s, vars: vars, in: body, body: body, user: userAda, now: g.s.opts.Now(), nextID: id}
 	if r := what(c, g.t); r.status >= http.StatusMultipleChoices {
@@ -142,61 +144,58 @@ func (g *seeder) plant(what handler, id string, vars map[string]string, body row
 
 func (g *seeder) projects() {
 	s := g.s
-	web, ops := func() map[string]string { return map[string]string{"project": projectWeb} }, func() map[string]string { return map[string]string{"project": projectOps} }
-	none := func() map[string]string { return map[string]string{} }
-	g.plant(createProject, projectWeb, none(), row{
+	web, ops, none := map[string]string{"project": projectWeb}, map[string]string{"project": projectOps}, map[string]string{}
+	g.create(s.kinds.project.create, projectWeb, none, row{
 		"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true,
 	})
-	g.plant(createProject, projectOps, none(), row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
-	g.plant(addMember, "", web(), row{"member": userBob, "role": integer(roleMember)})
+	g.create(s.kinds.project.create, projectOps, none, row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
+	g.create(addMember, "", web, row{"member": userBob, "role": integer(roleMember)})
 
-	labels := s.labels()
-	g.plant(labels.create, labelBackend, web(), row{"name": "backend", "color": "#3b82f6"})
-	g.plant(labels.create, labelFrontend, web(), row{"name": "frontend", "color": "#a855f7"})
-	g.plant(labels.create, labelBug, web(), row{"name": "bug", "color": "#ef4444"})
-	g.plant(labels.create, labelInfra, ops(), row{"name": "infra", "color": "#64748b"})
+	labels := s.kinds.label
+	g.create(labels.create, labelBackend, web, row{"name": "backend", "color": "#3b82f6"})
+	g.create(labels.create, labelFrontend, web, row{"name": "frontend", "color": "#a855f7"})
+	g.create(labels.create, labelBug, web, row{"name": "bug", "color": "#ef4444"})
+	g.create(labels.create, labelInfra, ops, row{"name": "infra", "color": "#64748b"})
 
-	cycle := createCycle(s.cycles())
-	g.plant(cycle, cycleSprint14, web(), row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
-	g.plant(cycle, cycleSprint15, web(), row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
-	g.plant(cycle, cycleQ1, ops(), row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
-	g.plant(s.modules().create, moduleCheckout, web(), row{"name": "Checkout", "description": "Basket, payment, receipt"})
-	g.plant(s.itemTypes().create, typeStory, web(), row{"name": "Story"})
-	g.plant(s.itemTypes().create, typeTask, web(), row{"name": "Task"})
+	cycle := createCycle(s.kinds.cycle)
+	g.create(cycle, cycleSprint14, web, row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
+	g.create(cycle, cycleSprint15, web, row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
+	g.create(cycle, cycleQ1, ops, row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
+	g.create(s.kinds.module.create, moduleCheckout, web, row{"name": "Checkout", "description": "Basket, payment, receipt"})
+	g.create(s.kinds.itemType.create, typeStory, web, row{"name": "Story"})
+	g.create(s.kinds.itemType.create, typeTask, web, row{"name": "Task"})
 
-	g.plant(s.estimates().create, estimateWeb, web(), row{"name": "Points", "type": "points"})
+	g.create(s.kinds.estimate.create, estimateWeb, web, row{"name": "Points", "type": "points"})
 	for i, value := range []string{"1", "2", "3", "5", "8"} {
-		in := web()
-		in["estimate"] = estimateWeb
-		g.plant(createPoints(s.estimatePoints()), seedPoint(value), in, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
+		g.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb}, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
 	}
 
-	item := func() map[string]string { return map[string]string{"project": projectWeb, "item": workItemWeb1} }
-	g.plant(createWorkItem, workItemWeb1, web(), row{
+	item := map[string]string{"project": projectWeb, "item": workItemWeb1}
+	g.create(createWorkItem, workItemWeb1, web, row{
 		"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>",
 	})
-	g.plant(s.links().create, linkWeb1, item(), row{"url": "https://example.com/prices.pdf", "title": "Price list"})
-	g.plant(s.comments().create, commentWeb1, item(), row{"comment_html": "<p>The PDF is ready.</p>"})
+	g.create(s.kinds.link.create, linkWeb1, item, row{"url": "https://example.com/prices.pdf", "title": "Price list"})
+	g.create(s.kinds.comment.create, commentWeb1, item, row{"comment_html": "<p>The PDF is ready.</p>"})
 }
 
 // rest is what the community edition has no routes for. It is there all the
 // same, so that one database serves both.
 func (g *seeder) rest() {
 	s := g.s
-	none := func() map[string]string { return map[string]string{} }
-	g.plant(s.initiatives().create, initiativeNorth, none(), row{"name": "Grow in the north", "state": "ACTIVE"})
-	labels := asDescribed(s.kinds.initiativeLabel)
-	g.plant(labels.create, initiativeLabelGrowth, none(), row{"name": "growth", "color": "#22c55e"})
-	g.plant(labels.create, initiativeLabelRisk, none(), row{"name": "risk", "color": "#f97316"})
-	g.plant(s.teamspaces().create, teamspacePlatform, none(), row{"name": "Platform", "lead": userAda})
-	g.plant(s.customers().create, customerGlobex, none(), row{"name": "Globex", "email": "hello@globex.example"})
-	g.plant(s.customers().create, customerInitech, none(), row{"name": "Initech"})
+	none := map[string]string{}
+	g.create(s.kinds.initiative.create, initiativeNorth, none, row{"name": "Grow in the north", "state": "ACTIVE"})
+	labels := s.kinds.initiativeLabel
+	g.create(labels.create, initiativeLabelGrowth, none, row{"name": "growth", "color": "#22c55e"})
+	g.create(labels.create, initiativeLabelRisk, none, row{"name": "risk", "color": "#f97316"})
+	g.create(s.kinds.teamspace.create, teamspacePlatform, none, row{"name": "Platform", "lead": userAda})
+	g.create(s.kinds.customer.create, customerGlobex, none, row{"name": "Globex", "email": "hello@globex.example"})
+	g.create(s.kinds.customer.create, customerInitech, none, row{"name": "Initech"})
 	request := row{"name": "Dark mode", "description_html": "<p>For night shifts.</p>"}
 	if s.opts.Answers == Contract {
 		request = row{"title": "Dark mode", "description": "<p>For night shifts.</p>"}
 	}
-	g.plant(s.requests().create, requestDarkMode, map[string]string{"customer": customerGlobex}, request)
-	g.plant(s.properties().create, propertyTier, none(), row{"display_name": "Tier", "property_type": "TEXT"})
-	g.plant(s.properties().create, propertyRenewal, none(), row{"display_name": "Renewal", "property_type": "DATETIME"})
-	g.plant(s.pages().create, pageWelcome, none(), row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
+	g.create(s.kinds.request.create, requestDarkMode, map[string]string{"customer": customerGlobex}, request)
+	g.create(s.kinds.property.create, propertyTier, none, row{"display_name": "Tier", "property_type": "TEXT"})
+	g.create(s.kinds.property.create, propertyRenewal, none, row{"display_name": "Renewal", "property_type": "DATETIME"})
+	g.create(s.kinds.page.create, pageWelcome, none, row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
 }

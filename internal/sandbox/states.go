@@ -12,10 +12,21 @@ func stateGroups() []string {
 	return []string{"backlog", "unstarted", "started", "completed", "cancelled"}
 }
 
-func (s *Server) states() *resource {
-	k := s.kinds.state
-	return &resource{
-		kind: k, param: "state", scope: inProject, oldestFirst: true,
+func (k *kinds) states() {
+	k.state = k.add(&kind{
+		name:    "state",
+		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		indexes: []index{uniqueName("state", "project", "State with the same name already exists in the project"), uniqueExternalID("state", "project", "State")},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "color", required: true, check: line()},
+			{name: "sequence", check: real, derived: true},
+			{name: "group", check: choice("backlog", "unstarted", "started", "completed", "cancelled", "triage"), initial: "backlog"},
+			{name: "is_triage", check: boolean, initial: false},
+			{name: "default", check: boolean, initial: false},
+		}, external()...),
+		param: "state", scope: inProject, oldestFirst: true,
 		status:  http.StatusOK, // so it is: not 201
 		prepare: prepareState,
 		beforeDelete: func(_ *call, t *tx, r row) *reply {
@@ -28,17 +39,17 @@ func (s *Server) states() *resource {
 			return nil
 		},
 		sort: func(a, b row) int { return cmp.Compare(number(a, "sequence"), number(b, "sequence")) },
-	}
+	})
 }
 
 // createState takes the default from the other states before it looks whether
 // the new one can be made, as the service does.
-func createState(res *resource) handler {
+func createState(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		if r, complaints := res.kind.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
+		if r, complaints := k.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
 			c.clearDefault(t, "")
 		}
-		return res.create(c, t)
+		return k.create(c, t)
 	}
 }
 

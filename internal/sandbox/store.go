@@ -144,9 +144,6 @@ func must(err error) {
 	}
 }
 
-func rowsOf(k *kind) []byte { return []byte("row:" + k.name) }
-func idsOf(k *kind) []byte  { return []byte("id:" + k.name) }
-
 // prepare makes the buckets.
 func (t *tx) prepare(kinds []*kind) {
 	for _, k := range kinds {

@@ -2,40 +2,52 @@ package sandbox
 
 import "net/http"
 
-func (s *Server) itemTypes() *resource {
-	k := s.kinds.itemType
-	return &resource{
-		kind: k, param: "type", scope: inProject, oldestFirst: true,
+func (k *kinds) itemTypes() {
+	k.itemType = k.add(&kind{
+		name:    "work_item_type",
+		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id", "created_by", "updated_by", "workspace", "project"),
+		indexes: []index{uniqueExternalID("work_item_type", "project", "Work item type")},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "is_epic", check: boolean, initial: false},
+			{name: "is_active", check: boolean, initial: true},
+		}, external()...),
+		param: "type", scope: inProject, oldestFirst: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
-				r["is_default"] = t.count(k, inProject(c)) == 0
+				r["is_default"] = t.count(c.kinds.itemType, inProject(c)) == 0
 				r["level"] = 0
 				r["logo_props"] = row{}
 			}
 			return nil
 		},
-	}
+	})
 }
 
 // listTypes is a bare array, which is what the service's own SDK reads.
-func listTypes(res *resource) handler {
+func listTypes(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.contract() {
-			return res.list(c, t)
+			return k.list(c, t)
 		}
-		out := []row{}
-		for _, s := range t.all(res.kind, inProject(c)) {
-			out = append(out, res.render(c, t, s.row))
-		}
-		return reply{http.StatusOK, out}
+		return reply{http.StatusOK, k.where(c, t, nil)}
 	}
 }
 
 // A project has at most one estimate, so its routes need no id.
 
-func (s *Server) estimates() *resource {
-	return &resource{
-		kind: s.kinds.estimate, param: "estimate", scope: inProject,
+func (k *kinds) estimates() {
+	k.estimate = k.add(&kind{
+		name:    "estimate",
+		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "type", check: choice("points", "categories", "time"), initial: "points", frozen: true},
+			{name: "last_used", check: boolean, initial: false},
+		}, external()...),
+		param: "estimate", scope: inProject,
 		prepare: func(c *call, t *tx, old, _ row) *reply {
 			if old == nil && t.count(c.kinds.estimate, inProject(c)) > 0 {
 				return new(refuse(http.StatusConflict, "error", "An estimate already exists in the project"))
@@ -43,11 +55,9 @@ func (s *Server) estimates() *resource {
 			return nil
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, p := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
-				t.remove(c.kinds.estimatePoint, p)
-			}
+			c.clear(t, c.kinds.estimatePoint, text(r, "id"))
 		},
-	}
+	})
 }
 
 func (c *call) estimate(t *tx) (stored, bool) {
@@ -67,63 +77,70 @@ func readEstimate(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.kinds.estimate.visible(s.row)}
 }
 
-func changeEstimate(res *resource) handler {
-	return func(c *call, t *tx) reply {
-		if _, ok := c.estimate(t); !ok {
-			return notFound()
-		}
-		return res.change(c, t)
+func changeEstimate(c *call, t *tx) reply {
+	if _, ok := c.estimate(t); !ok {
+		return notFound()
 	}
+	return c.kinds.estimate.change(c, t)
 }
 
 func removeEstimate(c *call, t *tx) reply {
 	if _, ok := c.estimate(t); !ok {
 		return notFound()
 	}
-	return c.Server.estimates().remove(c, t)
+	return c.kinds.estimate.remove(c, t)
 }
 
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
-func (s *Server) estimatePoints() *resource {
-	return &resource{kind: s.kinds.estimatePoint, param: "point", scope: inEstimate, oldestFirst: true}
+func (k *kinds) estimatePoints() {
+	k.estimatePoint = k.add(&kind{
+		name:    "estimate_point",
+		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
+		fields: append([]field{
+			{name: "key", check: whole(12), initial: integer(0)},
+			{name: "value", required: true, check: str(255, false)},
+			{name: "description", check: prose(), initial: ""},
+		}, external()...),
+		param: "point", scope: inEstimate, oldestFirst: true,
+	})
 }
 
-func listPoints(res *resource) handler {
-	return func(c *call, t *tx) reply {
-		out := []row{}
-		for _, s := range t.all(res.kind, inEstimate(c)) {
-			out = append(out, res.kind.visible(s.row))
-		}
-		return reply{http.StatusOK, out}
-	}
+func listPoints(c *call, t *tx) reply {
+	return reply{http.StatusOK, c.kinds.estimatePoint.where(c, t, nil)}
 }
 
-func createPoints(res *resource) handler {
-	return func(c *call, t *tx) reply {
-		if _, ok := t.in(c.kinds.estimate, inProject(c), c.vars["estimate"]); !ok {
-			return notFound()
-		}
-		given, ok := c.in["estimate_points"].([]any)
-		if !ok || len(given) == 0 {
-			return refuse(http.StatusBadRequest, "error", "Estimate points are required")
-		}
-		var rows []row
-		for _, v := range given {
-			in, _ := v.(row)
-			r, complaints := res.kind.decode(t, in, false)
-			if len(complaints) > 0 {
-				return invalid(complaints)
-			}
-			rows = append(rows, r)
-		}
-		out := []row{}
-		for _, r := range rows {
-			c.setAudit(res.kind, r)
-			r["estimate"] = c.vars["estimate"]
-			t.insert(res.kind, inEstimate(c), r)
-			out = append(out, res.kind.visible(r))
-		}
-		return reply{http.StatusCreated, out}
+func createPoints(c *call, t *tx) reply {
+	if _, ok := t.in(c.kinds.estimate, inProject(c), c.vars["estimate"]); !ok {
+		return notFound()
 	}
+	given, ok := c.in["estimate_points"].([]any)
+	if !ok || len(given) == 0 {
+		return refuse(http.StatusBadRequest, "error", "Estimate points are required")
+	}
+	k, rows, out := c.kinds.estimatePoint, []row{}, []row{}
+	for _, v := range given {
+		in, _ := v.(row)
+		r, complaints := k.decode(t, in, false)
+		if len(complaints) > 0 {
+			return invalid(complaints)
+		}
+		rows = append(rows, r)
+	}
+	for _, r := range rows {
+		c.setAudit(k, r)
+		r["estimate"] = c.vars["estimate"]
+		t.insert(k, inEstimate(c), r)
+		out = append(out, k.visible(r))
+	}
+	return reply{http.StatusCreated, out}
+}
+
+// estimateCheck is the id of an estimate point; documented is a number of
+// points from 0 to 7, as a string.
+func (k *kinds) estimateCheck() check {
+	if !k.documented {
+		return ref(&k.estimatePoint)
+	}
+	return choice("0", "1", "2", "3", "4", "5", "6", "7")
 }

@@ -12,12 +12,36 @@ import (
 	"github.com/google/uuid"
 )
 
-func (s *Server) workItems() *resource { return s.itemsOfKind(s.kinds.workItem) }
-
-// itemsOfKind is the work items that lists show, or those that they hide.
-func (s *Server) itemsOfKind(k *kind) *resource {
-	return &resource{
-		kind: k, param: "item", scope: inProject,
+func (k *kinds) workItems() {
+	k.workItem = k.add(&kind{
+		name: "work_item",
+		columns: []string{
+			"id", "type_id", "created_at", "updated_at", "deleted_at", "point", "name", "description_html", "description_binary", "priority",
+			"start_date", "target_date", "sequence_id", "sort_order", "completed_at", "archived_at", "is_draft", "external_source", "external_id",
+			"created_by", "updated_by", "project", "workspace", "parent", "state", "estimate_point", "type", "assignees", "labels",
+		},
+		indexes: []index{uniqueExternalID("work_item", "project", "Issue"), {name: "sequence", fields: []string{"project", "sequence_id"}}},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description_html", check: markup, initial: "<p></p>"},
+			{name: "priority", check: choice("urgent", "high", "medium", "low", "none"), initial: "none"},
+			{name: "start_date", check: date, null: true},
+			{name: "target_date", check: date, null: true},
+			{name: "point", check: whole(12), null: true},
+			{name: "state", check: ref(&k.state), null: true},
+			{name: "parent", check: ref(&k.workItem), null: true},
+			{name: "estimate_point", check: k.estimateCheck(), null: true},
+			{name: "type", check: ref(&k.itemType), null: true},
+			{name: "type_id", check: ref(&k.itemType), null: true},
+			{name: "assignees", check: refs(&k.user), initial: []any{}},
+			{name: "labels", check: refs(&k.label), initial: []any{}},
+			{name: "created_by", check: ref(&k.user), null: true, derived: true},
+			{name: "completed_at", check: moment, null: true, derived: true},
+			{name: "archived_at", check: date, null: true},
+			{name: "is_draft", check: boolean, initial: false},
+			{name: "sort_order", check: real, derived: true},
+		}, external()...),
+		param: "item", scope: inProject,
 		prepare: prepareWorkItem,
 		afterWrite: func(c *call, t *tx, old, r row) {
 			c.indexWorkItem(t, old, r)
@@ -29,8 +53,20 @@ func (s *Server) itemsOfKind(k *kind) *resource {
 			}
 			return nil
 		},
-		afterDelete: func(c *call, t *tx, r row) { c.forgetWorkItem(t, r) },
+		afterDelete: (*call).forgetWorkItem,
+	})
+	if k.documented {
+		// ?expand=module is documented; nothing else shows the module.
+		k.workItem.columns = append(k.workItem.columns, "module")
+		k.workItem.computed = []string{"module"}
 	}
+	// Drafts and archived items are in no list and are not read by ID, so they
+	// are kept apart.
+	hiddenItem := *k.workItem
+	hiddenItem.name = "hidden_work_item"
+	k.hiddenItem = k.add(&hiddenItem)
+	// Deleted items are kept for the relations that still refer to them.
+	k.deletedItem = k.add(&kind{name: "deleted_work_item", columns: k.workItem.columns, computed: k.workItem.computed})
 }
 
 // hidden says whether lists and reads hide an item. The service finds it only
@@ -63,15 +99,13 @@ func (c *call) everExisted(t *tx, s string) bool {
 	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.find(c.kinds.deletedItem, s) != nil
 }
 
-// itemOfRoute is the resource that holds the item of the route.
-func (c *call) itemOfRoute(t *tx) *resource {
+// itemOfRoute is the kind that holds the item of the route.
+func (c *call) itemOfRoute(t *tx) *kind {
 	if t.find(c.kinds.hiddenItem, c.vars["item"]) != nil {
-		return c.itemsOfKind(c.kinds.hiddenItem)
+		return c.kinds.hiddenItem
 	}
-	return c.workItems()
+	return c.kinds.workItem
 }
-
-func readWorkItem(c *call, t *tx) reply { return c.workItems().read(c, t) }
 
 func removeWorkItem(c *call, t *tx) reply { return c.itemOfRoute(t).remove(c, t) }
 
@@ -80,7 +114,7 @@ func removeWorkItem(c *call, t *tx) reply { return c.itemOfRoute(t).remove(c, t)
 func changeWorkItem(c *call, t *tx) reply {
 	from := c.itemOfRoute(t)
 	answer := from.change(c, t)
-	s, ok := t.get(from.kind, c.vars["item"])
+	s, ok := t.get(from, c.vars["item"])
 	if answer.status != http.StatusOK || !ok {
 		return answer
 	}
@@ -88,8 +122,8 @@ func changeWorkItem(c *call, t *tx) reply {
 	if hidden(s.row) {
 		to = c.kinds.hiddenItem
 	}
-	if to != from.kind {
-		t.remove(from.kind, s)
+	if to != from {
+		t.remove(from, s)
 		t.insert(to, inProject(c), s.row)
 		t.setIndex("1", "out-of-order", text(s.row, "project"))
 	}
@@ -123,7 +157,7 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 			return new(badRequest("Parent is not valid issue_id please pass a valid issue_id"))
 		}
 	}
-	// "type" and "type_id" are two names of one thing.
+	// "type" and "type_id" are two names of one field.
 	for _, name := range []string{"type", "type_id"} {
 		if _, given := c.in[name]; given {
 			r["type"], r["type_id"] = r[name], r[name]
@@ -138,18 +172,18 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	return nil
 }
 
-// defaultAssignees is who gets a new item that names nobody: the project's
+// defaultAssignees are those of a new item that names nobody: the project's
 // default assignee, if that is a member of the project by now.
 func (c *call) defaultAssignees(t *tx, project string) []any {
 	p, ok := t.get(c.kinds.project, project)
 	if !ok {
 		return []any{}
 	}
-	who := text(p.row, "default_assignee")
-	if who == "" || projectRole(t, project, who) < roleMember {
+	assignee := text(p.row, "default_assignee")
+	if assignee == "" || projectRole(t, project, assignee) < roleMember {
 		return []any{}
 	}
-	return []any{who}
+	return []any{assignee}
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
@@ -202,7 +236,7 @@ func createWorkItem(c *call, t *tx) reply {
 	project := c.vars["project"]
 	c.setAudit(k, r)
 	r["created_by"] = c.user
-	if refused := c.workItems().check(c, t, nil, r); refused != nil {
+	if refused := c.kinds.workItem.check(c, t, nil, r); refused != nil {
 		return *refused
 	}
 	sequence := t.add("sequence:"+project, 1)
@@ -337,23 +371,18 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 	t.insert(c.kinds.deletedItem, nil, r)
 	c.dropSubItems(t, r)
 	for _, s := range relationsOf(c, t, id) {
-		c.dropRelation(t, s)
+		t.remove(c.kinds.relation, s)
 	}
 	c.indexWorkItem(t, r, nil)
-	for _, member := range t.under(1<<20, "cycles-of", id) {
-		if s, ok := t.get(c.kinds.cycleIssue, member); ok {
-			c.removeFromCycle(t, s)
-		}
-	}
-	for _, member := range t.under(1<<20, "modules-of", id) {
-		if s, ok := t.get(c.kinds.moduleIssue, member); ok {
-			c.removeFromModule(t, s)
+	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue} {
+		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
+			if s, ok := t.get(k, member); ok {
+				t.remove(k, s)
+			}
 		}
 	}
 	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity} {
-		for _, s := range t.all(k, scope(id)) {
-			t.remove(k, s)
-		}
+		c.clear(t, k, id)
 	}
 }
 
@@ -382,13 +411,13 @@ func byIdentifier(c *call, t *tx) reply {
 		if !ok {
 			return notFound()
 		}
-		return reply{http.StatusOK, c.Server.workItems().render(c, t, s.row)}
+		return reply{http.StatusOK, c.kinds.workItem.render(c, t, s.row)}
 	}
 	return serverError()
 }
 
 func listWorkItems(c *call, t *tx) reply {
-	res := c.workItems()
+	k := *c.kinds.workItem
 	project := c.vars["project"]
 	source, id := c.query.Get("external_source"), c.query.Get("external_id")
 	if source != "" && id != "" {
@@ -401,23 +430,19 @@ func listWorkItems(c *call, t *tx) reply {
 			if !ok {
 				return notFound()
 			}
-			return reply{http.StatusOK, res.render(c, t, s.row)}
+			return reply{http.StatusOK, k.render(c, t, s.row)}
 		}
 		return serverError()
 	}
 	if t.index("out-of-order", project) != "" {
-		sorted := *res
-		sorted.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
-		res = &sorted
+		k.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
 	}
 	if order := c.query.Get("order_by"); order != "" && order != "-created_at" {
-		less, ok := c.ordering(t, res.kind, order)
+		less, ok := c.ordering(t, &k, order)
 		if !ok {
 			return serverError()
 		}
-		sorted := *res
-		sorted.sort = less
-		res = &sorted
+		k.sort = less
 	}
-	return res.list(c, t)
+	return k.list(c, t)
 }

@@ -1,0 +1,243 @@
+package sandbox
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// kind is one sort of record: the fields that are shown, and what may be written
+// into it. Kinds are the only description of a record; storing, showing and
+// checking all follow them. What one kind does differently from the next is in its hooks.
+type kind struct {
+	name    string
+	columns []string // fields that are shown
+	hidden  []string // fields that are only kept
+	// computed is those columns that are not kept but made when shown.
+	computed []string
+	fields   []field // fields that a body may set
+	indexes  []index
+	// path is that of the list, below the workspace, of a kind whose routes are just those of its description.
+	path string
+
+	param       string               // the route's parameter that holds the id
+	scope       func(c *call) []byte // the list that the route stands for
+	oldestFirst bool                 // lists run from old to new
+	status      int                  // of a creation, 201 if 0
+	// prepare completes the row of a creation or a change, or refuses it. old
+	// is nil for a creation. It may look but not write.
+	prepare func(c *call, t *tx, old, r row) *reply
+	// afterWrite follows a creation (old is nil) or a change, and may write.
+	afterWrite func(c *call, t *tx, old, r row)
+	// beforeDelete is asked before a deletion and may refuse it; it may look but
+	// not write.
+	beforeDelete func(c *call, t *tx, r row) *reply
+	// afterDelete follows a deletion and may write.
+	afterDelete func(c *call, t *tx, r row)
+	// sort orders a list, where creation is not its order.
+	sort func(a, b row) int
+	// alwaysListed is a field that a list shows whatever ?fields= names.
+	alwaysListed string
+	// readableArchived says that records are still read when their project is archived.
+	readableArchived bool
+	// patchColumns is the fields that the community edition shows in the answer to a
+	// change; nil is all.
+	patchColumns []string
+	// show makes what is answered of a row; listed tells a list or a read
+	// from the answer to a write.
+	show func(c *call, t *tx, r row, listed bool) row
+
+	all       []string
+	rows, ids []byte
+}
+
+func (k *kind) shown(c *call, t *tx, r row, listed bool) row {
+	if k.show != nil {
+		r = k.show(c, t, r, listed)
+	}
+	return k.visible(r)
+}
+
+// render applies ?expand= and ?fields= to a row.
+func (k *kind) render(c *call, t *tx, r row) row {
+	r = k.shown(c, t, r, true)
+	if names := c.expands(); names != nil {
+		r = k.visible(c.expand(t, r, names))
+	}
+	names := c.fields()
+	if names != nil && k.alwaysListed != "" {
+		names = append(names, k.alwaysListed)
+	}
+	return selectFields(r, names)
+}
+
+// inArchivedProject says whether the project of the route is archived: but for cycles
+// and modules it shows nothing then, while it still takes what is written to it.
+func (c *call) inArchivedProject(t *tx) bool {
+	id := c.vars["project"]
+	if id == "" {
+		return false
+	}
+	p, ok := t.get(c.kinds.project, id)
+	return ok && p.row["archived_at"] != nil
+}
+
+func (k *kind) list(c *call, t *tx) reply {
+	if c.inArchivedProject(t) {
+		return pageOf(c, []row{})
+	}
+	in := k.scope(c)
+	if k.sort != nil {
+		all := t.all(k, in)
+		slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
+		return renderPage(c, all, func(s stored) row { return k.render(c, t, s.row) })
+	}
+	return c.paged(t.count(k, in), func(skip, size int) any { return k.page(c, t, in, skip, size) })
+}
+
+// where is the rows of a list that pass a test, all if it is nil, in order of creation.
+func (k *kind) where(c *call, t *tx, pass func(row) bool) []row {
+	out := []row{}
+	for _, s := range t.all(k, k.scope(c)) {
+		if pass == nil || pass(s.row) {
+			out = append(out, k.render(c, t, s.row))
+		}
+	}
+	return out
+}
+
+// page reads part of a list.
+func (k *kind) page(c *call, t *tx, in []byte, skip, size int) any {
+	out := []row{}
+	take := func(_, value []byte) bool {
+		if skip--; skip >= 0 {
+			return true
+		}
+		if len(out) == size {
+			return false
+		}
+		r, err := decodeRow(value)
+		must(err)
+		out = append(out, k.render(c, t, r))
+		return true
+	}
+	if k.oldestFirst {
+		t.each(k, in, take)
+	} else {
+		t.newest(k, in, take)
+	}
+	return out
+}
+
+// check prepares a row, and says what speaks against it.
+func (k *kind) check(c *call, t *tx, old, r row) *reply {
+	if k.prepare != nil {
+		if refused := k.prepare(c, t, old, r); refused != nil {
+			return refused
+		}
+	}
+	return c.clash(t, k, old, r)
+}
+
+func (k *kind) create(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return serverError()
+	}
+	r, complaints := k.decode(t, c.in, false)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	c.setAudit(k, r)
+	if refused := k.check(c, t, nil, r); refused != nil {
+		return *refused
+	}
+	t.insert(k, k.scope(c), r)
+	if k.afterWrite != nil {
+		k.afterWrite(c, t, nil, r)
+	}
+	status := k.status
+	if status == 0 {
+		status = http.StatusCreated
+	}
+	return reply{status, k.shown(c, t, r, false)}
+}
+
+func (k *kind) read(c *call, t *tx) reply {
+	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	if !ok || c.inArchivedProject(t) && !k.readableArchived {
+		return notFound()
+	}
+	return reply{http.StatusOK, k.render(c, t, s.row)}
+}
+
+func (k *kind) change(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return serverError()
+	}
+	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	if !ok {
+		return notFound()
+	}
+	set, complaints := k.decode(t, c.in, true)
+	if len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	r := clone(s.row)
+	maps.Copy(r, set)
+	r["updated_at"] = c.stamp()
+	r["updated_by"] = c.user
+	if refused := k.check(c, t, s.row, r); refused != nil {
+		return *refused
+	}
+	t.save(k, stored{s.key, r})
+	if k.afterWrite != nil {
+		k.afterWrite(c, t, s.row, r)
+	}
+	answer := k.shown(c, t, r, false)
+	if k.patchColumns != nil && c.community() {
+		answer = selectFields(answer, k.patchColumns)
+	}
+	return reply{http.StatusOK, answer}
+}
+
+func (k *kind) remove(c *call, t *tx) reply {
+	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	if !ok {
+		return notFound()
+	}
+	if k.beforeDelete != nil {
+		if refused := k.beforeDelete(c, t, s.row); refused != nil {
+			return *refused
+		}
+	}
+	t.remove(k, s)
+	if k.afterDelete != nil {
+		k.afterDelete(c, t, s.row)
+	}
+	return reply{status: http.StatusNoContent}
+}
+
+// setAudit gives a row the columns that every new record has; those of the kind
+// that nobody has set are null.
+func (c *call) setAudit(k *kind, r row) {
+	r["id"] = c.newID()
+	r["created_at"] = c.stamp()
+	r["updated_at"] = c.stamp()
+	r["workspace"] = workspaceID
+	if r["created_by"] == nil {
+		r["created_by"] = c.user
+	}
+	if id, ok := c.vars["project"]; ok {
+		r["project"] = id
+	}
+	k.fillNull(r)
+}
+
+// fillNull makes the columns null that a row does not have.
+func (k *kind) fillNull(r row) {
+	for _, name := range k.columns {
+		if _, ok := r[name]; !ok && !slices.Contains(k.computed, name) {
+			r[name] = nil
+		}
+	}
+}

@@ -89,11 +89,9 @@ type Client struct {
 
 // learned is the knowledge about the service from earlier answers.
 type learned struct {
-	mu      sync.Mutex
-	slash   map[*resource.Operation]bool // the path's trailing slash is to be toggled
-	page    map[*resource.Operation]int  // index into the page sizes, of one that the service accepts
-	slow    map[*resource.Operation]int  // page size that the service delivers in time
-	refused map[string]int               // by parameter: index of the page size, for all lists, if a refusal named the parameter
+	mu    sync.Mutex
+	slash map[*resource.Operation]bool // the path's trailing slash is to be toggled
+	page  map[any]int                  // the largest page by operation, or by parameter for all lists
 }
 
 // New checks the configuration and returns a client. It makes no request.
@@ -116,7 +114,7 @@ func New(cfg Config) (*Client, error) {
 		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
 		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed), maxListBytes: orDefault(cfg.MaxListBytes, defaultMaxListBytes),
 		log: cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
-		learned: learned{slash: map[*resource.Operation]bool{}, page: map[*resource.Operation]int{}, slow: map[*resource.Operation]int{}, refused: map[string]int{}},
+		learned: learned{slash: map[*resource.Operation]bool{}, page: map[any]int{}},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -217,6 +218,9 @@ func (c *Client) failure(call *call, effect Effect, err error) *Error {
 func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	e := c.invalidResponse(call, a.status, err)
 	e.Attempts, e.Headers = a.attempts, a.headers
+	if call.op.V2() && !errors.Is(err, errTooLarge) {
+		e.Err = diag.WithHint(fmt.Errorf("%w: %w", ErrUndocumented, e.Err), "use v1 of the service's API: --api v1")
+	}
 	return e
 }
 

@@ -2,9 +2,13 @@
 // limit, retries, and errors that say what effect a request may have had.
 //
 // [New] checks the configuration, [Client.Do] makes one call of a
-// [resource.Operation], [Client.List] and [Client.All] read a list to its end, and
-// [Client.Read] reads a list or an object by its path. A Client is safe for concurrent
-// use; all calls share connections and the rate limit.
+// [resource.Operation], [Client.List] reads a list to its end and [Client.Pages] page by
+// page, [Client.Bulk] makes one call for many rows, and [Client.Read] reads a list or an
+// object by its path. A Client is safe for concurrent use; all calls share connections and
+// the rate limit.
+//
+// Both versions of the service's API are spoken; the operation's path says which. Nothing
+// in v2 is guessed: an answer that is not as documented is [ErrUndocumented].
 //
 // It guarantees:
 //
@@ -15,7 +19,8 @@
 //   - No redirect is followed, except that a request is repeated with the same method and
 //     body if only the trailing slash of the path differs.
 //   - A list is complete or an error. If the list changes while it is read, rows that
-//     moved may be missing, as with every service that pages by position.
+//     moved may be missing where the service pages by position, as v1 does.
+//   - A bulk request is an error, or each of its rows has its own ID or error.
 //   - After [Client.Stop], and once the service cannot be reached in spite of all
 //     retries, nothing is sent any more.
 //   - Bodies, nesting, pages, rows, waits and attempts all have a limit.

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"html"
 	"net/http"
@@ -25,42 +26,53 @@ const (
 	maxCode       = 100
 )
 
-// errorBody is the content of an error's body.
-type errorBody struct {
-	message    string
-	code       string
-	fields     map[string][]string
-	existingID string
-	html       bool
-}
-
-// readErrorBody reads an error's body. Shapes seen: {"error": …}, {"detail": …},
-// {"message": …, "code": …}, {"error_code": …, "error_message": …}, {"non_field_errors": […]}, a map of fields to
-// a text, a list of texts or such maps in turn, a bare list, plain text, HTML, nothing. Every text is redacted by hide before
-// it is shortened, since a part of a credential must not remain.
-func readErrorBody(contentType string, body []byte, hide func(string) string) errorBody {
+// read takes message, code and fields from an error's body. Shapes seen: {"error": …},
+// {"detail": …}, {"message": …, "code": …}, {"error_code": …, "error_message": …},
+// {"non_field_errors": […]}, a map of fields to a text, a list of texts or such maps in turn,
+// a bare list, plain text, HTML, nothing; of v2, see [Error.readProblem]. Every text is
+// redacted by hide before it is shortened, since a part of a credential must not remain.
+func (e *Error) read(contentType string, body []byte, hide func(string) string) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
-	if len(body) == 0 {
-		return errorBody{}
-	}
-	if isHTML(contentType, body) {
-		return errorBody{message: htmlExcerpt(body, hide), html: true}
-	}
-	if depth, _ := measure(body); depth > maxDepth {
-		return errorBody{message: oneLine(hide(string(body)), maxExcerpt)}
-	}
 	var v any
-	if json.Unmarshal(body, &v) != nil {
-		return errorBody{message: oneLine(hide(string(body)), maxExcerpt)}
+	switch depth, _ := measure(body); {
+	case len(body) == 0:
+		return
+	case isHTML(contentType, body):
+		e.Message, e.webPage = htmlExcerpt(body, hide), true
+		return
+	case depth > maxDepth, json.Unmarshal(body, &v) != nil:
+		e.Message = oneLine(hide(string(body)), maxExcerpt)
+		return
 	}
 	v = redactStrings(v, hide)
 	object, ok := v.(map[string]any)
 	if !ok {
-		f := flattener{}
-		f.add("", v, 0)
-		return errorBody{message: f.message(), fields: f.fieldMessages()}
+		object = map[string]any{"": v}
 	}
-	return readObject(object)
+	if !e.readProblem(object) {
+		e.readObject(object)
+	}
+}
+
+// readProblem reads v2's form of an error, {"type", "code", "detail", "errors": [{"field",
+// "code", "message"}]}, and reports whether the object has it.
+func (e *Error) readProblem(object map[string]any) bool {
+	_, typed := object["type"].(string)
+	code, coded := object["code"].(string)
+	detail, ok := object["detail"].(string)
+	if !typed || !coded || !ok {
+		return false
+	}
+	e.problem, e.Code = true, diag.Truncate(code, maxCode)
+	var f flattener
+	list, _ := object["errors"].([]any)
+	for _, v := range list {
+		entry, _ := v.(map[string]any)
+		f.add(join("", scalar(entry["field"])), cmp.Or(scalar(entry["message"]), scalar(entry["code"])), 0)
+	}
+	parts := slices.DeleteFunc([]string{oneLine(detail, maxTextRunes), f.message()}, func(text string) bool { return text == "" })
+	e.Message, e.Fields = diag.Truncate(cmp.Or(strings.Join(parts, ": "), e.Code), maxMessage), f.fieldMessages()
+	return true
 }
 
 // redactStrings applies hide to every text of a JSON value, including names.
@@ -85,13 +97,9 @@ func redactStrings(v any, hide func(string) string) any {
 	}
 }
 
-func readObject(object map[string]any) errorBody {
-	var c errorBody
-	if id, ok := object["id"].(string); ok && resource.IsID(id) {
-		c.existingID = resource.LowerID(id)
-	}
+func (e *Error) readObject(object map[string]any) {
 	var parts []string
-	f := flattener{}
+	var f flattener
 	for _, key := range []string{"error", "detail", "message", "error_message"} {
 		switch v := object[key].(type) {
 		case nil:
@@ -101,46 +109,36 @@ func readObject(object map[string]any) errorBody {
 			}
 		case bool, float64: // {"error": true} is no message
 		default:
-			f.add(nameOr(key, ""), v, 1)
+			f.add("", v, 1)
 		}
 	}
 	for _, key := range sortedKeys(object) {
-		switch key {
+		switch _, isList := object[key].([]any); key {
 		case "error", "detail", "message", "error_message":
-		case "id", "code", "error_code", "status", "status_code":
-			// A message about a field of that name is never a bare value.
-			if _, isList := object[key].([]any); isList {
-				f.add(join("", key), object[key], 1)
-			}
 		case "non_field_errors":
 			f.add("", object[key], 1)
+		case "id", "code", "error_code", "status", "status_code":
+			// A message about a field of that name is never a bare value.
+			if !isList {
+				continue
+			}
+			fallthrough
 		default:
 			f.add(join("", key), object[key], 1)
 		}
 	}
-	if text := f.message(); text != "" {
-		parts = append(parts, text)
+	e.Code, _ = object["code"].(string)
+	e.Code = diag.Truncate(e.Code, maxCode)
+	parts = append(parts, f.message())
+	if len(parts) == 1 && parts[0] == "" {
+		parts = []string{oneLine(scalar(object["code"]), maxTextRunes), oneLine(scalar(object["error_code"]), maxTextRunes)}
 	}
-	if len(parts) == 0 {
-		for _, key := range []string{"code", "error_code"} {
-			if text := scalar(object[key]); text != "" {
-				parts = append(parts, oneLine(text, maxTextRunes))
-			}
-		}
+	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
+	e.Message, e.Fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.fieldMessages()
+	id, _ := object["id"].(string)
+	if resource.IsID(id) && (e.Status == http.StatusConflict || e.Status == http.StatusBadRequest && strings.Contains(e.Message, "already exists")) {
+		e.ExistingID = resource.LowerID(id)
 	}
-	if code, ok := object["code"].(string); ok {
-		c.code = diag.Truncate(code, maxCode)
-	}
-	c.message, c.fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.fieldMessages()
-	return c
-}
-
-// nameOr drops the name of a wrapper, which is not a field.
-func nameOr(key, fallback string) string {
-	if key == "error" || key == "detail" || key == "message" {
-		return fallback
-	}
-	return key
 }
 
 // flattener flattens a tree of messages: paths in order, and the texts of each.
@@ -229,7 +227,7 @@ func scalar(v any) string {
 	}
 }
 
-func sortedKeys(m map[string]any) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -301,12 +299,11 @@ func oneLine(text string, limit int) string {
 
 // newAPIError builds the error for an answer that is not a success.
 func (c *Client) newAPIError(call *call, status int, header http.Header, body []byte) *Error {
-	content := readErrorBody(header.Get("Content-Type"), body, c.credential.redact)
 	e := c.failure(call, effectOf(status), nil)
 	e.Status = status
-	e.Message, e.Code, e.Fields, e.webPage = content.message, content.code, content.fields, content.html
-	if status == http.StatusConflict || status == http.StatusBadRequest && strings.Contains(e.Message, "already exists") {
-		e.ExistingID = content.existingID
+	e.read(header.Get("Content-Type"), body, c.credential.redact)
+	if e.managedElsewhere() || e.migrating() {
+		e.Effect = NoEffect
 	}
 	return e
 }

@@ -54,6 +54,7 @@ var (
 	ErrRateLimited  = errors.New("the service's rate limit is used up")
 	ErrTimeout      = errors.New("no answer in time")
 	ErrWebPage      = errors.New("the answer is a web page, not the API's")
+	ErrUndocumented = errors.New("the answer is not as v2 of the service's API is documented")
 )
 
 // Error is a failed request: an error of the service, of the connection, or an answer that
@@ -65,7 +66,8 @@ type Error struct {
 	Status int    // of the answer; 0 = there was none
 	// Message is the service's own message on one line; "" = none.
 	Message string
-	// Code is the service's code of the reason, such as CYCLE_COMPLETED; "" = none.
+	// Code is the service's code of the reason, such as CYCLE_COMPLETED or, of v2,
+	// ordering_not_cursor_eligible; "" = none. Decide by the code, never by the message.
 	Code string
 	// Fields are messages about single fields, by path, such as "assignees.0".
 	Fields map[string][]string
@@ -83,6 +85,7 @@ type Error struct {
 	Err error
 
 	webPage bool   // the answer was a web page
+	problem bool   // the answer had v2's form of an error, so the service has the route
 	bearer  bool   // the credential was a bearer token
 	owner   string // name of the credential's user
 }
@@ -109,6 +112,24 @@ func (e *Error) Credential() bool {
 // Permission reports whether the service answered 403 to a credential that it knows.
 func (e *Error) Permission() bool { return e.Status == http.StatusForbidden && !e.Credential() }
 
+// TooLarge reports whether the service refused the request for its size.
+func (e *Error) TooLarge() bool { return e.Status == http.StatusRequestEntityTooLarge }
+
+// migrating reports whether the service is about to move states or types between the
+// workspace and its projects, and refuses changes of them until that is done.
+func (e *Error) migrating() bool { return e.Code == "governance_migration_in_progress" }
+
+// managedElsewhere reports whether the workspace manages such objects on its other level:
+// for itself, or in each project.
+func (e *Error) managedElsewhere() bool {
+	switch e.Code {
+	case "states_managed_at_workspace", "work_item_types_managed_at_workspace", "work_item_types_managed_at_project":
+		return true
+	default:
+		return false
+	}
+}
+
 // Generic reports whether the message says nothing about the cause. The service has been
 // seen to give such a message after it had made the change.
 func (e *Error) Generic() bool {
@@ -124,7 +145,7 @@ func (e *Error) Transient() bool {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	default:
-		return false
+		return e.migrating()
 	}
 }
 
@@ -145,9 +166,24 @@ func (e *Error) tooSlow() bool {
 // unreachable reports whether the last attempt got no connection.
 func (e *Error) unreachable() bool { return e.Status == 0 && neverDialled(e.Err) }
 
-// Unsupported reports whether this edition of the service does not have the operation.
+// v2 reports whether the request was one of v2 of the service's API.
+func (e *Error) v2() bool { return e.Op != nil && e.Op.V2() }
+
+// Unsupported reports whether this service does not have the operation: the edition lacks
+// it, the workspace's plan does, or the workspace manages such objects on its other level.
 func (e *Error) Unsupported() bool {
-	return e.Status == http.StatusNotFound && !e.webPage && strings.Contains(strings.ToLower(e.Message), "page not found")
+	switch {
+	case e.webPage:
+		return false
+	case e.Status == http.StatusNotFound && e.v2():
+		return !e.problem
+	case e.Status == http.StatusNotFound:
+		return strings.Contains(strings.ToLower(e.Message), "page not found")
+	case e.Status == http.StatusPaymentRequired, e.Status == http.StatusMethodNotAllowed:
+		return e.v2()
+	default:
+		return e.managedElsewhere()
+	}
 }
 
 // NotFound reports whether the service has the operation but no such object. A web page
@@ -168,7 +204,7 @@ func (e *Error) Is(target error) bool {
 	case ErrForbidden:
 		return e.Permission()
 	case ErrConflict:
-		return e.Status == http.StatusConflict || e.ExistingID != ""
+		return e.Status == http.StatusConflict && !e.Unsupported() && !e.migrating() || e.ExistingID != ""
 	case ErrRateLimited:
 		return e.Status == http.StatusTooManyRequests
 	case ErrWebPage:
@@ -218,11 +254,17 @@ func (e *Error) hint() string {
 		return "the API key is not valid: it may be mistyped, expired or revoked"
 	case e.Permission():
 		return e.permissionHint()
+	case e.Status == http.StatusPaymentRequired:
+		return "the workspace's plan lacks this feature, or it is switched off"
+	case e.managedElsewhere():
+		return "this workspace manages them on its other level, which this operation does not reach"
 	case e.Unsupported():
 		return "this edition of the service lacks the route, or an ID in it is malformed"
+	case e.problem && e.NotFound():
+		return "there is no such object, or " + cmp.Or(e.owner, "the user") + " may not see it"
 	case e.webPage && e.Err == nil && e.Status < 500:
 		return "this is a web page, not the API: is the base URL right?"
-	case e.Status == http.StatusRequestEntityTooLarge:
+	case e.TooLarge():
 		return "the service takes about 5 MB in one request: shorten the longest text"
 	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
 		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
@@ -241,6 +283,9 @@ func (e *Error) permissionHint() string {
 	if e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
 		return scope // the service's own message says more
 	}
+	if e.problem { // what the user may not see is a 404 there
+		return scope
+	}
 	owner, place := cmp.Or(e.owner, "the user"), "workspace"
 	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {
 		place = "project"
@@ -251,25 +296,24 @@ func (e *Error) permissionHint() string {
 	return scope + owner + " is not a member of this " + place + " or has too low a role in it, or there is no such " + place
 }
 
-// shortPath leaves out the common beginning of all paths, and shortens an unusually long one.
+// shortPath leaves out the workspace, and shortens an unusually long path.
 func shortPath(path string) string {
 	const longest = 300
 	path = diag.Truncate(path, longest)
-	_, rest, ok := strings.Cut(path, "/api/v1/workspaces/")
-	if !ok {
-		return path
+	for prefix, short := range map[string]string{"/api/v1/workspaces/": "…/", "/api/v2/workspaces/": "/api/v2/…/"} {
+		if _, rest, ok := strings.Cut(path, prefix); ok {
+			if _, rest, ok = strings.Cut(rest, "/"); ok {
+				return short + rest
+			}
+		}
 	}
-	_, rest, ok = strings.Cut(rest, "/")
-	if !ok {
-		return path
-	}
-	return "…/" + rest
+	return path
 }
 
 // effectOf is the effect of a request according to the status of its answer.
 func effectOf(status int) Effect {
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
 		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusMisdirectedRequest,
 		http.StatusRequestHeaderFieldsTooLarge, http.StatusUpgradeRequired, http.StatusTooEarly,

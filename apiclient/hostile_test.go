@@ -175,7 +175,7 @@ func TestAListAboveTheMemoryLimitIsAnError(t *testing.T) {
 		n := strconv.Itoa(pages)
 		return reply(200, `{"next_page_results":true,"next_cursor":"1:`+n+`:0","results":[{"id":"`+n+`","name":"`+filler+`"}]}`), nil
 	}, func(cfg *apiclient.Config) { cfg.MaxListBytes = 1 << 20 })
-	for _, err := range c.All(t.Context(), request(wider(t, "/labels/"))) {
+	for _, err := range c.Pages(t.Context(), request(wider(t, "/labels/"))) {
 		if err != nil && !strings.Contains(err.Error(), "the list has more than 1 MiB") {
 			t.Error(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,38 +26,30 @@ const (
 // List reads every page of a list. A row that is on several pages, by its ID, is returned
 // once, as on the first.
 func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) {
-	rows := []resource.Row{}
-	for row, err := range c.All(ctx, req) {
+	all := []resource.Row{}
+	for rows, err := range c.Pages(ctx, req) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		all = append(all, rows...)
 	}
-	return rows, nil
+	return all, nil
 }
 
-// All is [Client.List] row by row, reading a page at a time. An error is the last element.
-func (c *Client) All(ctx context.Context, req Request) iter.Seq2[resource.Row, error] {
-	return func(yield func(resource.Row, error) bool) {
+// Pages is [Client.List] page by page: no page is requested before the last one's rows are
+// taken. An error is the last element. The order is the service's own, or that of order_by
+// in the query, such as -created_at for the newest first.
+func (c *Client) Pages(ctx context.Context, req Request) iter.Seq2[[]resource.Row, error] {
+	return func(yield func([]resource.Row, error) bool) {
 		l, err := c.newListing(req)
+		for more := err == nil; more; {
+			var rows []resource.Row
+			if rows, more, err = l.next(ctx); err != nil || !yield(rows, nil) {
+				break
+			}
+		}
 		if err != nil {
 			yield(nil, err)
-			return
-		}
-		for {
-			rows, more, err := l.next(ctx)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, row := range rows {
-				if !yield(row, nil) {
-					return
-				}
-			}
-			if !more {
-				return
-			}
 		}
 	}
 }
@@ -69,8 +62,7 @@ type listing struct {
 
 	sizeParam string // query parameter for the page size; "" = the operation has none
 	sizes     []int  // page sizes to try, best first; 0 = without the parameter
-	size      int    // index into sizes
-	slow      int    // bound of the page size, since larger pages took too long; 0 = none
+	size      int    // of the next page; 0 = the service's default
 	byOffset  bool   // the operation takes an offset
 	guessed   bool   // byOffset is a guess
 	cursor    string // of the next page
@@ -90,68 +82,66 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	if call.op.Writes() {
 		return nil, fmt.Errorf("%s is not a list", call.op)
 	}
-	l := &listing{
-		c: c, call: call, query: url.Values{},
-		ids: map[string]struct{}{}, cursors: map[string]struct{}{},
-	}
-	for name, values := range req.Query {
-		l.query[name] = slices.Clone(values)
-	}
+	l := &listing{c: c, call: call, query: url.Values{}, ids: map[string]struct{}{}, cursors: map[string]struct{}{}}
+	maps.Copy(l.query, req.Query)
 	l.call.limit = maxMany
-	l.sizes = []int{0}
+	takes := func(param string) bool { return slices.Contains(call.op.Query, param) }
 	switch {
-	case slices.Contains(call.op.Query, "per_page"):
+	case call.op.V2():
+		// Larger pages are cut without a word. A cursor needs an order that it can follow.
+		l.sizeParam, l.sizes = "per_page", []int{200}
+		for name, value := range map[string]string{"paginate": "cursor", "order_by": "created_at"} {
+			if !l.query.Has(name) {
+				l.query.Set(name, value)
+			}
+		}
+	case takes("per_page"):
 		l.sizeParam, l.sizes = "per_page", []int{1000, 100, 0}
-	case slices.Contains(call.op.Query, "limit"):
+	case takes("limit"):
 		l.sizeParam, l.sizes = "limit", []int{100, 0}
+	default:
+		l.sizes = []int{0}
 	}
-	l.byOffset = slices.Contains(call.op.Query, "offset")
+	l.byOffset = !call.op.V2() && takes("offset")
 	l.offset, _ = strconv.Atoi(l.query.Get("offset"))
-	if asked, err := strconv.Atoi(l.query.Get(l.sizeParam)); err == nil && l.sizeParam != "" {
+	if asked := positive(l.query.Get(l.sizeParam)); asked > 0 && l.sizeParam != "" {
 		l.sizes = []int{asked}
 	}
-	l.size = min(c.learned.pageSize(call.op, l.sizeParam), len(l.sizes)-1)
-	l.slow = c.learned.slowPage(call.op)
+	l.size = c.learned.pageSize(l.sizes[0], call.op, l.sizeParam)
 	l.ask()
 	return l, nil
 }
 
 // ask writes the query for the next page.
 func (l *listing) ask() {
-	l.call.hurried = l.rowsAsked() > smallestPage
-	if n := l.rowsAsked(); n > 0 && l.sizeParam != "" {
-		l.query.Set(l.sizeParam, strconv.Itoa(n))
-	} else if l.sizeParam != "" {
-		l.query.Del(l.sizeParam)
+	size, param := l.size, l.sizeParam
+	// v1 ignores the page size beside a cursor, and takes the one in it.
+	if n, _, ok := strings.Cut(l.cursor, ":"); ok && positive(n) > 0 && !l.call.op.V2() {
+		size, param = positive(n), "per_page"
 	}
 	switch {
-	case l.cursor != "":
-		// The service ignores the page size then, and takes the one in the cursor.
-		if n, _, ok := strings.Cut(l.cursor, ":"); ok && isNumber(n) {
-			l.query.Set("per_page", n)
-			size, _ := strconv.Atoi(n)
-			l.call.hurried = size > smallestPage
-		}
+	case param == "":
+	case size > 0:
+		l.query.Set(param, strconv.Itoa(size))
+	default:
+		l.query.Del(param)
+	}
+	if l.cursor != "" {
 		l.query.Set("cursor", l.cursor)
 		l.query.Del("limit")
 		l.query.Del("offset")
-	case l.byOffset && (l.offset > 0 || l.sizes[l.size] > 0):
+	}
+	if l.cursor == "" && l.byOffset && (l.offset > 0 || size > 0) {
 		l.query.Set("offset", strconv.Itoa(l.offset))
 	}
+	l.call.hurried = size > smallestPage
 	l.call.query = l.query.Encode()
 }
 
-// rowsAsked is the size of the next page; 0 = the service's default.
-func (l *listing) rowsAsked() int {
-	if n := l.sizes[l.size]; l.slow == 0 || n == 0 {
-		return n
-	}
-	return min(l.sizes[l.size], l.slow)
-}
-
-func isNumber(s string) bool {
-	n, err := strconv.Atoi(s)
-	return err == nil && n > 0
+// positive is a number of a query or cursor; 0 = none.
+func positive(text string) int {
+	n, _ := strconv.Atoi(text)
+	return max(n, 0)
 }
 
 // next reads a page and returns the rows that were on no earlier one.
@@ -161,17 +151,20 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 		return nil, false, err
 	}
 	l.pages++
-	same, identities := l.sameAsLast(p.rows)
+	identities := make([]string, len(p.rows))
+	for i, row := range p.rows {
+		identities[i] = identity(row)
+	}
+	same := l.pages > 1 && len(p.rows) > 0 && slices.Equal(identities, l.last)
 	if !same {
 		rows = l.unseen(p.rows, identities)
 	}
+	l.last = identities
 	l.rows += len(rows)
 	l.offset += len(p.rows)
-	l.last = identities
+	l.emptyPages++
 	if len(rows) > 0 {
 		l.emptyPages = 0
-	} else {
-		l.emptyPages++
 	}
 	more, err = l.nextPage(p, same)
 	switch {
@@ -190,29 +183,28 @@ func (l *listing) next(ctx context.Context) (rows []resource.Row, more bool, err
 	return rows, more, nil
 }
 
-// fetch reads one page. If the first is refused for its size, it tries smaller ones and
-// remembers the accepted size.
+// fetch reads one page, a smaller one where the service refuses the size or takes too long.
 func (l *listing) fetch(ctx context.Context) (*page, error) {
 	for {
 		a, err := l.c.send(ctx, l.call)
-		if l.pages == 0 && l.size < len(l.sizes)-1 && l.refusedSize(err) {
-			l.ask()
-			continue
-		}
-		if l.shrink(err) {
+		if e, failed := errors.AsType[*Error](err); failed && (l.refusedSize(e) || l.shrink(e)) {
 			l.ask()
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if l.pages == 0 && len(l.sizes) > 1 {
-			l.c.learned.setPageSize(l.call.op, l.size)
+		if l.pages == 0 && l.size < l.sizes[0] {
+			l.c.learned.boundPageSize(l.call.op, l.size)
 		}
 		if l.bytes += a.size; l.bytes > l.c.maxListBytes {
 			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, l.c.maxListBytes>>20))
 		}
-		p, err := readPage(a.value)
+		read := readPage
+		if l.call.op.V2() {
+			read = l.readEnvelope
+		}
+		p, err := read(a.value)
 		if err != nil {
 			return nil, l.c.unexpected(l.call, a, err)
 		}
@@ -220,91 +212,61 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 	}
 }
 
-// refusedSize reports whether a page was refused for its size, and selects a smaller one. A
-// refusal that names the parameter holds for every list with that parameter.
-func (l *listing) refusedSize(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	switch {
-	case !ok:
-		return false
-	case e.Status == http.StatusBadRequest && l.sizeParam != "" && strings.Contains(e.Message, l.sizeParam):
-		l.size = min(l.c.learned.refusePageSize(l.sizeParam, l.size), len(l.sizes)-1)
-		return true
-	case e.Status == http.StatusBadRequest, errors.Is(err, errTooLarge):
-		l.size++
-		return true
-	default:
+// refusedSize reports whether the first page was refused for its size, and selects the next
+// size. A refusal that names the parameter holds for every list with that parameter.
+func (l *listing) refusedSize(e *Error) bool {
+	next := slices.IndexFunc(l.sizes, func(size int) bool { return size < l.size })
+	if l.pages > 0 || next < 0 || e.Status != http.StatusBadRequest && !errors.Is(e.Err, errTooLarge) {
 		return false
 	}
-}
-
-// shrink divides the page size by four after a page that took too long or was too large. A
-// cursor of the form size:page:0 is converted to the smaller size; rows that come twice
-// are recognised by their IDs.
-func (l *listing) shrink(err error) bool {
-	e, failed := errors.AsType[*Error](err)
-	if !failed || !l.call.hurried || !e.tooSlow() && !errors.Is(err, errTooLarge) {
-		return false
+	l.size = l.sizes[next]
+	if e.Status == http.StatusBadRequest && strings.Contains(e.Message, l.sizeParam) {
+		l.c.learned.boundPageSize(l.sizeParam, l.size)
 	}
-	size, _ := strconv.Atoi(l.query.Get(l.sizeParam))
-	smaller := max(size/4, smallestPage)
-	if l.cursor != "" {
-		parts := strings.Split(l.cursor, ":")
-		page, err := strconv.Atoi(parts[min(1, len(parts)-1)])
-		if len(parts) != 3 || !isNumber(parts[0]) || err != nil {
-			return false
-		}
-		l.cursor = fmt.Sprintf("%d:%d:%s", smaller, page*size/smaller, parts[2])
-	}
-	l.slow, l.last, l.emptyPages = smaller, nil, 0
-	l.c.learned.setSlowPage(l.call.op, smaller)
 	return true
 }
 
-// slowPage is the bound of the operation's page size; 0 = none.
-func (l *learned) slowPage(op *resource.Operation) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.slow[op]
-}
-
-func (l *learned) setSlowPage(op *resource.Operation, rows int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if have := l.slow[op]; have == 0 || rows < have {
-		l.slow[op] = rows
+// shrink divides the page size by four after a page that took too long or was too large. A
+// cursor of v1, size:page:0, is converted to the smaller size; rows that come twice are
+// recognised by their IDs. One of v2 holds no size.
+func (l *listing) shrink(e *Error) bool {
+	if !l.call.hurried || !e.tooSlow() && !errors.Is(e.Err, errTooLarge) {
+		return false
 	}
-}
-
-// pageSize is the index of the page size to try first.
-func (l *learned) pageSize(op *resource.Operation, param string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return max(l.page[op], l.refused[param])
-}
-
-// setPageSize remembers the page size that the service accepted.
-func (l *learned) setPageSize(op *resource.Operation, size int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.page[op] = size
-}
-
-// refusePageSize remembers that the service refused a page size, and returns the index of the next one.
-func (l *learned) refusePageSize(param string, size int) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.refused[param] = max(l.refused[param], size+1)
-	return l.refused[param]
-}
-
-// sameAsLast reports whether the page has the same rows as the one before.
-func (l *listing) sameAsLast(rows []resource.Row) (same bool, identities []string) {
-	identities = make([]string, len(rows))
-	for i, row := range rows {
-		identities[i] = identity(row)
+	size := l.size
+	if l.cursor != "" && !l.call.op.V2() {
+		parts := strings.Split(l.cursor, ":")
+		page, err := strconv.Atoi(parts[min(1, len(parts)-1)])
+		if size = positive(parts[0]); len(parts) != 3 || size == 0 || err != nil {
+			return false
+		}
+		smaller := max(size/4, smallestPage)
+		l.cursor = fmt.Sprintf("%d:%d:%s", smaller, page*size/smaller, parts[2])
 	}
-	return l.pages > 1 && len(rows) > 0 && slices.Equal(identities, l.last), identities
+	l.size, l.last, l.emptyPages = max(size/4, smallestPage), nil, 0
+	l.c.learned.boundPageSize(l.call.op, l.size)
+	return true
+}
+
+// pageSize is the size of a list's first page: the best, or less if the service is known to refuse or delay that.
+func (l *learned) pageSize(best int, op *resource.Operation, param string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range []any{op, param} {
+		if bound, ok := l.page[key]; ok {
+			best = min(best, bound)
+		}
+	}
+	return best
+}
+
+// boundPageSize remembers the largest page, of an operation or of all lists with a parameter, that the service delivers.
+func (l *learned) boundPageSize(key any, rows int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bound, ok := l.page[key]; !ok || rows < bound {
+		l.page[key] = rows
+	}
 }
 
 // identity is a row's ID, or its whole content if it has none.
@@ -326,7 +288,7 @@ func identity(row resource.Row) string {
 
 // unseen leaves out rows that were on an earlier page. Rows without an ID are all kept.
 func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Row {
-	newRows := make([]resource.Row, 0, len(rows))
+	unseen := make([]resource.Row, 0, len(rows))
 	for i, row := range rows {
 		if !strings.HasPrefix(identities[i], "{") {
 			if _, seen := l.ids[identities[i]]; seen {
@@ -334,9 +296,9 @@ func (l *listing) unseen(rows []resource.Row, identities []string) []resource.Ro
 			}
 			l.ids[identities[i]] = struct{}{}
 		}
-		newRows = append(newRows, row)
+		unseen = append(unseen, row)
 	}
-	return newRows
+	return unseen
 }
 
 // nextPage decides from the answer whether there is another page, and how to ask for it.
@@ -361,7 +323,7 @@ func (l *listing) nextPage(p *page, same bool) (more bool, err error) {
 	if same {
 		// The service ignores the offset. If it gave no total, and not as many rows as were
 		// asked for, the first page was the whole list.
-		if p.total < 0 && p.count < 0 && n != l.rowsAsked() {
+		if p.total < 0 && p.count < 0 && n != l.size {
 			return false, nil
 		}
 		return false, errors.New("the page repeats: the service ignores the offset, and the list may be longer")
@@ -435,6 +397,36 @@ func readPage(v any) (*page, error) {
 	var err error
 	p.rows, err = rowsOf(list)
 	return p, err
+}
+
+// readEnvelope reads a page of v2. A list without the parameter cursor may be a bare array, which is complete.
+func (l *listing) readEnvelope(v any) (*page, error) {
+	p := &page{nextKnown: true}
+	var err error
+	if list, bare := v.([]any); bare && !slices.Contains(l.call.op.Query, "cursor") {
+		p.rows, err = rowsOf(list)
+		return p, err
+	}
+	envelope, _ := v.(map[string]any)
+	list, ok := envelope["data"].([]any)
+	if !ok {
+		return nil, errors.New(`"data" is not a list`)
+	}
+	if p.more, ok = envelope["has_more"].(bool); !ok {
+		return nil, errors.New(`"has_more" is neither true nor false`)
+	}
+	if p.cursor, _ = envelope["next_cursor"].(string); p.more && p.cursor == "" {
+		return nil, errors.New(`"has_more" is true, but there is no "next_cursor"`)
+	}
+	if p.rows, err = rowsOf(list); err != nil {
+		return nil, err
+	}
+	for i, row := range p.rows {
+		if row.ID() == "" {
+			return nil, fmt.Errorf(`"data[%d].id" is no ID`, i)
+		}
+	}
+	return p, nil
 }
 
 // number is a count in an answer; -1 = none.

@@ -117,7 +117,7 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	}
 	r.failures++
 	wait = max(r.delay(), err.RetryAfter)
-	if r.failures > r.c.retries && !r.outage(err) || wait > r.left() {
+	if r.failures > r.c.retries && !r.outage(err) && !err.migrating() || wait > r.left() {
 		return 0, false
 	}
 	return wait, true
@@ -132,8 +132,11 @@ func (r *retries) transient(err *Error) bool {
 	if err.Status == 0 {
 		return r.outage(err) || !permanent(err.Err) && (err.Effect == NoEffect || r.repeatable())
 	}
-	if !r.repeatable() && !(err.Status == http.StatusServiceUnavailable && r.effect == NoEffect) {
+	if !r.repeatable() && (r.effect != NoEffect || err.Status != http.StatusServiceUnavailable && !err.migrating()) {
 		return false
+	}
+	if err.migrating() {
+		return true
 	}
 	switch err.Status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:

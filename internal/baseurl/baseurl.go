@@ -12,7 +12,7 @@ import (
 
 // Normalize brings an http or https address into its one form: scheme and host
 // in lower case, no port that is the scheme's own, no slash at the end, and no
-// /api/v1, which the operations add themselves and people often copy.
+// /api/v1 or /api/v2, which the operations add themselves and people often copy.
 // Parts that could be a credential (user, query, fragment) are dropped.
 func Normalize(u *url.URL) *url.URL {
 	n := &url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host)}
@@ -21,7 +21,7 @@ func Normalize(u *url.URL) *url.URL {
 		n.Host = strings.TrimSuffix(strings.TrimSuffix(n.Host, port), ":")
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	path = strings.TrimRight(strings.TrimSuffix(path, "/api/v1"), "/")
+	path = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(path, "/api/v1"), "/api/v2"), "/")
 	n.Path, _ = url.PathUnescape(path) // it was escaped by the URL itself
 	n.RawPath = path
 	return n

@@ -19,6 +19,7 @@ func TestOneAddressHasOneForm(t *testing.T) {
 		"HTTPS://Plane.Example.COM":                       "https://plane.example.com",
 		"https://plane.example.com/api/v1":                "https://plane.example.com",
 		"https://plane.example.com/api/v1/":               "https://plane.example.com",
+		"https://plane.example.com/api/v2/":               "https://plane.example.com",
 		"https://plane.example.com/plane//api/v1//":       "https://plane.example.com/plane",
 		"https://plane.example.com/a%2Fb/":                "https://plane.example.com/a%2Fb",
 		"https://[::1]:443/":                              "https://[::1]",

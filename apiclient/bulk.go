@@ -1,0 +1,150 @@
+package apiclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// RowResult is what became of one row of a bulk request: the ID of its object, or why
+// nothing was done.
+type RowResult struct {
+	ID  string
+	Err *Error
+}
+
+// Bulk makes a request of v2 that holds n rows, and returns what became of each, in their
+// order. done is the service's word for a row that succeeded: created, updated or deleted.
+// An error is about the whole request. If the answer is not as documented
+// ([ErrUndocumented]), the effect is unknown: the rows may be there.
+func (c *Client) Bulk(ctx context.Context, req Request, done string, n int) ([]RowResult, error) {
+	call, err := c.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.send(ctx, call)
+	if e, failed := errors.AsType[*Error](err); failed {
+		if results := rolledBack(e, n); results != nil {
+			return results, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	results, err := c.rowResults(call, a, done, n)
+	if err != nil {
+		return nil, c.unexpected(call, a, err)
+	}
+	return results, nil
+}
+
+// rowResults reads {"results": [{"index", "result", "id" or an error's content}], "succeeded", "failed"}.
+func (c *Client) rowResults(call *call, a *answer, done string, n int) ([]RowResult, error) {
+	answer, _ := a.value.(map[string]any)
+	list, ok := answer["results"].([]any)
+	if !ok {
+		return nil, errors.New(`"results" is not a list`)
+	}
+	if len(list) != n {
+		return nil, fmt.Errorf(`"results" has %d rows instead of %d`, len(list), n)
+	}
+	results := make([]RowResult, n)
+	ids := map[string]bool{}
+	failed := 0
+	for at, v := range list {
+		row, _ := v.(map[string]any)
+		i := number(row["index"])
+		if i < 0 || i >= n || results[i] != (RowResult{}) {
+			return nil, fmt.Errorf(`"results[%d].index" is not that of a further row`, at)
+		}
+		switch result, id := row["result"], resource.Row(row).ID(); {
+		case result == "failed":
+			failed++
+			results[i].Err = c.rowError(call, a, row)
+		case result != done:
+			return nil, fmt.Errorf(`"results[%d].result" is neither %q nor "failed"`, at, done)
+		case !resource.IsID(id) || ids[id]:
+			return nil, fmt.Errorf(`"results[%d].id" is not the ID of a further object`, at)
+		default:
+			ids[id], results[i].ID = true, id
+		}
+	}
+	if number(answer["succeeded"]) != n-failed || number(answer["failed"]) != failed {
+		return nil, errors.New(`"succeeded" and "failed" do not count the rows`)
+	}
+	return results, nil
+}
+
+// rowError is the error of a row, as if it had been sent alone.
+func (c *Client) rowError(call *call, a *answer, row map[string]any) *Error {
+	e := c.failure(call, Rejected, nil)
+	e.Attempts, e.Headers = a.attempts, a.headers
+	e.problem = true
+	kind, _ := row["type"].(string)
+	e.Status = problemStatus(kind)
+	if shown, ok := redactStrings(row, c.credential.redact).(map[string]any); ok {
+		e.readProblem(shown)
+	}
+	return e
+}
+
+// problemStatus is the status that goes with the type of an error.
+func problemStatus(kind string) int {
+	switch kind {
+	case "unauthorized":
+		return http.StatusUnauthorized
+	case "payment_required":
+		return http.StatusPaymentRequired
+	case "forbidden":
+		return http.StatusForbidden
+	case "not_found":
+		return http.StatusNotFound
+	case "method_not_allowed":
+		return http.StatusMethodNotAllowed
+	case "conflict":
+		return http.StatusConflict
+	case "payload_too_large":
+		return http.StatusRequestEntityTooLarge
+	case "rate_limited":
+		return http.StatusTooManyRequests
+	case "server_error":
+		return http.StatusInternalServerError
+	case "service_unavailable":
+		return http.StatusServiceUnavailable
+	default: // invalid_request
+		return http.StatusBadRequest
+	}
+}
+
+// rolledBack reads the refusal of a request that was to be done as a whole or not at all:
+// its fields are those of the rows, as items.3.name or ids.3. nil = it is another refusal.
+func rolledBack(e *Error, n int) []RowResult {
+	rows, found := make([]flattener, n), false
+	for _, path := range sortedKeys(e.Fields) {
+		list, rest, _ := strings.Cut(path, ".")
+		index, field, _ := strings.Cut(rest, ".")
+		i, err := strconv.Atoi(index)
+		if found = e.problem && e.Status == http.StatusConflict && err == nil && i >= 0 && i < n && (list == "items" || list == "ids"); !found {
+			return nil
+		}
+		for _, text := range e.Fields[path] {
+			rows[i].add(field, text, 0)
+		}
+	}
+	if !found {
+		return nil
+	}
+	results := make([]RowResult, n)
+	for i := range rows {
+		row := *e
+		row.Message, row.Fields = cmp.Or(rows[i].message(), "nothing was done, since other rows of the request were refused"), rows[i].fieldMessages()
+		results[i].Err = &row
+	}
+	return results
+}

@@ -60,8 +60,8 @@ func flat(f *resource.Field, text string) string {
 	return text
 }
 
-// long reports whether a value is worth lines of its own.
-func long(f *resource.Field, text *string) bool {
+// isLong reports whether a value is worth lines of its own.
+func isLong(f *resource.Field, text *string) bool {
 	return text != nil && (utf8.RuneCountInString(flat(f, *text)) > longText || strings.Contains(flat(f, *text), "\n"))
 }
 
@@ -81,93 +81,72 @@ func inline(f *resource.Field, text string) string {
 	return shown
 }
 
-// label starts a line of a field.
-func (p *printer) label(name string, column int) {
-	p.str("    ")
-	p.safe(name)
-	p.str(":")
-	p.str(blanks(column - width(name) - 1))
+// label is the beginning of a line of a field.
+func label(name string, column int) string {
+	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
 }
 
 // change shows one field that a step makes different.
 func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 	f := fieldOf(s, c.Path)
-	create := s.Action == planner.Create
+	before, after := absent(f, c), "(none)"
 	switch {
 	case isMark(s, c):
-		p.str("    ")
-		p.paint(p.dim, "(its mark on the service follows its key)")
-		p.nl()
-	case create && c.After == nil:
-		return // nothing is what a new thing starts with
-	case create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
-		p.label(c.Path, 0)
-		p.marks(s, f, c)
-		p.nl()
+		p.line("    ", p.dim.paint("(its mark on the service follows its key)"))
+	case s.Action == planner.Create && c.After == nil: // a new object starts without
+	case s.Action == planner.Create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
+		p.line(label(c.Path, 0), p.remarks(s, f, c))
 		p.lines(added(*c.After), firstLines)
-	case create:
-		p.label(c.Path, column)
-		p.str(inline(f, strings.TrimSuffix(*c.After, "\n")))
-		p.marks(s, f, c)
-		p.nl()
-	case long(f, c.Before) || long(f, c.After):
-		p.label(c.Path, 0)
+	case s.Action == planner.Create:
+		p.line(label(c.Path, column), inline(f, strings.TrimSuffix(*c.After, "\n")), p.remarks(s, f, c))
+	case isLong(f, c.Before) || isLong(f, c.After):
+		arrow := ""
 		if c.Before == nil {
-			p.str(" " + nothing(f, c) + " ->")
+			arrow = " " + before + " ->"
 		} else if c.After == nil {
-			p.str(" -> (none)")
+			arrow = " -> " + after
 		}
-		p.marks(s, f, c)
-		p.nl()
+		p.line(label(c.Path, 0), arrow, p.remarks(s, f, c))
 		p.lines(difference(c.Before, c.After), differLines)
 	default:
-		p.label(c.Path, column)
-		if c.Before == nil {
-			p.str(nothing(f, c))
-		} else {
-			p.paint(p.remove, inline(f, *c.Before))
+		if c.Before != nil {
+			before = p.remove.paint(inline(f, *c.Before))
 		}
-		p.str(" -> ")
-		if c.After == nil {
-			p.str("(none)")
-		} else {
-			p.paint(p.create, inline(f, *c.After))
+		if c.After != nil {
+			after = p.create.paint(inline(f, *c.After))
 		}
-		p.marks(s, f, c)
-		p.nl()
+		p.line(label(c.Path, column), before, " -> ", after, p.remarks(s, f, c))
 	}
 }
 
-// nothing is what stands for a value that is not there or that nobody could see.
-func nothing(f *resource.Field, c *planner.Change) string {
+// absent stands for a value that is not there or that nobody could see.
+func absent(f *resource.Field, c *planner.Change) string {
 	if c.Origin == planner.NotRefreshed || f != nil && f.WriteOnly {
 		return "(unknown)"
 	}
 	return "(none)"
 }
 
-// marks says behind a change why it differs and what is in its way.
-func (p *printer) marks(s *planner.Step, f *resource.Field, c *planner.Change) {
-	mark := func(text string) {
-		p.str("     ")
-		p.paint(p.dim, text)
-	}
+// remarks say behind a change why it differs and why it cannot be made.
+func (p *palette) remarks(s *planner.Step, f *resource.Field, c *planner.Change) string {
+	remark := func(text string) string { return "     " + p.dim.paint("("+text+")") }
+	text := ""
 	switch c.Origin {
 	case planner.FromDrift:
-		mark("(changed on the service since the last apply" + Safe(blame(c)) + ")")
+		text = remark("changed on the service since the last apply" + Safe(blame(c)))
 	case planner.NotRefreshed:
-		mark("(not refreshed)")
+		text = remark("not refreshed")
 	case planner.Overwritten:
-		mark("(overwrites the service's value)")
+		text = remark("overwrites the service's value")
 	case planner.FromManifest:
 	}
-	if c.Possible || s.Action == planner.NotPossible || s.Action == planner.Create {
-		return
-	}
-	if f != nil && f.Immutable {
-		mark("(cannot be changed after creation)")
-	} else {
-		mark("(the service cannot change this)")
+	switch {
+	case c.Possible || s.Action == planner.NotPossible || s.Action == planner.Create:
+		return text
+	case f != nil && f.Immutable:
+		return text + remark("cannot be changed after creation")
+	default:
+		return text + remark("the service cannot change this")
 	}
 }
 
@@ -191,55 +170,41 @@ func (p *printer) kept(plan *planner.Plan) {
 			continue
 		}
 		if d.Object != last {
-			p.head("=", p.dim, string(d.Object.Address))
-			p.nl()
+			p.line(head("=", p.dim, string(d.Object.Address)))
 		}
 		last = d.Object
-		f, _ := d.Object.Kind.Field(d.Change.Path)
-		side := func(text *string) string {
+		c := d.Change
+		f, _ := d.Object.Kind.Field(c.Path)
+		value := func(text *string) string {
 			if text == nil {
 				return "(none)"
 			}
 			return inline(f, *text)
 		}
-		why := "kept, changed on the service since the last apply" + Safe(blame(d.Change))
-		if c := d.Change; long(f, c.Before) || long(f, c.After) {
-			p.label(c.Path, 0)
-			p.str(" ")
-			p.paint(p.dim, "("+why+"; the manifest differs by:)")
-			p.nl()
+		why := "kept, changed on the service since the last apply" + Safe(blame(c))
+		if isLong(f, c.Before) || isLong(f, c.After) {
+			p.line(label(c.Path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
 			p.lines(difference(c.Before, c.After), differLines)
 			continue
 		}
-		p.label(d.Change.Path, max(labelColumn, width(d.Change.Path)+1)+1)
-		p.str(side(d.Change.Before) + "     ")
-		p.paint(p.dim, "("+why+"; the manifest says "+side(d.Change.After)+")")
-		p.nl()
+		p.line(label(c.Path, max(labelColumn, width(c.Path)+1)+1), value(c.Before), "     ", p.dim.paint("("+why+"; the manifest says "+value(c.After)+")"))
 	}
 }
 
 // lines shows the lines of a text or a difference, so many of them at most.
 func (p *printer) lines(lines []line, most int) {
+	colors := map[byte]style{'+': p.create, '-': p.remove}
 	for i, l := range lines {
-		if i == most && len(lines) > most+1 { // one more line takes no more place than saying so
-			p.str("      ")
-			p.paint(p.dim, "… "+diag.Count(len(lines)-most, "more line"))
-			p.nl()
+		switch {
+		case i == most && len(lines) > most+1: // one more line takes no more place than saying so
+			p.line("      ", p.dim.paint("… "+diag.Count(len(lines)-most, "more line")))
 			return
-		}
-		if l.text != "" || l.sign != ' ' {
-			p.str("      ")
-		}
-		switch l.sign {
-		case '+':
-			p.paint(p.create, strings.TrimRight("+ "+Safe(l.text), " "))
-		case '-':
-			p.paint(p.remove, strings.TrimRight("- "+Safe(l.text), " "))
-		case gap:
-			p.paint(p.dim, "…")
+		case l.sign == gap:
+			p.line("      ", p.dim.paint("…"))
+		case l.sign == ' ' && l.text == "":
+			p.line()
 		default:
-			p.str(strings.TrimRight("  "+Safe(l.text), " "))
+			p.line("      ", colors[l.sign].paint(strings.TrimRight(string(l.sign)+" "+Safe(l.text), " ")))
 		}
-		p.nl()
 	}
 }

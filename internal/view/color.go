@@ -9,6 +9,8 @@ import (
 // style is what switches a colour on and off again; both are empty where there is none.
 type style struct{ on, off string }
 
+func (s style) paint(text string) string { return s.on + text + s.off }
+
 // palette is the colours of one stream.
 type palette struct {
 	create, update, remove, member, adopt, refuse style

@@ -16,13 +16,12 @@ func (v *View) Diagnostics(list diag.List) {
 	}
 	list = slices.Clone(list)
 	list.Sort()
-	v.tell(func(p *printer) {
+	v.printError(func(p *printer) {
 		if v.o.JSON {
-			p.json(jsonDiagnostics{FormatVersion, diagnostics(list)})
-			p.nl()
-			return
+			p.line(compact(jsonDiagnostics{FormatVersion, diagnostics(list)}))
+		} else {
+			p.diagnostics(list)
 		}
-		p.findings(list)
 	})
 }
 
@@ -35,92 +34,54 @@ func (v *View) Validation(list diag.List) error {
 	}
 	list = slices.Clone(list)
 	list.Sort()
-	return v.print(stdout, func(p *printer) {
-		p.str("{\n")
-		p.member("format_version", FormatVersion)
-		p.str(`  "diagnostics": `)
-		p.list(len(list), func(i int) any { return diagnostic(&list[i]) })
-		p.str("\n}\n")
-	})
+	return v.print(stdout, func(p *printer) { p.document(jsonDiagnostics{FormatVersion, diagnostics(list)}) })
 }
 
-// findings shows a list as text, with a line that counts them.
-func (p *printer) findings(list diag.List) {
-	problems, warnings := 0, 0
-	for i := range list {
-		p.finding(&list[i])
-		switch list[i].Severity {
-		case diag.Error:
-			problems++
-		case diag.Warning:
-			warnings++
-		case diag.Note:
+// diagnostics shows a list as text, with a line that counts them.
+func (p *printer) diagnostics(list diag.List) {
+	count := map[diag.Severity]int{}
+	for _, d := range list {
+		count[d.Severity]++
+		p.line(p.severity(d.Severity), Safe(d.Summary))
+		p.position(d.Position, cmp.Or(d.Path, d.Address))
+		for _, r := range d.Related {
+			p.position(r.Position, r.Note)
 		}
+		p.hint(d.Hint)
 	}
-	var parts []string
-	if problems > 0 {
-		parts = append(parts, diag.Count(problems, "error"))
-	}
-	if warnings > 0 {
-		parts = append(parts, diag.Count(warnings, "warning"))
-	}
-	if len(parts) > 0 {
-		p.paint(p.bold, strings.Join(parts, ", "))
-		p.nl()
+	if text := counts(noun(count[diag.Error], "error"), noun(count[diag.Warning], "warning")); text != "" {
+		p.line(p.bold.paint(text))
 	}
 }
 
-func (p *printer) finding(d *diag.Diagnostic) {
-	p.severity(d.Severity)
-	p.safe(d.Summary)
-	p.nl()
-	p.place(d.Position, cmp.Or(d.Path, d.Address))
-	for _, r := range d.Related {
-		p.place(r.Position, r.Note)
-	}
-	p.hint(d.Hint)
-}
-
-func (p *printer) severity(s diag.Severity) {
+// severity begins a message.
+func (p *palette) severity(s diag.Severity) string {
 	switch s {
 	case diag.Error:
-		p.paint(p.failure, "error:")
+		return p.failure.paint("error:") + " "
 	case diag.Warning:
-		p.paint(p.warning, "warning:")
-	case diag.Note:
-		p.paint(p.bold, "note:")
+		return p.warning.paint("warning:") + " "
+	default:
+		return p.bold.paint("note:") + " "
 	}
-	p.str(" ")
 }
 
-// place shows a position and what stands there, whichever of them there is.
-func (p *printer) place(at diag.Position, what string) {
-	if at.IsZero() && what == "" {
-		return
+// position shows a position and what stands there, whichever of them there is.
+func (p *printer) position(at diag.Position, text string) {
+	switch {
+	case !at.IsZero() && text != "":
+		p.line("  ", p.dim.paint("-->"), " ", Safe(at.String()), "  ", Safe(text))
+	case !at.IsZero():
+		p.line("  ", p.dim.paint("-->"), " ", Safe(at.String()))
+	case text != "":
+		p.line("  ", p.dim.paint("-->"), " ", Safe(text))
 	}
-	p.str("  ")
-	p.paint(p.dim, "-->")
-	if !at.IsZero() {
-		p.str(" ")
-		p.safe(at.String())
-		if what != "" {
-			p.str(" ")
-		}
-	}
-	if what != "" {
-		p.str(" ")
-		p.safe(what)
-	}
-	p.nl()
 }
 
 func (p *printer) hint(text string) {
-	if text == "" {
-		return
+	if text != "" {
+		p.line("  ", Safe(text))
 	}
-	p.str("  ")
-	p.safe(text)
-	p.nl()
 }
 
 // Error shows an error on standard error, with its hint ([diag.HintOf]). The
@@ -130,26 +91,19 @@ func (v *View) Error(err error) {
 		v.Diagnostics(list.List)
 		return
 	}
-	d := diag.Diagnostic{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}
-	v.tell(func(p *printer) {
-		if v.o.JSON {
-			p.json(jsonDiagnostics{FormatVersion, diagnostics(diag.List{d})})
-			p.nl()
-			return
-		}
-		p.severity(diag.Error)
-		p.words(d.Summary)
-		p.hint(d.Hint)
-	})
+	if v.o.JSON {
+		v.Diagnostics(diag.List{{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}})
+		return
+	}
+	v.printError(func(p *printer) { p.error(p.severity(diag.Error), err, diag.Position{}) })
 }
 
-// words shows what an error says: its first line where the cursor stands, further lines indented.
-func (p *printer) words(text string) {
-	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
-		if i > 0 {
-			p.str("    ")
-		}
-		p.safe(strings.TrimRight(l, " \t\r"))
-		p.nl()
+// error shows what an error says behind a beginning, further lines indented, where it is, and its hint.
+func (p *printer) error(beginning string, err error, at diag.Position) {
+	for l := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+		p.line(beginning, Safe(strings.TrimRight(l, " \t\r")))
+		beginning = "    "
 	}
+	p.position(at, "")
+	p.hint(diag.HintOf(err))
 }

@@ -35,10 +35,8 @@ type Omission struct {
 
 // Export shows what an export came to, on standard output.
 func (v *View) Export(e Export) error {
-	if e.LeftOut == nil {
-		e.LeftOut = []Omission{} // a list in JSON, too
-	}
 	if v.o.JSON {
+		e.LeftOut = orEmpty(e.LeftOut)
 		return v.JSON(struct {
 			FormatVersion int `json:"format_version"`
 			Export
@@ -48,11 +46,10 @@ func (v *View) Export(e Export) error {
 }
 
 func (p *printer) export(e *Export) {
-	p.paint(p.bold, "Exported")
-	p.safe(fmt.Sprintf(" %s to %s: %s, with the state in %s. %s.", e.Workspace, e.Directory, diag.Count(len(e.Files), "file"), e.State, diag.Count(e.Requests, "request")))
-	p.nl()
+	p.line(p.bold.paint("Exported"), Safe(fmt.Sprintf(" %s to %s: %s, with the state in %s. %s.",
+		e.Workspace, e.Directory, diag.Count(len(e.Files), "file"), e.State, diag.Count(e.Requests, "request"))))
 	for _, c := range e.Counts {
-		p.str(fmt.Sprintf("  %-20s %6d\n", strings.ReplaceAll(c.Name, "_", " "), c.Number))
+		p.line(fmt.Sprintf("  %-20s %6d", strings.ReplaceAll(c.Name, "_", " "), c.Number))
 	}
 	if len(e.NotRead) == 0 {
 		return
@@ -62,5 +59,5 @@ func (p *printer) export(e *Export) {
 	for _, c := range e.NotRead {
 		names, most = append(names, c.Name), max(most, c.Number)
 	}
-	p.str(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.\n", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
+	p.line(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
 }

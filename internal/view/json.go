@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -19,31 +20,46 @@ func (v *View) JSON(value any) error {
 	if err != nil {
 		return fmt.Errorf("show as JSON: %w", err)
 	}
-	return v.print(stdout, func(p *printer) {
-		_, _ = p.w.Write(text)
-		p.nl()
-	})
+	return v.print(stdout, func(p *printer) { p.line(text) })
 }
 
-// json writes a value on one line.
-func (p *printer) json(value any) {
+// compact is the JSON of one of the package's own types on one line.
+func compact(value any) string {
 	text, err := encode(value, "")
-	if err != nil { // the package's own types, of texts and numbers
+	if err != nil { // they are made of texts and numbers
 		panic(err)
 	}
-	_, _ = p.w.Write(text)
+	return text
 }
 
 // encode gives the JSON of a value without a line end.
-func encode(value any, indent string) ([]byte, error) {
+func encode(value any, indent string) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	if err := e.Encode(value); err != nil {
-		return nil, err
+		return "", err
 	}
-	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return string(escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), nil
+}
+
+// document writes a struct with a member on each line, and lists of objects with an object on each line.
+func (p *printer) document(value any) {
+	v := reflect.ValueOf(value)
+	for i := range v.NumField() {
+		p.print([]string{"{", ","}[min(i, 1)], "\n  \"", v.Type().Field(i).Tag.Get("json"), "\": ")
+		field := v.Field(i)
+		if field.Kind() != reflect.Slice || field.Type().Elem().Kind() != reflect.Struct || field.Len() == 0 {
+			p.print(compact(field.Interface()))
+			continue
+		}
+		for j := range field.Len() {
+			p.print([]string{"[", ","}[min(j, 1)], "\n    ", compact(field.Index(j).Interface()))
+		}
+		p.print("\n  ]")
+	}
+	p.line("\n}")
 }
 
 // escaped writes the characters of a JSON text that [Safe] would replace as
@@ -72,13 +88,16 @@ func escaped(text []byte) []byte {
 	return append(safe, text[written:]...)
 }
 
-// known is a text that is null where it is empty.
-func known(s string) *string {
+// orNull is a text that is null where it is empty.
+func orNull(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
+
+// orEmpty is a list that is not null where there is none.
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
 type jsonNote struct {
 	FormatVersion int    `json:"format_version"`
@@ -142,27 +161,4 @@ func diagnostics(list diag.List) []jsonDiagnostic {
 		js[i] = diagnostic(&list[i])
 	}
 	return js
-}
-
-// list writes n JSON values as an array with one of them on each line, at the end of a line.
-func (p *printer) list(n int, value func(i int) any) {
-	p.str("[")
-	for i := range n {
-		if i > 0 {
-			p.str(",")
-		}
-		p.str("\n    ")
-		p.json(value(i))
-	}
-	if n > 0 {
-		p.str("\n  ")
-	}
-	p.str("]")
-}
-
-// member writes the key and the value of one member of the outermost object.
-func (p *printer) member(key string, value any) {
-	p.str(`  "` + key + `": `)
-	p.json(value)
-	p.str(",\n")
 }

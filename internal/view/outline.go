@@ -9,21 +9,19 @@ import (
 // fewMembers is how many members are named and not only counted.
 const fewMembers = 3
 
-// outline tells which steps of a plan are shown with another one: things that are
-// created within a thing that is created too, and the batches of a membership.
-// It holds numbers and no text, so that a long plan is printed as it is walked.
+// outline tells which steps of a plan are shown with another one: objects that are
+// created within an object that is created too, and the batches of a membership.
 type outline struct {
-	nested  []bool
-	child   []int // by step: its first child, from 1
-	sibling []int // by step: the next child of the same parent, from 1
-	batches map[batchKey]*batch
-	lacking []*absence
+	nested      []bool
+	children    map[int][]*planner.Step // by the step of their parent
+	batches     map[batchKey]*batch
+	unsupported []*unsupported
 }
 
-// absence is what is left out since the edition lacks a kind. It is said once for each.
-type absence struct {
-	things string // of the kind
-	steps  []*planner.Step
+// unsupported is what is left out since the edition lacks a kind. It is said once for each.
+type unsupported struct {
+	objects string // of the kind
+	steps   []*planner.Step
 }
 
 // batchKey is what the batches of one membership have in common.
@@ -46,48 +44,33 @@ func batchOf(s *planner.Step) batchKey {
 	return key
 }
 
-func arrange(plan *planner.Plan) *outline {
-	n := len(plan.Steps)
-	o := &outline{
-		nested: make([]bool, n), child: make([]int, n), sibling: make([]int, n),
-		batches: map[batchKey]*batch{},
-	}
-	last := make([]int, n) // by step: its last child, from 1
+func newOutline(plan *planner.Plan) *outline {
+	o := &outline{nested: make([]bool, len(plan.Steps)), children: map[int][]*planner.Step{}, batches: map[batchKey]*batch{}}
 	for i, s := range plan.Steps {
-		if s.Unsupported != "" {
-			o.lack(s)
+		switch parent := parentStep(plan, i); {
+		case s.Unsupported != "":
+			o.addUnsupported(s)
 			o.nested[i] = true
-			continue
+		case s.Members != nil:
+			o.addBatch(i, s)
+		case parent >= 0 && !o.nested[parent]:
+			o.nested[i] = true
+			o.children[parent] = append(o.children[parent], s)
 		}
-		if s.Members != nil {
-			o.add(i, s)
-			continue
-		}
-		at := within(plan, i)
-		if at < 0 || o.nested[at] {
-			continue
-		}
-		o.nested[i] = true
-		if last[at] == 0 {
-			o.child[at] = i + 1
-		} else {
-			o.sibling[last[at]-1] = i + 1
-		}
-		last[at] = i + 1
 	}
 	return o
 }
 
-func (o *outline) lack(s *planner.Step) {
-	at := slices.IndexFunc(o.lacking, func(a *absence) bool { return a.things == s.Unsupported })
+func (o *outline) addUnsupported(s *planner.Step) {
+	at := slices.IndexFunc(o.unsupported, func(u *unsupported) bool { return u.objects == s.Unsupported })
 	if at < 0 {
-		at = len(o.lacking)
-		o.lacking = append(o.lacking, &absence{things: s.Unsupported})
+		at = len(o.unsupported)
+		o.unsupported = append(o.unsupported, &unsupported{objects: s.Unsupported})
 	}
-	o.lacking[at].steps = append(o.lacking[at].steps, s)
+	o.unsupported[at].steps = append(o.unsupported[at].steps, s)
 }
 
-func (o *outline) add(i int, s *planner.Step) {
+func (o *outline) addBatch(i int, s *planner.Step) {
 	key := batchOf(s)
 	b, ok := o.batches[key]
 	if !ok {
@@ -103,10 +86,10 @@ func (o *outline) add(i int, s *planner.Step) {
 	}
 }
 
-// within finds the step that a new thing is shown with, or -1: the one that
-// creates what it lives in, unless that lives in the workspace itself. A
-// project's items are worth a line of their own, an item's links are not.
-func within(plan *planner.Plan, i int) int {
+// parentStep finds the step that a new object is shown with, or -1: the one that
+// creates its parent, unless that has no parent itself. A project's items are
+// worth a line of their own, an item's links are not.
+func parentStep(plan *planner.Plan, i int) int {
 	s := plan.Steps[i]
 	if s.Action != planner.Create || s.Object == nil || s.Object.Parent == nil || s.Object.Parent.Parent == nil {
 		return -1
@@ -121,9 +104,3 @@ func within(plan *planner.Plan, i int) int {
 	}
 	return -1
 }
-
-// first is the first step shown within step i, or -1.
-func (o *outline) first(i int) int { return int(o.child[i]) - 1 }
-
-// after is the step shown behind child within the same step, or -1.
-func (o *outline) after(child int) int { return int(o.sibling[child]) - 1 }

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/planner"
 )
@@ -8,7 +11,7 @@ import (
 // Plan shows a plan and where it goes on standard output. As text, its notices go to standard error.
 func (v *View) Plan(p *planner.Plan, where Where) error {
 	if v.o.JSON {
-		return v.print(stdout, func(out *printer) { out.jsonPlan(p, where) })
+		return v.print(stdout, func(out *printer) { out.document(newJSONPlan(p, where)) })
 	}
 	v.Diagnostics(p.Notices)
 	return v.print(stdout, func(out *printer) {
@@ -22,120 +25,73 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 		p.noChanges(plan)
 		return
 	}
-	o := arrange(plan)
+	o := newOutline(plan)
 	for i := range plan.Steps {
 		if !o.nested[i] {
 			p.step(plan, o, i)
 		}
 	}
-	for _, a := range o.lacking {
-		p.absence(a)
+	for _, u := range o.unsupported {
+		p.unsupported(u)
 	}
 	p.kept(plan)
-	for i := range plan.StateChanges {
-		p.correction(&plan.StateChanges[i])
+	for _, c := range plan.StateChanges {
+		if c.Why != "" {
+			p.line(head("*", p.dim, string(c.From)), ": ", Safe(c.Why))
+		}
 	}
 	p.summary(&plan.Summary, len(plan.StateChanges), perMinute)
 }
 
-// correction shows what changes in the state only.
-func (p *printer) correction(c *planner.StateChange) {
-	if c.Why == "" {
-		return
-	}
-	p.head("*", p.dim, string(c.From))
-	p.str(": ")
-	p.safe(c.Why)
-	p.nl()
-}
-
-// absence says what an edition of the service lacks, and what is left out for that.
-func (p *printer) absence(a *absence) {
+// unsupported says what an edition of the service lacks, and what is left out for that.
+func (p *printer) unsupported(u *unsupported) {
 	const few = 5
 	sign, color := p.sigil(planner.NotPossible)
-	p.head(sign, color, "this edition of the service has no "+a.things+", so these are left out:")
-	p.nl()
-	for i, s := range a.steps {
+	p.line(head(sign, color, "this edition of the service has no "+u.objects+", so these are left out:"))
+	for i, s := range u.steps {
 		if i == few {
-			p.str("    and " + diag.Count(len(a.steps)-few, "other"))
-			p.nl()
+			p.line("    and ", diag.Count(len(u.steps)-few, "other"))
 			break
 		}
-		p.str("    ")
-		p.safe(string(s.Address))
-		for j, c := range s.Changes() {
-			if s.Members != nil || s.Object == nil || len(s.Values) > 0 {
-				break
+		text := string(s.Address)
+		if s.Members == nil && s.Object != nil && len(s.Values) == 0 {
+			var paths []string
+			for _, c := range s.Changes() {
+				if isMark(s, &c) {
+					c.Path = "its mark"
+				}
+				paths = append(paths, c.Path)
 			}
-			if j == 0 {
-				p.str(": ")
-			} else {
-				p.str(", ")
-			}
-			if isMark(s, &c) {
-				p.str("its mark")
-			} else {
-				p.safe(c.Path)
+			if len(paths) > 0 {
+				text += ": " + strings.Join(paths, ", ")
 			}
 		}
-		p.nl()
+		p.line("    ", Safe(text))
 	}
 }
 
 func (p *printer) noChanges(plan *planner.Plan) {
-	s := &plan.Summary
-	p.str("No changes.")
-	switch s.Unchanged {
+	text := "All " + diag.Count(plan.Summary.Unchanged, "object") + " match the manifest"
+	switch plan.Summary.Unchanged {
 	case 0:
-		p.str(" The manifest lists no objects")
+		text = "The manifest lists no objects"
 	case 1:
-		p.str(" The 1 object matches the manifest")
-	default:
-		p.str(" All " + diag.Count(s.Unchanged, "object") + " match the manifest")
+		text = "The 1 object matches the manifest"
 	}
-	p.str(" (" + diag.Count(s.Reads, "read request") + ").\n")
+	p.line("No changes. ", text, " (", diag.Count(plan.Summary.Reads, "read request"), ").")
 }
 
-func (p *printer) summary(s *planner.Summary, corrections, perMinute int) {
-	p.paint(p.bold, "Plan:")
-	separator := " "
-	part := func(n int, text string) {
-		if n == 0 {
-			return
-		}
-		p.str(separator)
-		p.num(n)
-		p.str(text)
-		separator = ", "
-	}
-	part(s.Create, " to create")
-	part(s.Update, " to update")
-	part(s.Adopt, " to adopt")
-	part(s.AddMembers, memberships(s.AddMembers))
-	part(s.RemoveMembers, memberships(s.RemoveMembers)+" to remove")
-	part(s.Delete, " to delete")
-	part(corrections, " to correct in the state")
-	part(s.Blocked, " not possible")
-	part(s.Kept, " kept as changed on the service")
-	if separator != " " {
-		separator = "; "
-	}
-	part(s.Unchanged, " unchanged")
-	p.str(". " + diag.Count(s.Requests, "request"))
+func (p *printer) summary(s *planner.Summary, stateChanges, perMinute int) {
+	changes := counts(
+		count{s.Create, "to create"}, count{s.Update, "to update"}, count{s.Adopt, "to adopt"},
+		noun(s.AddMembers, "membership"), noun(s.RemoveMembers, "membership").and("to remove"), count{s.Delete, "to delete"},
+		count{stateChanges, "to correct in the state"}, count{s.Blocked, "not possible"}, count{s.Kept, "kept as changed on the service"},
+	)
+	requests := diag.Count(s.Requests, "request")
 	if s.Requests > 0 {
-		p.str(", " + atRate(s.Requests, perMinute) + " at ")
-		p.num(perMinute)
-		p.str("/min")
+		requests += ", " + atRate(s.Requests, perMinute) + " at " + strconv.Itoa(perMinute) + "/min"
 	}
-	p.str(".\n")
-}
-
-// memberships is what follows their number.
-func memberships(n int) string {
-	if n == 1 {
-		return " membership"
-	}
-	return " memberships"
+	p.line(p.bold.paint("Plan:"), sentence(changes, counts(count{s.Unchanged, "unchanged"})), " ", requests, ".")
 }
 
 // step shows one step with what belongs to it.
@@ -146,26 +102,22 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		return
 	}
 	sign, color := p.stepSigil(s)
-	p.head(sign, color, string(s.Address))
+	title := head(sign, color, string(s.Address))
 	switch s.Action {
 	case planner.Adopt:
-		p.str("  ")
-		p.paint(p.dim, adopted(s))
+		title += "  " + p.dim.paint(adopted(s))
 	case planner.NotPossible:
-		p.str(": ")
-		p.safe(s.Reason)
+		title += ": " + Safe(s.Reason)
 	case planner.Delete:
 		if s.ID != "" {
-			p.str("  ")
-			p.paint(p.dim, "("+Safe(s.ID)+")")
+			title += "  " + p.dim.paint("("+Safe(s.ID)+")")
 		}
 		if s.Reason != "" {
-			p.str("  ")
-			p.paint(p.dim, Safe(s.Reason))
+			title += "  " + p.dim.paint(Safe(s.Reason))
 		}
 	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
 	}
-	p.nl()
+	p.line(title)
 	p.cause(s)
 	changes := s.Changes()
 	column := labelColumn
@@ -174,36 +126,33 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 			column = max(column, width(changes[j].Path)+1)
 		}
 	}
-	for child := o.first(i); child >= 0; child = o.after(child) {
-		column = max(column, width(section(plan.Steps[child]))+1)
+	for _, child := range o.children[i] {
+		column = max(column, width(section(child))+1)
 	}
 	column++
 	for j := range changes {
 		p.change(s, &changes[j], column)
 	}
 	last := ""
-	for child := o.first(i); child >= 0; child = o.after(child) {
-		last = p.child(plan.Steps[child], last, column)
+	for _, child := range o.children[i] {
+		p.child(child, section(child) == last, column)
+		last = section(child)
 	}
 }
 
 // cause shows where the manifest has what is not possible.
 func (p *printer) cause(s *planner.Step) {
 	if s.Action == planner.NotPossible && !s.Position.IsZero() {
-		p.str("  ")
-		p.place(s.Position, "")
+		p.print("  ")
+		p.position(s.Position, "")
 	}
 }
 
-func (p *printer) head(sign string, color style, address string) {
-	p.str(color.on)
-	p.str(sign)
-	p.str(color.off)
-	p.str(" ")
-	p.safe(address)
+func head(sign string, color style, address string) string {
+	return color.paint(sign) + " " + Safe(address)
 }
 
-// adopted says what an adopted thing is on the service, and by what it was found.
+// adopted says what an adopted object is on the service, and by what it was found.
 func adopted(s *planner.Step) string {
 	text := "(exists on the service"
 	if s.ID != "" {
@@ -215,7 +164,7 @@ func adopted(s *planner.Step) string {
 	return text + ")"
 }
 
-// foundBy says by what an adopted thing was found.
+// foundBy says by what an adopted object was found.
 func foundBy(s *planner.Step) string {
 	o := s.Object
 	switch {
@@ -240,40 +189,33 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 	if !shown || batch.at != i {
 		return // shown with the first
 	}
-	sign, color := p.sigil(s.Action)
-	p.head(sign, color, base(s))
 	members := diag.Count(batch.members, memberNoun(s))
+	text := ": " + Safe(s.Reason) + " (" + members + ")"
 	switch s.Action {
 	case planner.AddMembers:
-		p.str(": add " + members)
+		text = ": add " + members
 	case planner.RemoveMembers:
-		p.str(": remove " + members)
+		text = ": remove " + members
 	case planner.Update:
-		p.str(": change " + members)
+		text = ": change " + members
 	case planner.NotPossible, planner.Create, planner.Adopt, planner.Delete:
-		p.str(": ")
-		p.safe(s.Reason)
-		p.str(" (" + members + ")")
 	}
-	p.nl()
+	sign, color := p.sigil(s.Action)
+	p.line(head(sign, color, base(s)), text)
 	p.cause(s)
 	if batch.members > fewMembers {
 		return
 	}
-	for j, m := range batch.few {
-		if j == 0 {
-			p.str("    ")
-		} else {
-			p.str(", ")
-		}
-		p.safe(memberName(s, m))
+	var names []string
+	for _, m := range batch.few {
+		names = append(names, Safe(memberName(s, m)))
 	}
-	if len(batch.few) > 0 {
-		p.nl()
+	if len(names) > 0 {
+		p.line("    ", strings.Join(names, ", "))
 	}
 }
 
-// section is the name of the list that a nested thing stands in.
+// section is the name of the list that an object stands in.
 func section(s *planner.Step) string {
 	if s.Kind == nil {
 		return ""
@@ -281,39 +223,22 @@ func section(s *planner.Step) string {
 	return s.Kind.Section
 }
 
-// child shows a thing that is created within the one above it, on one line. It
-// returns the label, which is shown once.
-func (p *printer) child(s *planner.Step, last string, column int) string {
-	label := section(s)
-	if label == last {
-		p.str(blanks(4 + column))
-	} else {
-		p.label(label, column)
+// child shows an object that is created within the one above it, on one line, with the name of its list where that is the first of it.
+func (p *printer) child(s *planner.Step, more bool, column int) {
+	beginning := blanks(4 + column)
+	if !more {
+		beginning = label(section(s), column)
 	}
-	p.paint(p.create, "+")
-	p.str(" ")
 	name := s.Object.Name()
-	p.safe(name)
-	changes := s.Changes()
-	opened := false
-	for i := range changes {
-		c := &changes[i]
-		if c.After == nil || *c.After == name {
-			continue
+	var fields []string
+	for _, c := range s.Changes() {
+		if c.After != nil && *c.After != name {
+			fields = append(fields, Safe(c.Path)+": "+inline(fieldOf(s, c.Path), *c.After))
 		}
-		if opened {
-			p.str(", ")
-		} else {
-			p.str("  " + p.dim.on + "(")
-			opened = true
-		}
-		p.safe(c.Path)
-		p.str(": ")
-		p.str(inline(fieldOf(s, c.Path), *c.After))
 	}
-	if opened {
-		p.str(")" + p.dim.off)
+	text := ""
+	if len(fields) > 0 {
+		text = "  " + p.dim.paint("("+strings.Join(fields, ", ")+")")
 	}
-	p.nl()
-	return label
+	p.line(beginning, p.create.paint("+"), " ", Safe(name), text)
 }

@@ -1,12 +1,28 @@
 package view
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
+
+type jsonPlan struct {
+	FormatVersion int              `json:"format_version"`
+	Workspace     string           `json:"workspace"`
+	BaseURL       string           `json:"base_url"`
+	User          *string          `json:"user"`
+	Sandbox       bool             `json:"sandbox"`
+	Manifests     []string         `json:"manifests"`
+	State         string           `json:"state"`
+	Summary       jsonPlanSummary  `json:"summary"`
+	Steps         []jsonStep       `json:"steps"`
+	Kept          []jsonKept       `json:"kept"`
+	Corrections   []jsonCorrection `json:"corrections"`
+	Orphans       []jsonOrphan     `json:"orphans"`
+	Notices       []jsonDiagnostic `json:"notices"`
+}
 
 type jsonPlanSummary struct {
 	Create        int `json:"create"`
@@ -35,7 +51,7 @@ type jsonStep struct {
 
 type jsonKept struct {
 	Address  string        `json:"address"`
-	Change   *jsonChange   `json:"change"`
+	Change   jsonChange    `json:"change"`
 	Position *jsonPosition `json:"position"`
 }
 
@@ -62,48 +78,41 @@ type jsonChange struct {
 	Possible *bool  `json:"possible,omitempty"`
 }
 
-func (p *printer) jsonPlan(plan *planner.Plan, where Where) {
-	s := &plan.Summary
-	p.str("{\n")
-	p.member("format_version", FormatVersion)
-	p.member("workspace", plan.Workspace)
-	p.member("base_url", plan.BaseURL)
-	p.member("user", known(where.User))
-	p.member("sandbox", where.Sandbox != "")
-	p.member("manifests", append([]string{}, where.Manifests...))
-	p.member("state", where.State)
-	p.member("summary", jsonPlanSummary{
+func newJSONPlan(plan *planner.Plan, where Where) jsonPlan {
+	j := jsonPlan{
+		FormatVersion: FormatVersion, Workspace: plan.Workspace, BaseURL: plan.BaseURL, User: orNull(where.User), Sandbox: where.Sandbox != "",
+		Manifests: orEmpty(where.Manifests), State: where.State, Summary: newJSONSummary(&plan.Summary),
+		Steps: make([]jsonStep, len(plan.Steps)), Kept: []jsonKept{}, Corrections: []jsonCorrection{}, Orphans: []jsonOrphan{},
+		Notices: diagnostics(plan.Notices),
+	}
+	for i, s := range plan.Steps {
+		j.Steps[i] = newJSONStep(plan, s)
+	}
+	for _, d := range plan.Drift {
+		if f, _ := d.Object.Kind.Field(d.Change.Path); d.Kept {
+			j.Kept = append(j.Kept, jsonKept{string(d.Object.Address), newJSONChange(f, d.Change), position(d.Object.Position)})
+		}
+	}
+	for _, c := range plan.StateChanges {
+		j.Corrections = append(j.Corrections, jsonCorrection{string(c.From), orNull(string(c.To)), c.Why})
+	}
+	for _, o := range plan.Orphans {
+		j.Orphans = append(j.Orphans, jsonOrphan{string(o.Address), orNull(o.ID), orNull(o.Identifier), orNull(string(o.RenamedTo))})
+	}
+	return j
+}
+
+func newJSONSummary(s *planner.Summary) jsonPlanSummary {
+	return jsonPlanSummary{
 		Create: s.Create, Update: s.Update, Adopt: s.Adopt, Delete: s.Delete,
 		AddMembers: s.AddMembers, RemoveMembers: s.RemoveMembers,
 		Unchanged: s.Unchanged, Blocked: s.Blocked, Kept: s.Kept, Requests: s.Requests, Reads: s.Reads,
-	})
-	p.str(`  "steps": `)
-	p.list(len(plan.Steps), func(i int) any { return step(plan, plan.Steps[i]) })
-	p.str(",\n" + `  "kept": `)
-	kept := slices.DeleteFunc(slices.Clone(plan.Drift), func(d planner.Drift) bool { return !d.Kept })
-	p.list(len(kept), func(i int) any {
-		o := kept[i].Object
-		f, _ := o.Kind.Field(kept[i].Change.Path)
-		return jsonKept{string(o.Address), fieldChange(f, kept[i].Change), position(o.Position)}
-	})
-	p.str(",\n" + `  "corrections": `)
-	p.list(len(plan.StateChanges), func(i int) any {
-		c := &plan.StateChanges[i]
-		return jsonCorrection{From: string(c.From), To: known(string(c.To)), Why: c.Why}
-	})
-	p.str(",\n" + `  "orphans": `)
-	p.list(len(plan.Orphans), func(i int) any {
-		o := &plan.Orphans[i]
-		return jsonOrphan{string(o.Address), known(o.ID), known(o.Identifier), known(string(o.RenamedTo))}
-	})
-	p.str(",\n" + `  "notices": `)
-	p.list(len(plan.Notices), func(i int) any { return diagnostic(&plan.Notices[i]) })
-	p.str("\n}\n")
+	}
 }
 
-func step(plan *planner.Plan, s *planner.Step) *jsonStep {
-	j := &jsonStep{
-		Address: string(s.Address), Action: s.Action.String(), ID: known(s.ID),
+func newJSONStep(plan *planner.Plan, s *planner.Step) jsonStep {
+	j := jsonStep{
+		Address: string(s.Address), Action: s.Action.String(), ID: orNull(s.ID),
 		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position),
 	}
 	for _, need := range s.Needs {
@@ -120,26 +129,26 @@ func step(plan *planner.Plan, s *planner.Step) *jsonStep {
 		}
 	}
 	if s.Members != nil {
-		j.Changes = []jsonChange{membersChange(s)}
+		j.Changes = []jsonChange{newJSONMembers(s)}
 		return j
 	}
-	changes := s.Changes()
-	j.Changes = make([]jsonChange, len(changes))
-	for i := range changes {
-		j.Changes[i] = *fieldChange(fieldOf(s, changes[i].Path), &changes[i])
-		if c := &changes[i]; !c.Possible {
-			j.Changes[i].Possible = &c.Possible
+	j.Changes = []jsonChange{}
+	for _, c := range s.Changes() {
+		change := newJSONChange(fieldOf(s, c.Path), &c)
+		if !c.Possible {
+			change.Possible = new(bool)
 		}
+		j.Changes = append(j.Changes, change)
 	}
 	return j
 }
 
-func fieldChange(f *resource.Field, c *planner.Change) *jsonChange {
-	return &jsonChange{Path: c.Path, Before: side(f, c.Before), After: side(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At}
+func newJSONChange(f *resource.Field, c *planner.Change) jsonChange {
+	return jsonChange{Path: c.Path, Before: jsonValue(f, c.Before), After: jsonValue(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At}
 }
 
-// side is one value of a change: an array where it is a list, null where there is none.
-func side(f *resource.Field, text *string) any {
+// jsonValue is a value of a change: an array where it is a list, null where there is none.
+func jsonValue(f *resource.Field, text *string) any {
 	switch {
 	case text == nil:
 		return nil
@@ -150,18 +159,10 @@ func side(f *resource.Field, text *string) any {
 	}
 }
 
-func membersChange(s *planner.Step) jsonChange {
+func newJSONMembers(s *planner.Step) jsonChange {
 	names := make([]string, len(s.Members.Items))
-	for i := range s.Members.Items {
-		m := &s.Members.Items[i]
-		switch {
-		case m.Address != "":
-			names[i] = string(m.Address)
-		case m.ID != "":
-			names[i] = m.ID
-		default:
-			names[i] = m.Text
-		}
+	for i, m := range s.Members.Items {
+		names[i] = cmp.Or(string(m.Address), m.ID, m.Text)
 	}
 	c := jsonChange{Path: memberField(s), Origin: string(planner.FromManifest)}
 	if s.Action == planner.RemoveMembers {

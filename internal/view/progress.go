@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/planform/planform/executor"
@@ -82,7 +81,7 @@ func (p *Progress) tick(every time.Duration) {
 			case p.v.live == p:
 				p.draw()
 			case !p.v.o.Live && !p.v.o.JSON:
-				p.write(func(out *printer) { out.str(p.line(p.v.o.Now()) + "\n") })
+				p.write(p.line(p.v.o.Now()))
 			}
 			p.v.mu.Unlock()
 		}
@@ -102,10 +101,7 @@ func (p *Progress) Event(e executor.Event) {
 		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
 		p.took()
 		if !p.v.o.Live && !p.v.o.JSON && !again {
-			p.write(func(out *printer) {
-				out.str("pending: " + attempted(e.Step) + ": no answer; checking again in " + roughly(e.Wait))
-				out.nl()
-			})
+			p.write("pending: " + attempted(e.Step) + ": no answer; checking again in " + roughly(e.Wait))
 		}
 		return
 	case executor.Ended:
@@ -119,12 +115,9 @@ func (p *Progress) Event(e executor.Event) {
 	}
 	p.took()
 	if p.v.o.JSON && !p.v.o.Live {
-		p.write(func(out *printer) {
-			r := e.Result
-			r.Step = e.Step
-			out.json(jsonEvent{FormatVersion, jsonEnded{string(e.Step.Address), e.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err)}})
-			out.nl()
-		})
+		r := e.Result
+		r.Step = e.Step
+		p.write(compact(jsonEvent{FormatVersion, jsonEnded{string(e.Step.Address), e.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err)}}))
 	}
 }
 
@@ -176,16 +169,11 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	switch {
 	case p.v.live == p:
 		p.draw()
-	case !p.v.o.Live && d >= time.Second:
-		p.write(func(out *printer) {
-			if p.v.o.JSON {
-				out.json(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}})
-			} else {
-				out.str("waiting " + roughly(d) + " for ")
-				out.safe(why)
-			}
-			out.nl()
-		})
+	case p.v.o.Live || d < time.Second:
+	case p.v.o.JSON:
+		p.write(compact(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}}))
+	default:
+		p.write("waiting " + roughly(d) + " for " + Safe(why))
 	}
 }
 
@@ -231,43 +219,35 @@ func (p *Progress) draw() {
 // put writes in one piece, without the mutex that the caller holds.
 func (p *Progress) put(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
 
-func (p *Progress) write(fn func(out *printer)) {
-	out := p.v.printer(stderr)
-	fn(out)
-	_ = out.w.Flush()
-}
+func (p *Progress) write(line string) { p.put(line + "\n") }
 
 // line says all there is to say: how far, how fast, how long, what went wrong, what it waits for.
 func (p *Progress) line(now time.Time) string {
-	var b strings.Builder
-	b.WriteString(p.label)
-	b.WriteByte(' ')
-	b.WriteString(strconv.Itoa(p.done))
+	text := p.label + " " + strconv.Itoa(p.done)
 	if p.total > 0 {
-		b.WriteByte('/')
-		b.WriteString(strconv.Itoa(p.total))
+		text += "/" + strconv.Itoa(p.total)
 	}
 	oldest := p.samples[0]
 	if elapsed := now.Sub(oldest.at); elapsed >= rateAfter && p.done > oldest.done {
 		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()
-		b.WriteString(", " + strconv.Itoa(int(perMinute+0.5)) + "/min")
+		text += ", " + strconv.Itoa(int(perMinute+0.5)) + "/min"
 		if left := p.total - p.done; left > 0 {
-			b.WriteString(", " + roughly(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left")
+			text += ", " + roughly(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left"
 		}
 	}
 	if p.failed > 0 {
-		b.WriteString(", " + strconv.Itoa(p.failed) + " failed")
+		text += ", " + strconv.Itoa(p.failed) + " failed"
 	}
 	if n := len(p.pending); n > 0 {
-		b.WriteString(", " + strconv.Itoa(n) + " pending")
+		text += ", " + strconv.Itoa(n) + " pending"
 		if wait := slices.MinFunc(slices.Collect(maps.Values(p.pending)), time.Time.Compare).Sub(now); wait >= time.Second {
-			b.WriteString(" (next look in " + roughly(wait) + ")")
+			text += " (next look in " + roughly(wait) + ")"
 		}
 	}
 	if wait := p.waitUntil.Sub(now); wait > 0 {
-		b.WriteString(", waiting " + roughly(wait) + " for " + Safe(p.waitFor))
+		text += ", waiting " + roughly(wait) + " for " + Safe(p.waitFor)
 	}
-	return b.String()
+	return text
 }
 
 type jsonWaiting struct {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 )
@@ -47,86 +46,61 @@ func (r *Report) Count(status string) int {
 func (v *View) Report(r *Report) error {
 	return v.print(stdout, func(p *printer) {
 		if v.o.JSON {
-			p.reportJSON(r)
-			return
+			p.document(newJSONReport(r))
+		} else {
+			p.report(r)
 		}
-		p.report(r)
 	})
 }
 
 func (p *printer) report(r *Report) {
-	names, words := 0, 0
-	for i := range r.Checks {
-		names, words = max(names, len(r.Checks[i].Name)), max(words, len(r.Checks[i].Status))
+	names, statuses := 0, 0
+	for _, c := range r.Checks {
+		names, statuses = max(names, len(c.Name)), max(statuses, len(c.Status))
 	}
-	indent := blanks(names + words + 2*len(between))
-	for i := range r.Checks {
-		c := &r.Checks[i]
-		p.paint(p.statusStyle(c.Status), c.Status)
-		p.str(blanks(words - len(c.Status)))
-		p.str(between + c.Name + blanks(names-len(c.Name)) + between)
-		p.safe(c.Summary)
-		p.nl()
+	colors := map[string]style{OK: p.create, Warning: p.warning, Problem: p.failure}
+	for _, c := range r.Checks {
+		p.line(colors[c.Status].paint(c.Status), blanks(statuses-len(c.Status)), columnGap, c.Name, blanks(names-len(c.Name)), columnGap, Safe(c.Summary))
 		if c.Hint != "" {
-			p.str(indent)
-			p.paint(p.dim, "-> ")
-			p.safe(c.Hint)
-			p.nl()
+			p.line(blanks(names+statuses+2*len(columnGap)), p.dim.paint("-> "), Safe(c.Hint))
 		}
 	}
-	p.nl()
-	p.paint(p.bold, verdict(r))
-	p.str(" " + diag.Count(r.Requests, "request") + ", nothing was written.")
-	p.nl()
+	found := cmp.Or(counts(noun(r.Count(Problem), "problem"), noun(r.Count(Warning), "warning")), "All is well")
+	p.line("\n", p.bold.paint(found+"."), " ", diag.Count(r.Requests, "request"), ", nothing was written.")
 }
 
-func (p *printer) statusStyle(status string) style {
-	switch status {
-	case Warning:
-		return p.warning
-	case Problem:
-		return p.failure
-	default:
-		return p.create
-	}
+type jsonReport struct {
+	FormatVersion int           `json:"format_version"`
+	Workspace     string        `json:"workspace"`
+	BaseURL       string        `json:"base_url"`
+	Summary       reportSummary `json:"summary"`
+	Offers        []string      `json:"offers"`
+	Lacks         []string      `json:"lacks"`
+	Checks        []jsonCheck   `json:"checks"`
 }
 
-// verdict is the sentence that closes a report.
-func verdict(r *Report) string {
-	var parts []string
-	if n := r.Count(Problem); n > 0 {
-		parts = append(parts, diag.Count(n, "problem"))
-	}
-	if n := r.Count(Warning); n > 0 {
-		parts = append(parts, diag.Count(n, "warning"))
-	}
-	return cmp.Or(strings.Join(parts, ", "), "All is well") + "."
+type reportSummary struct {
+	OK       int `json:"ok"`
+	Warnings int `json:"warnings"`
+	Problems int `json:"problems"`
+	Requests int `json:"requests"`
 }
 
 type jsonCheck struct {
-	Check  string  `json:"check"`
-	Status string  `json:"status"`
-	What   string  `json:"what"`
-	Do     *string `json:"do"`
+	Check   string  `json:"check"`
+	Status  string  `json:"status"`
+	Summary string  `json:"what"`
+	Hint    *string `json:"do"`
 }
 
-func (p *printer) reportJSON(r *Report) {
-	p.str("{\n")
-	p.member("format_version", FormatVersion)
-	p.member("workspace", r.Workspace)
-	p.member("base_url", r.BaseURL)
-	p.member("summary", struct {
-		OK       int `json:"ok"`
-		Warnings int `json:"warnings"`
-		Problems int `json:"problems"`
-		Requests int `json:"requests"`
-	}{r.Count(OK), r.Count(Warning), r.Count(Problem), r.Requests})
-	p.member("offers", append([]string{}, r.Offers...))
-	p.member("lacks", append([]string{}, r.Lacks...))
-	p.str(`  "checks": `)
-	p.list(len(r.Checks), func(i int) any {
-		c := &r.Checks[i]
-		return jsonCheck{c.Name, c.Status, c.Summary, known(c.Hint)}
-	})
-	p.str("\n}\n")
+func newJSONReport(r *Report) jsonReport {
+	j := jsonReport{
+		FormatVersion, r.Workspace, r.BaseURL,
+		reportSummary{r.Count(OK), r.Count(Warning), r.Count(Problem), r.Requests},
+		orEmpty(r.Offers), orEmpty(r.Lacks), make([]jsonCheck, len(r.Checks)),
+	}
+	for i, c := range r.Checks {
+		j.Checks[i] = jsonCheck{c.Name, c.Status, c.Summary, orNull(c.Hint)}
+	}
+	return j
 }

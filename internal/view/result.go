@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -49,25 +50,20 @@ func counted(r *executor.Result) tally {
 func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 	t := counted(&r)
 	if v.o.JSON {
-		return v.print(stdout, func(p *printer) { p.jsonResult(&r, t) })
+		return v.print(stdout, func(p *printer) { p.document(newJSONResult(&r, t)) })
 	}
-	err := v.print(stdout, func(p *printer) { p.accomplished(&r) })
-	v.tell(func(p *printer) { p.problems(&r) })
+	err := v.print(stdout, func(p *printer) { p.done(&r) })
+	v.printError(func(p *printer) { p.problems(&r) })
 	v.Diagnostics(warnings(&r))
 	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &r, t) }), v.print(stderr, func(p *printer) { p.next(&r, t) }))
 }
 
-// accomplished lists what was done, a line for each thing and for each list of members.
-func (p *printer) accomplished(r *executor.Result) {
-	type batch struct{ members, at int }
-	batches := map[batchKey]*batch{}
+// done lists what was done, a line for each object and for each list of members.
+func (p *printer) done(r *executor.Result) {
+	members := map[batchKey]int{}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Status == executor.Done && s.Step.Members != nil {
-			key := batchOf(s.Step)
-			if batches[key] == nil {
-				batches[key] = &batch{at: i}
-			}
-			batches[key].members += membersDone(s)
+			members[batchOf(s.Step)] += membersDone(s)
 		}
 	}
 	for i := range r.Steps {
@@ -75,26 +71,15 @@ func (p *printer) accomplished(r *executor.Result) {
 		if s.Status != executor.Done {
 			continue
 		}
+		n := 0
+		if s.Step.Members != nil {
+			if n = members[batchOf(s.Step)]; n == 0 {
+				continue // none, or shown with the first batch
+			}
+			delete(members, batchOf(s.Step))
+		}
 		sign, color := p.stepSigil(s.Step)
-		if s.Step.Members == nil {
-			p.paint(color, sign)
-			p.str(" ")
-			p.str(carriedOut(s))
-			p.nl()
-			continue
-		}
-		b := batches[batchOf(s.Step)]
-		if b.at != i || b.members == 0 {
-			continue
-		}
-		p.paint(color, sign)
-		if s.Step.Action == planner.RemoveMembers {
-			p.str(" removed " + diag.Count(b.members, memberNoun(s.Step)) + " from ")
-		} else {
-			p.str(" added " + diag.Count(b.members, memberNoun(s.Step)) + " to ")
-		}
-		p.safe(base(s.Step))
-		p.nl()
+		p.line(color.paint(sign), " ", carriedOut(s, n))
 	}
 }
 
@@ -109,51 +94,44 @@ func (p *printer) problems(r *executor.Result) {
 	same := sameFailures(r)
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		switch s.Status {
-		case executor.Failed:
-			of := same[keyOf(s)]
-			if len(of) > fewSame && of[0] != s.Step {
-				continue // told with the first
-			}
-			p.severity(diag.Error)
-			p.str("could not " + attempted(s.Step))
-			if len(of) > fewSame {
-				p.str(" and " + diag.Count(len(of)-1, "other"))
-			}
-		case executor.Unknown:
-			p.severity(diag.Error)
-			p.str("not known whether it was done: " + attempted(s.Step))
-		case executor.Done, executor.Blocked, executor.NotStarted:
+		alike := same[keyOf(s)]
+		many := s.Status == executor.Failed && len(alike) > fewSame
+		text := p.severity(diag.Error)
+		switch {
+		case many && alike[0] != s.Step: // told with the first
+			continue
+		case many:
+			text += "could not " + attempted(s.Step) + " and " + diag.Count(len(alike)-1, "other")
+		case s.Status == executor.Failed:
+			text += "could not " + attempted(s.Step)
+		case s.Status == executor.Unknown:
+			text += "not known whether it was done: " + attempted(s.Step)
+		default:
 			continue
 		}
 		if s.Err != nil {
-			p.str(": ")
-			p.words(s.Err.Error())
+			p.error(text+": ", s.Err, s.Step.Position)
 		} else {
-			p.nl()
+			p.line(text)
+			p.position(s.Step.Position, "")
 		}
-		p.place(s.Step.Position, "")
-		p.hint(diag.HintOf(s.Err))
-		if of := same[keyOf(s)]; s.Status == executor.Failed && len(of) > fewSame {
-			p.sameElse(of, blocked)
-			continue
+		if many {
+			p.alike(alike, blocked)
+		} else {
+			p.blocks(s.Step, blocked[s.Step])
+			delete(blocked, s.Step)
 		}
-		p.blocks(s.Step, blocked[s.Step])
-		delete(blocked, s.Step)
 	}
 	for i := range r.Steps { // by what did not fail in this run
 		s := &r.Steps[i]
 		if _, left := blocked[s.BlockedBy]; s.Status != executor.Blocked || !left {
 			continue
 		}
-		p.severity(diag.Error)
 		if s.BlockedBy == nil {
-			p.str("steps were blocked\n")
+			p.line(p.severity(diag.Error), "steps were blocked")
 		} else {
-			p.str("steps were blocked by ")
-			p.safe(string(s.BlockedBy.Address))
-			p.nl()
-			p.place(s.BlockedBy.Position, "")
+			p.line(p.severity(diag.Error), "steps were blocked by ", Safe(string(s.BlockedBy.Address)))
+			p.position(s.BlockedBy.Position, "")
 			p.hint(s.BlockedBy.Reason)
 		}
 		p.blocks(s.BlockedBy, blocked[s.BlockedBy])
@@ -191,32 +169,31 @@ func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
 	return same
 }
 
-// sameElse names the first of the others that failed for the same reason, says how
+// alike names the first of the others that failed for the same reason, says how
 // many of the operation were not tried, and what all of them block.
-func (p *printer) sameElse(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step) {
+func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step) {
 	for i, s := range failed[1:] {
 		if i == fewSame {
-			p.str("    ")
-			p.paint(p.dim, "… "+diag.Count(len(failed)-1-i, "more step"))
-			p.nl()
+			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")))
 			break
 		}
-		p.str("    " + attempted(s))
-		p.place(s.Position, "")
+		p.print("    ", attempted(s))
+		p.position(s.Position, "")
 	}
-	var untried, others []*planner.Step
+	untried := 0
+	var others []*planner.Step
 	for _, f := range failed {
 		for _, s := range blocked[f] {
 			if s.Operation == f.Operation {
-				untried = append(untried, s)
+				untried++
 			} else {
 				others = append(others, s)
 			}
 		}
 		delete(blocked, f)
 	}
-	if n := len(untried); n > 0 {
-		p.str("  not started: " + diag.Count(n, "more step") + " of this kind, since the service refuses them all\n")
+	if untried > 0 {
+		p.line("  not started: ", diag.Count(untried, "more step"), " of this kind, since the service refuses them all")
 	}
 	p.blocks(failed[0], others)
 }
@@ -226,38 +203,27 @@ func (p *printer) sameElse(failed []*planner.Step, blocked map[*planner.Step][]*
 func (p *printer) blocks(failed *planner.Step, steps []*planner.Step) {
 	var others, kept []*planner.Step
 	for _, s := range steps {
-		if keeps(failed, s) {
+		if s.Action == planner.Delete && failed != nil && failed.Action != planner.Delete {
 			kept = append(kept, s)
 		} else {
 			others = append(others, s)
 		}
 	}
-	if len(others) > 0 {
-		p.str("  blocks " + diag.Count(len(others), "step") + ":\n")
-		p.attempts(others)
-	}
-	if n := len(kept); n > 0 {
-		p.str("  keeps " + diag.Count(n, "object") + " until this is done, in case it is one of them, moved:\n")
-		p.attempts(kept)
-	}
+	p.attempts("blocks "+diag.Count(len(others), "step"), others)
+	p.attempts("keeps "+diag.Count(len(kept), "object")+" until this is done, in case it is one of them, moved", kept)
 }
 
-// keeps reports whether a step is a delete that waits for what may replace the thing.
-func keeps(failed, s *planner.Step) bool {
-	return s.Action == planner.Delete && failed != nil && failed.Action != planner.Delete
-}
-
-func (p *printer) attempts(steps []*planner.Step) {
+func (p *printer) attempts(title string, steps []*planner.Step) {
 	const most = 10
+	if len(steps) > 0 {
+		p.line("  ", title, ":")
+	}
 	for i, s := range steps {
 		if i == most && len(steps) > most+1 {
-			p.str("    ")
-			p.paint(p.dim, "… "+diag.Count(len(steps)-most, "more step"))
-			p.nl()
+			p.line("    ", p.dim.paint("… "+diag.Count(len(steps)-most, "more step")))
 			return
 		}
-		p.str("    " + attempted(s))
-		p.nl()
+		p.line("    ", attempted(s))
 	}
 }
 
@@ -325,49 +291,27 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 		case planner.NotPossible:
 		}
 	}
-	p.paint(p.bold, "Applied:")
-	separator, unchanged := " ", 0
+	stateChanges, unchanged := 0, 0
 	if plan != nil {
-		unchanged = plan.Summary.Unchanged
+		stateChanges, unchanged = len(plan.StateChanges), plan.Summary.Unchanged
 	}
-	part := func(n int, text string) {
-		if n > 0 {
-			p.str(separator)
-			p.num(n)
-			p.str(text)
-			separator = ", "
-		}
-	}
-	part(created, " created")
-	part(updated, " updated")
-	part(adopted, " adopted")
-	part(joined, memberships(joined)+" added")
-	part(left, memberships(left)+" removed")
-	part(deleted, " deleted")
-	if plan != nil {
-		part(len(plan.StateChanges), " corrected in the state")
-	}
-	if separator == " " {
-		p.str(" nothing")
-	}
-	separator = "; "
-	part(t.Failed, " failed")
-	part(t.Blocked, " blocked")
-	part(t.Unknown, " unknown")
-	part(t.NotStarted, " not started")
-	part(t.NotPossible, " not possible")
-	part(unchanged, " unchanged")
-	p.str(".\n")
+	done := counts(
+		count{created, "created"}, count{updated, "updated"}, count{adopted, "adopted"},
+		noun(joined, "membership").and("added"), noun(left, "membership").and("removed"), count{deleted, "deleted"},
+		count{stateChanges, "corrected in the state"},
+	)
+	p.line(p.bold.paint("Applied:"), sentence(cmp.Or(done, "nothing"), counts(
+		count{t.Failed, "failed"}, count{t.Blocked, "blocked"}, count{t.Unknown, "unknown"}, count{t.NotStarted, "not started"},
+		count{t.NotPossible, "not possible"}, count{unchanged, "unchanged"},
+	)))
 }
 
 // next says what to do about what is left.
 func (p *printer) next(r *executor.Result, t tally) {
 	if r.Stopped != nil {
-		p.severity(diag.Error)
-		p.words(r.Stopped.Error())
-		p.hint(diag.HintOf(r.Stopped))
+		p.error(p.severity(diag.Error), r.Stopped, diag.Position{})
 	}
-	text := ""
+	var text string
 	switch {
 	case t.Unknown > 0:
 		text = "run the same command again: it first checks whether the requests without an answer took effect, then continues"
@@ -377,9 +321,8 @@ func (p *printer) next(r *executor.Result, t tally) {
 		text = "correct the errors above and run the same command again: it continues with the rest"
 	case t.NotStarted > 0:
 		text = "run the same command again to continue"
+	default:
+		return
 	}
-	if text != "" {
-		p.paint(p.bold, "next:")
-		p.str(" " + text + "\n")
-	}
+	p.line(p.bold.paint("next:"), " ", text)
 }

@@ -5,6 +5,14 @@ import (
 	"github.com/planform/planform/planner"
 )
 
+type jsonResult struct {
+	FormatVersion int              `json:"format_version"`
+	Summary       tally            `json:"summary"`
+	Interrupted   bool             `json:"interrupted"`
+	Stopped       *string          `json:"stopped"`
+	Steps         []jsonStepResult `json:"steps"`
+}
+
 type jsonStepResult struct {
 	Address    string           `json:"address"`
 	Action     string           `json:"action"`
@@ -18,32 +26,29 @@ type jsonStepResult struct {
 	Missing    []string         `json:"missing,omitempty"`
 }
 
-func (p *printer) jsonResult(r *executor.Result, t tally) {
-	p.str("{\n")
-	p.member("format_version", FormatVersion)
-	p.member("summary", t)
-	p.member("interrupted", r.Interrupted)
-	p.member("stopped", message(r.Stopped))
-	p.str(`  "steps": `)
-	p.list(len(r.Steps), func(i int) any { return stepResult(&r.Steps[i]) })
-	p.str("\n}\n")
+func newJSONResult(r *executor.Result, t tally) jsonResult {
+	j := jsonResult{FormatVersion, t, r.Interrupted, message(r.Stopped), make([]jsonStepResult, len(r.Steps))}
+	for i := range r.Steps {
+		j.Steps[i] = newJSONStepResult(&r.Steps[i])
+	}
+	return j
 }
 
-func stepResult(r *executor.StepResult) *jsonStepResult {
+func newJSONStepResult(r *executor.StepResult) jsonStepResult {
 	s := r.Step
-	j := &jsonStepResult{
+	j := jsonStepResult{
 		Address: string(s.Address), Action: s.Action.String(), Status: status(r),
-		ID: known(r.Outcome.ID), Identifier: known(r.Outcome.Identifier), Error: message(r.Err),
+		ID: orNull(r.Outcome.ID), Identifier: orNull(r.Outcome.Identifier), Error: message(r.Err),
 		Warnings: diagnostics(r.Outcome.Warnings), Position: position(s.Position),
 	}
 	if j.ID == nil {
-		j.ID = known(s.ID)
+		j.ID = orNull(s.ID)
 	}
 	if r.BlockedBy != nil {
-		j.BlockedBy = known(string(r.BlockedBy.Address))
+		j.BlockedBy = orNull(string(r.BlockedBy.Address))
 	}
 	if s.Action == planner.NotPossible && r.Err == nil {
-		j.Error = known(s.Reason)
+		j.Error = orNull(s.Reason)
 	}
 	for _, a := range r.Missing {
 		j.Missing = append(j.Missing, string(a))

@@ -27,7 +27,7 @@ func (v *View) Table(columns []string, rows [][]string) error {
 		}
 	}
 	if v.o.OutTTY {
-		narrow(widths, v.o.Width)
+		shrink(widths, v.o.Width)
 	}
 	return v.print(stdout, func(p *printer) {
 		p.row(columns, widths, p.bold, v.o.OutTTY)
@@ -37,8 +37,8 @@ func (v *View) Table(columns []string, rows [][]string) error {
 	})
 }
 
-// between is what stands between two columns.
-const between = "  "
+// columnGap is what stands between two columns.
+const columnGap = "  "
 
 func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 	var b strings.Builder
@@ -52,17 +52,16 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 		}
 		b.WriteString(cell)
 		b.WriteString(blanks(columns - width(cell)))
-		b.WriteString(between)
+		b.WriteString(columnGap)
 	}
-	p.paint(s, strings.TrimRight(b.String(), " "))
-	p.nl()
+	p.line(s.paint(strings.TrimRight(b.String(), " ")))
 }
 
-// narrow takes from the widest columns until all fit the line together, but
+// shrink takes from the widest columns until all fit the line together, but
 // leaves each a few characters.
-func narrow(widths []int, columns int) {
+func shrink(widths []int, columns int) {
 	const least = 4
-	room := max(columns-len(between)*(len(widths)-1), least*len(widths))
+	room := max(columns-len(columnGap)*(len(widths)-1), least*len(widths))
 	total := 0
 	for i := range widths {
 		widths[i] = min(widths[i], columns) // so that what follows takes few rounds

@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// View shows things on the streams it was given. Its methods may be called at the same time.
+// View writes to the streams it was given. Its methods may be called at the same time.
 type View struct {
 	o        Options
 	out, err palette
 
-	mu       sync.Mutex           // held while anything is written
-	live     *Progress            // that holds the last line of the terminal; nil = none
-	printers [stderr + 1]*printer // made when first needed, and used again: a run prints a line for each step
+	mu   sync.Mutex // held while anything is written
+	live *Progress  // that holds the last line of the terminal; nil = none
 }
 
 // New makes a View.
@@ -49,21 +47,13 @@ type printer struct {
 	palette
 }
 
-func newPrinter(w io.Writer, c palette) *printer {
-	const size = 1 << 14
-	return &printer{w: bufio.NewWriterSize(w, size), palette: c}
+func (p *printer) print(parts ...string) {
+	for _, s := range parts {
+		_, _ = p.w.WriteString(s) // Flush returns the error
+	}
 }
 
-func (p *printer) str(s string)  { _, _ = p.w.WriteString(s) } // Flush returns the error
-func (p *printer) safe(s string) { _, _ = p.w.WriteString(Safe(s)) }
-func (p *printer) nl()           { _ = p.w.WriteByte('\n') }
-func (p *printer) num(n int)     { _, _ = p.w.WriteString(strconv.Itoa(n)) }
-
-func (p *printer) paint(s style, text string) {
-	p.str(s.on)
-	p.str(text)
-	p.str(s.off)
-}
+func (p *printer) line(parts ...string) { p.print(append(parts, "\n")...) }
 
 // print lets fn write to a stream, undisturbed by others and by the progress line.
 func (v *View) print(to target, fn func(p *printer)) error {
@@ -76,22 +66,15 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	return p.w.Flush()
 }
 
-// printer is the printer of a stream, empty and without an error.
 func (v *View) printer(to target) *printer {
-	w, colors := v.o.Out, v.out
 	if to == stderr {
-		w, colors = v.o.Err, v.err
+		return &printer{bufio.NewWriter(v.o.Err), v.err}
 	}
-	if v.printers[to] == nil {
-		v.printers[to] = newPrinter(w, colors)
-	} else {
-		v.printers[to].w.Reset(w)
-	}
-	return v.printers[to]
+	return &printer{bufio.NewWriter(v.o.Out), v.out}
 }
 
-// tell is print to standard error, where nobody can be told that it failed.
-func (v *View) tell(fn func(p *printer)) { _ = v.print(stderr, fn) }
+// printError is print to standard error, where nobody can be told that it failed.
+func (v *View) printError(fn func(p *printer)) { _ = v.print(stderr, fn) }
 
 // Stderr is standard error for other writers, such as logs: they write whole lines
 // and do not tear the progress line.
@@ -107,16 +90,15 @@ func (l lineWriter) Write(b []byte) (int, error) {
 	return l.v.o.Err.Write(b)
 }
 
-// Notef tells something in one line on standard error.
+// Notef says something in one line on standard error.
 func (v *View) Notef(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
-	v.tell(func(p *printer) {
+	v.printError(func(p *printer) {
 		if v.o.JSON {
-			p.json(jsonNote{FormatVersion, text})
+			p.line(compact(jsonNote{FormatVersion, text}))
 		} else {
-			p.safe(text)
+			p.line(Safe(text))
 		}
-		p.nl()
 	})
 }
 
@@ -129,13 +111,12 @@ func (v *View) Confirm(question string) (bool, error) {
 	if !v.o.InTTY || !v.o.ErrTTY {
 		return false, ErrNoTerminal
 	}
-	v.tell(func(p *printer) {
-		p.paint(p.bold, Safe(question))
-		p.str(` Only "yes" goes ahead: `)
+	v.printError(func(p *printer) {
+		p.print(p.bold.paint(Safe(question)), ` Only "yes" goes ahead: `)
 	})
 	answer, err := readLine(v.o.In)
 	if err != nil {
-		v.tell(func(p *printer) { p.nl() }) // the cursor still stands behind the question
+		v.printError(func(p *printer) { p.line() }) // the cursor still stands behind the question
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		}

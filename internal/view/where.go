@@ -32,23 +32,19 @@ func (p *printer) where(w Where) {
 	if w.Sandbox != "" {
 		place = "the sandbox " + w.Sandbox
 	}
-	p.paint(p.bold, "Workspace "+Safe(w.Workspace))
-	p.safe(" at " + place)
 	if w.User != "" {
-		p.safe(", as " + w.User)
+		place += ", as " + w.User
 	}
-	p.nl()
+	p.line(p.bold.paint("Workspace "+Safe(w.Workspace)), Safe(" at "+place))
 	noun := "manifest"
 	if len(w.Manifests) > 1 {
 		noun = "manifests"
 	}
-	p.safe(noun + " " + someOf(w.Manifests) + "; state " + w.State)
-	p.nl()
-	p.nl()
+	p.line(Safe(noun+" "+firstFew(w.Manifests)+"; state "+w.State), "\n")
 }
 
-// someOf names the first few of a list.
-func someOf(names []string) string {
+// firstFew names the first few of a list.
+func firstFew(names []string) string {
 	const few = 3
 	if len(names) <= few {
 		return strings.Join(names, ", ")

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,61 +80,52 @@ func (p *palette) stepSigil(s *planner.Step) (string, style) {
 	return p.sigil(s.Action)
 }
 
-// attempted says what a step was to do: "create work_item/web/shop".
-func attempted(s *planner.Step) string {
+// verb is what a step does, as a command and in the past, with what stands between its members and their container.
+func verb(s *planner.Step) (command, past, preposition string) {
 	switch s.Action {
 	case planner.Create:
-		return "create " + Safe(string(s.Address))
+		return "create", "created", ""
 	case planner.Update:
 		if s.Members != nil {
-			return "change " + diag.Count(memberCount(s), memberNoun(s)) + " of " + Safe(base(s))
+			return "change", "changed", " of "
 		}
-		return "update " + Safe(string(s.Address))
+		return "update", "updated", ""
 	case planner.Adopt:
-		return "adopt " + Safe(string(s.Address))
+		return "adopt", "adopted", ""
 	case planner.Delete:
-		return "delete " + Safe(string(s.Address))
+		return "delete", "deleted", ""
 	case planner.AddMembers:
-		return "add " + diag.Count(memberCount(s), memberNoun(s)) + " to " + Safe(base(s))
+		return "add", "added", " to "
 	case planner.RemoveMembers:
-		return "remove " + diag.Count(memberCount(s), memberNoun(s)) + " from " + Safe(base(s))
+		return "remove", "removed", " from "
 	case planner.NotPossible:
-		return "change " + Safe(string(s.Address))
+		return "change", "left out", ""
 	default:
-		return s.Action.String() + " " + Safe(string(s.Address))
+		return s.Action.String(), s.Action.String(), ""
 	}
 }
 
-// carriedOut says what a step did: "created work_item/web/shop as WEB-12".
-func carriedOut(r *executor.StepResult) string {
+// attempted says what a step was to do: "create work_item/web/shop".
+func attempted(s *planner.Step) string {
+	command, _, preposition := verb(s)
+	if preposition != "" {
+		return command + " " + diag.Count(memberCount(s), memberNoun(s)) + preposition + Safe(base(s))
+	}
+	return command + " " + Safe(string(s.Address))
+}
+
+// carriedOut says what a step did, with so many members: "created work_item/web/shop as WEB-12".
+func carriedOut(r *executor.StepResult, members int) string {
 	s := r.Step
-	text := Safe(string(s.Address))
-	switch s.Action {
-	case planner.Create:
-		text = "created " + text
-		if r.Outcome.Identifier != "" {
-			text += " as " + Safe(r.Outcome.Identifier)
-		}
-	case planner.Update:
-		if text = "updated " + text; s.Members != nil {
-			text = "changed " + diag.Count(memberCount(s), memberNoun(s)) + " of " + Safe(base(s))
-		}
-	case planner.Adopt:
-		if s.Changed() {
-			text = "updated " + text + " (adopted)"
-		} else {
-			text = "adopted " + text
-		}
-	case planner.Delete:
-		text = "deleted " + text
-	case planner.AddMembers:
-		text = "added " + diag.Count(membersDone(r), memberNoun(s)) + " to " + Safe(base(s))
-	case planner.RemoveMembers:
-		text = "removed " + diag.Count(membersDone(r), memberNoun(s)) + " from " + Safe(base(s))
-	case planner.NotPossible:
-		text = "left out " + text
-	default:
-		text = s.Action.String() + " " + text
+	_, past, preposition := verb(s)
+	text := past + " " + Safe(string(s.Address))
+	switch {
+	case preposition != "":
+		return past + " " + diag.Count(members, memberNoun(s)) + preposition + Safe(base(s))
+	case s.Action == planner.Create && r.Outcome.Identifier != "":
+		text += " as " + Safe(r.Outcome.Identifier)
+	case s.Action == planner.Adopt && s.Changed():
+		text = "updated " + Safe(string(s.Address)) + " (adopted)"
 	}
 	if r.Found() {
 		return strings.Replace(text, "created", "adopted", 1) + " (another run had created it)"
@@ -205,4 +197,40 @@ func minutes(n int) string {
 		text += " " + strconv.Itoa(n%60) + " min"
 	}
 	return text
+}
+
+// count is a number of something, such as 2 "to create".
+type count struct {
+	n    int
+	text string
+}
+
+// noun is a count of what a noun names.
+func noun(n int, singular string) count {
+	if n == 1 {
+		return count{n, singular}
+	}
+	return count{n, diag.Plural(singular)}
+}
+
+func (c count) and(text string) count { return count{c.n, c.text + " " + text} }
+
+// counts lists those that are not zero: "2 to create, 1 to update".
+func counts(list ...count) string {
+	var parts []string
+	for _, c := range list {
+		if c.n > 0 {
+			parts = append(parts, strconv.Itoa(c.n)+" "+c.text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sentence is what follows the word that begins a line of counts.
+func sentence(parts ...string) string {
+	text := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+	if text != "" {
+		text = " " + text
+	}
+	return text + "."
 }

@@ -41,11 +41,7 @@ func HTML(markdown string) string {
 }
 
 func verbatim(s string) string {
-	var b strings.Builder
-	b.WriteString("<pre><code>")
-	escape(&b, strings.Trim(s, "\n")+"\n", false)
-	b.WriteString("</code></pre>")
-	return b.String()
+	return "<pre><code>" + escapeText.Replace(strings.Trim(s, "\n")+"\n") + "</code></pre>"
 }
 
 // isExcessive reports Markdown for which the parser takes quadratic time or space: hundreds of blocks nested in one line;
@@ -128,7 +124,7 @@ loop:
 			// A tag without an end is text.
 			if raw := z.Raw(); len(raw) > 0 && raw[0] == '<' {
 				begin()
-				escape(&b, string(raw), false)
+				b.WriteString(escapeText.Replace(string(raw)))
 			}
 			break loop
 		case html.TextToken:
@@ -139,23 +135,25 @@ loop:
 			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || rawText(open) {
 				b.Write(raw)
 			} else {
-				escape(&b, clean(string(z.Text())), false)
+				b.WriteString(escapeText.Replace(clean(string(z.Text()))))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw := string(z.Raw())
 			name, more := z.TagName()
 			tag := string(name)
-			if kindOf(tag) == unknown && !standard(tag) {
-				begin()
-				escape(&b, raw, false)
+			begin()
+			k := kindOf(tag)
+			if k == unknown && !standard(tag) {
+				b.WriteString(escapeText.Replace(raw))
 				continue
 			}
-			begin()
 			writeTag(&b, tag, z, more)
-			if tt == html.StartTagToken && kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
+			switch {
+			case k == voidBlock, k == voidInline:
+			case tt == html.StartTagToken:
 				open = append(open, tag)
 				count[tag]++
-			} else if kindOf(tag) != voidBlock && kindOf(tag) != voidInline {
+			default:
 				b.WriteString("</" + tag + ">")
 				z.NextIsNotRawText()
 			}
@@ -175,7 +173,7 @@ loop:
 				}
 			case kindOf(tag) == unknown && !standard(tag):
 				begin()
-				escape(&b, raw, false)
+				b.WriteString(escapeText.Replace(raw))
 			}
 		case html.CommentToken, html.DoctypeToken: // the service drops them
 		}
@@ -199,19 +197,14 @@ func rawText(open []string) bool {
 }
 
 func writeTag(b *strings.Builder, tag string, z *html.Tokenizer, more bool) {
-	b.WriteByte('<')
-	b.WriteString(tag)
+	b.WriteString("<" + tag)
 	for more {
 		var k, v []byte
 		k, v, more = z.TagAttr()
 		if tag == "a" && string(k) == "rel" {
 			continue
 		}
-		b.WriteByte(' ')
-		b.Write(k)
-		b.WriteString(`="`)
-		escape(b, clean(string(v)), true)
-		b.WriteByte('"')
+		b.WriteString(" " + string(k) + `="` + escapeAttribute.Replace(clean(string(v))) + `"`)
 	}
 	if tag == "a" {
 		b.WriteString(` rel="noopener noreferrer"`)

@@ -14,7 +14,7 @@ func Markdown(html string) (markdown string, ok bool) {
 	var t treeWriter
 	walk(html, &t)
 	t.flush()
-	if t.full() {
+	if t.excessive {
 		return "", false
 	}
 	normal := Normal(html)
@@ -40,11 +40,12 @@ type element struct {
 
 // treeWriter builds a tree of the normal form.
 type treeWriter struct {
-	root  element
-	path  []*element
-	run   strings.Builder // text that has not become an element yet: it comes in pieces
-	deep  bool
-	count int
+	root element
+	path []*element
+	run  strings.Builder // text that has not become an element yet: it comes in pieces
+
+	elements  int
+	excessive bool // beyond the limits
 }
 
 // Limits of a text that is converted to Markdown.
@@ -53,11 +54,10 @@ const (
 	maxElements = 20_000 // elements in total
 )
 
-func (t *treeWriter) full() bool { return t.deep || t.count > maxElements }
-
 func (t *treeWriter) add(e *element) {
 	t.flush()
-	t.count++
+	t.elements++
+	t.excessive = t.excessive || t.elements > maxElements
 	to := &t.root
 	if n := len(t.path); n > 0 {
 		to = t.path[n-1]
@@ -69,7 +69,7 @@ func (t *treeWriter) open(tag string, attrs []attr) {
 	e := &element{tag: tag, attrs: attrs}
 	t.add(e)
 	t.path = append(t.path, e)
-	t.deep = t.deep || len(t.path) > maxTree
+	t.excessive = t.excessive || len(t.path) > maxTree
 }
 
 func (t *treeWriter) shut(string) {

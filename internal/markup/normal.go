@@ -22,15 +22,7 @@ func Equal(a, b string) bool {
 }
 
 // Empty reports whether the HTML has no visible content: "", "<p></p>", white space, only a comment.
-func Empty(html string) bool {
-	switch html {
-	case "", "<p></p>":
-		return true
-	}
-	var w presence
-	walk(html, &w)
-	return !bool(w)
-}
+func Empty(html string) bool { return html == Nothing || Normal(html) == "" }
 
 // attr is an attribute that the service keeps.
 type attr struct{ key, value string }
@@ -41,75 +33,30 @@ type sink interface {
 	shut(tag string)
 	void(tag string, attrs []attr)
 	text(s string)
-	// full reports that the sink needs no more.
-	full() bool
 }
 
 // htmlWriter writes the normal form as HTML.
 type htmlWriter struct{ b strings.Builder }
 
 func (w *htmlWriter) open(tag string, attrs []attr) {
-	w.b.WriteByte('<')
-	w.b.WriteString(tag)
+	w.b.WriteString("<" + tag)
 	for _, a := range attrs {
-		w.b.WriteByte(' ')
-		w.b.WriteString(a.key)
-		w.b.WriteString(`="`)
-		escape(&w.b, a.value, true)
-		w.b.WriteByte('"')
+		w.b.WriteString(" " + a.key + `="` + escapeAttribute.Replace(a.value) + `"`)
 	}
 	w.b.WriteByte('>')
 }
 
-func (w *htmlWriter) shut(tag string) {
-	w.b.WriteString("</")
-	w.b.WriteString(tag)
-	w.b.WriteByte('>')
-}
-
+func (w *htmlWriter) shut(tag string)               { w.b.WriteString("</" + tag + ">") }
 func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
-func (w *htmlWriter) text(s string)                 { escape(&w.b, s, false) }
-func (w *htmlWriter) full() bool                    { return false }
+func (w *htmlWriter) text(s string)                 { w.b.WriteString(escapeText.Replace(s)) }
 
-// presence is a sink that only notes whether there is content.
-type presence bool
-
-func (w *presence) open(string, []attr) { *w = true }
-func (w *presence) shut(string)         {}
-func (w *presence) void(string, []attr) { *w = true }
-func (w *presence) text(string)         { *w = true }
-func (w *presence) full() bool          { return bool(*w) }
-
-// escape writes text as the service does, with the necessary escapes only.
-func escape(b *strings.Builder, s string, attribute bool) {
-	for {
-		i := strings.IndexAny(s, "&<>\"\u00a0")
-		if i < 0 {
-			b.WriteString(s)
-			return
-		}
-		b.WriteString(s[:i])
-		n := 1
-		switch s[i] {
-		case '&':
-			b.WriteString("&amp;")
-		case '<':
-			b.WriteString("&lt;")
-		case '>':
-			b.WriteString("&gt;")
-		case '"':
-			if attribute {
-				b.WriteString("&quot;")
-			} else {
-				b.WriteByte('"')
-			}
-		default:
-			b.WriteString("&nbsp;")
-			n = len("\u00a0")
-		}
-		s = s[i+n:]
-	}
-}
+// The service writes the necessary escapes only.
+//
+//nolint:gochecknoglobals // constant tables
+var (
+	escapeText      = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\u00a0", "&nbsp;")
+	escapeAttribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\u00a0", "&nbsp;", `"`, "&quot;")
+)
 
 // block is an open block element.
 type block struct {
@@ -179,7 +126,7 @@ func walk(text string, out sink) {
 	})
 	z := html.NewTokenizer(strings.NewReader(strings.ToValidUTF8(text, "\uFFFD")))
 	skip := "" // the current hidden element
-	for !out.full() {
+	for {
 		switch z.Next() {
 		case html.ErrorToken: // the end of the input: there is no other error
 			w.closeTo(1)
@@ -611,19 +558,14 @@ func (w *walker) text(s string) {
 		if word == "" {
 			return
 		}
-		// Single spaces, the most frequent white space, need no rewriting: write the longest possible piece at once.
-		end, rest := len(word), ""
-		for i := 0; i < len(word); i++ {
-			c := word[i]
-			if c == '\t' || c == '\n' || c == ' ' && (i+1 == len(word) || strings.IndexByte(white, word[i+1]) >= 0) {
-				end, rest = i, word[i:]
-				break
-			}
+		end := strings.IndexAny(word, white)
+		if end < 0 {
+			end = len(word)
 		}
 		w.line()
 		w.out.text(word[:end])
 		w.bol = false
-		s = rest
+		s = word[end:]
 	}
 }
 

@@ -35,8 +35,6 @@ type link struct {
 	from   int
 }
 
-func (w *textWriter) full() bool { return false }
-
 func (w *textWriter) newline() {
 	if !w.bol && w.b.Len() > 0 {
 		if w.in > 0 { // a row stays on one line

@@ -1,6 +1,10 @@
 package markup
 
-import "strings"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
 
 // kind is the role of an element in the layout.
 type kind uint8
@@ -119,48 +123,34 @@ func keeps(tag, attr string) bool {
 // the service drops it.
 func address(raw string) (clean string, ok bool) {
 	raw = strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
-	const hex = "0123456789ABCDEF"
+	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw) // a browser leaves these out
 	var b strings.Builder
-	b.Grow(len(raw))
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '\t' || c == '\n' || c == '\r':
-			// a browser leaves these out
-		case c == '%' && i+2 < len(raw) && isHex(raw[i+1]) && isHex(raw[i+2]):
-			b.WriteString(strings.ToUpper(raw[i : i+3]))
-			i += 2
-		case c <= ' ' || c >= 0x7f:
-			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
-		default:
+	for i := range len(raw) {
+		if c := raw[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
 			b.WriteByte(c)
 		}
 	}
-	clean = b.String()
+	clean = percentEscape.ReplaceAllStringFunc(b.String(), strings.ToUpper)
 	return clean, allowedScheme(clean)
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
+var (
+	percentEscape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+	scheme        = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(.*)`)
+)
 
 func allowedScheme(url string) bool {
-	for i := range len(url) {
-		switch c := url[i]; {
-		case c == ':' && i > 0:
-			switch strings.ToLower(url[:i]) {
-			case "http", "https":
-				return strings.Trim(url[i+1:], "/\\") != ""
-			case "mailto", "tel":
-				return true
-			}
-			return false
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		default:
-			return true // relative
-		}
+	m := scheme.FindStringSubmatch(url)
+	if m == nil {
+		return true // relative
 	}
-	return true // relative
+	switch strings.ToLower(m[1]) {
+	case "http", "https":
+		return strings.Trim(m[2], "/\\") != ""
+	case "mailto", "tel":
+		return true
+	}
+	return false
 }

@@ -393,11 +393,11 @@ func resum(text []byte) []byte {
 }
 
 func replayed(j *journal) *store {
-	m := &store{content: content{records: planner.Prior{}}}
+	m := newStore(content{records: planner.Prior{}})
 	for _, l := range j.lines {
 		m.apply(l)
 	}
-	return m
+	return &m
 }
 
 func TestEachLineStaysOneLineWhateverTextItHolds(t *testing.T) {

@@ -34,25 +34,17 @@ func load(p paths, opts Options) (*found, error) {
 	if err != nil {
 		return nil, unreadable(p.state, err)
 	}
-	f := &found{info: info, journal: j != nil}
-	f.content = content{identity: identity{BaseURL: opts.BaseURL, Workspace: opts.Workspace}, records: planner.Prior{}}
+	c := &content{identity: identity{BaseURL: opts.BaseURL, Workspace: opts.Workspace}, records: planner.Prior{}}
 	if info != nil {
-		c, err := decode(p.state, text)
-		if err != nil {
+		if c, err = decode(p.state, text); err != nil {
 			return nil, err
 		}
 		if err := c.belongs(p.state, opts); err != nil {
 			return nil, err
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
-		f.content = *c
-		for _, r := range f.records {
-			f.noteNumber(&r)
-			if f.sawActivity(r.AppliedAt); r.PendingIntent != nil {
-				f.sawActivity(r.PendingIntent.At)
-			}
-		}
 	}
+	f := &found{store: newStore(*c), info: info, journal: j != nil}
 	if j == nil {
 		return f, nil
 	}

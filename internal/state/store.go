@@ -21,10 +21,31 @@ type store struct {
 	latest time.Time
 	// newest is the highest readable number known in each scope; see noteNumber.
 	newest map[string]int
-	// memberships are the addresses of membership records by container; nil = not gathered yet.
+	// memberships are the addresses of membership records by container. Some may be removed.
 	memberships map[resource.Address][]resource.Address
-	// children are the addresses of the objects in each parent; nil = not gathered yet.
+	// children are the addresses of the records in each parent. Some may be removed.
 	children map[resource.Address][]resource.Address
+}
+
+// newStore indexes the records of a state.
+func newStore(c content) store {
+	m := store{content: c, memberships: map[resource.Address][]resource.Address{}, children: map[resource.Address][]resource.Address{}}
+	for _, r := range c.records {
+		m.index(r.Address)
+		m.noteNumber(&r)
+		if m.sawActivity(r.AppliedAt); r.PendingIntent != nil {
+			m.sawActivity(r.PendingIntent.At)
+		}
+	}
+	return m
+}
+
+func (m *store) index(address resource.Address) {
+	if container, _, _, ok := address.ParseMembership(); ok {
+		m.memberships[container] = append(m.memberships[container], address)
+	}
+	parent := address.Parent()
+	m.children[parent] = append(m.children[parent], address)
 }
 
 // sawActivity notes the time of a line.
@@ -141,12 +162,8 @@ func isEmpty(r *planner.Record) bool {
 func (m *store) set(r planner.Record) {
 	m.remember(r.Address)
 	before, known := m.records[r.Address]
-	if container, ok := containerOf(r.Address); ok && m.memberships != nil && !known {
-		m.memberships[container] = append(m.memberships[container], r.Address)
-	}
-	if m.children != nil && !known {
-		parent := r.Address.Parent()
-		m.children[parent] = append(m.children[parent], r.Address)
+	if !known {
+		m.index(r.Address)
 	}
 	if r.ID != before.ID || r.Identifier != before.Identifier {
 		m.noteNumber(&r) // else it is known, or from before resetSequence
@@ -181,45 +198,17 @@ func (m *store) changed() bool {
 	return false
 }
 
-func containerOf(address resource.Address) (resource.Address, bool) {
-	container, _, _, ok := address.ParseMembership()
-	return container, ok
-}
-
 // dropMemberships removes the membership records of a container that does not exist any more.
 func (m *store) dropMemberships(container resource.Address) {
-	m.gatherMemberships()
 	for _, address := range m.memberships[container] {
 		m.remove(address)
 	}
 	delete(m.memberships, container)
 }
 
-func (m *store) gatherMemberships() {
-	if m.memberships != nil {
-		return
-	}
-	m.memberships = map[resource.Address][]resource.Address{}
-	for address := range m.records {
-		if c, ok := containerOf(address); ok {
-			m.memberships[c] = append(m.memberships[c], address)
-		}
-	}
-}
-
 // dropChildren removes the records of the objects in a deleted one: if the run died before
 // their own steps, they would have no parent.
 func (m *store) dropChildren(of resource.Address) {
-	if len(resource.Children(of.Kind())) == 0 {
-		return
-	}
-	if m.children == nil {
-		m.children = map[resource.Address][]resource.Address{}
-		for address := range m.records {
-			parent := address.Parent()
-			m.children[parent] = append(m.children[parent], address)
-		}
-	}
 	for _, address := range m.children[of] {
 		m.dropChildren(address)
 		m.dropMemberships(address)
@@ -246,7 +235,6 @@ func (m *store) removeMember(id string, selected func(resource.Address) bool) {
 	if id == "" {
 		return
 	}
-	m.gatherMemberships()
 	for _, addresses := range m.memberships {
 		for _, address := range addresses {
 			r := m.records[address]

@@ -128,22 +128,12 @@ func (c *composer) section(parent *object, k *resource.Kind) manifest.Map {
 
 // object is an object with its children.
 func (c *composer) object(t *object) manifest.Map {
-	c.count(t.kind.Section)
+	counter(&c.out.Counts, t.kind.Section).Number++
 	fields := c.fields(t)
 	for _, k := range inOrder(resource.Children(t.kind.Name)) {
 		fields = append(fields, c.section(t, k)...)
 	}
 	return fields
-}
-
-func (c *composer) count(section string) {
-	for i := range c.out.Counts {
-		if c.out.Counts[i].Name == section {
-			c.out.Counts[i].Number++
-			return
-		}
-	}
-	c.out.Counts = append(c.out.Counts, Count{section, 1})
 }
 
 // record adds what the state is to know of an object.

@@ -97,13 +97,18 @@ func (e *Export) Findings() diag.List { return e.findings }
 
 // skip keeps the larger number of requests of kinds that share a word: one answer can hold several of them.
 func (e *Export) skip(name string, requests int) {
-	for i := range e.Skipped {
-		if c := &e.Skipped[i]; c.Name == name {
-			c.Number = max(c.Number, requests)
-			return
-		}
+	c := counter(&e.Skipped, name)
+	c.Number = max(c.Number, requests)
+}
+
+// counter is the count of a name in a list, to which it is added if need be.
+func counter(counts *[]Count, name string) *Count {
+	at := slices.IndexFunc(*counts, func(c Count) bool { return c.Name == name })
+	if at < 0 {
+		at = len(*counts)
+		*counts = append(*counts, Count{Name: name})
 	}
-	e.Skipped = append(e.Skipped, Count{name, requests})
+	return &(*counts)[at]
 }
 
 // report says what is not in the manifests: what was not read, what was left out, and what is never looked for.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ func asked(words []string, k *resource.Kind) bool {
 	})
 }
 
-// costly reports whether reading objects or members of the kind takes a request for each work item.
-func costly(k *resource.Kind) bool {
+// perItem reports whether reading objects or members of the kind takes a request for each work item.
+func perItem(k *resource.Kind) bool {
 	if m := k.Membership; m != nil {
 		return resource.MustLookup(m.Container).Numbered()
 	}
@@ -43,26 +44,19 @@ func readable(k *resource.Kind) bool {
 type kindChoice struct {
 	exported map[*resource.Kind]bool // the manifests list them
 	named    map[*resource.Kind]bool // fields of those refer to them
-	skipped  map[*resource.Kind]bool // they are costly, and were not asked for
+	skipped  map[*resource.Kind]bool // they take a request for each work item, and were not asked for
 }
 
-// chooseKinds takes the sections of --only, all if there are none, and of what is costly those of --with.
+// chooseKinds takes the sections of --only, all if there are none, and of those that take a request for each work item the ones of --with.
 func chooseKinds(only, with []string) (kindChoice, error) {
 	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
-	for _, word := range with {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && costly(k) && asked([]string{word}, k) }) {
-			return c, &UnknownWordError{"--with", word, Costly()}
-		}
-	}
-	for _, word := range only {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && k.Membership == nil && asked([]string{word}, k) }) {
-			return c, &UnknownWordError{"--only", word, sections()}
-		}
+	if err := cmp.Or(unknownWord("--with", with, perItem), unknownWord("--only", only, isSection)); err != nil {
+		return c, err
 	}
 	for _, k := range resource.Kinds() {
 		switch {
 		case k.Membership != nil || !readable(k) || len(only) > 0 && !asked(only, k):
-		case costly(k) && !asked(with, k) && !asked(only, k):
+		case perItem(k) && !asked(with, k) && !asked(only, k):
 			c.skipped[k] = true
 		default:
 			for c.exported[k] = true; k.Parent != ""; c.exported[k] = true {
@@ -82,28 +76,32 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 	return c, nil
 }
 
-// sections lists what can be exported.
-func sections() []string {
-	var words []string
-	for _, k := range resource.Kinds() {
-		if k.Membership == nil && readable(k) {
-			words = append(words, k.Section)
+func isSection(k *resource.Kind) bool { return k.Membership == nil }
+
+// unknownWord returns an error for the first word that means no readable kind of a sort.
+func unknownWord(flag string, words []string, sort func(*resource.Kind) bool) error {
+	for _, word := range words {
+		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && sort(k) && asked([]string{word}, k) }) {
+			return &UnknownWordError{flag, word, sections(sort)}
 		}
 	}
-	return words
+	return nil
 }
 
-// Costly lists what is read only if it is asked for.
-func Costly() []string {
+// sections lists the words for the readable kinds of a sort.
+func sections(sort func(*resource.Kind) bool) []string {
 	var words []string
 	for _, k := range resource.Kinds() {
-		if readable(k) && costly(k) {
+		if readable(k) && sort(k) {
 			words = append(words, word(k))
 		}
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
 }
+
+// Costly lists what is read only if it is asked for.
+func Costly() []string { return sections(perItem) }
 
 // word is what people call what a kind holds.
 func word(k *resource.Kind) string {
@@ -173,42 +171,31 @@ func (t *object) isEmpty() bool {
 	})
 }
 
-// projectError is a project of the user that is not there, or not clear.
-type projectError struct{ text, hint string }
-
-// Error says what is wrong.
-func (e *projectError) Error() string { return e.text }
-
-// Hint says what to do.
-func (e *projectError) Hint() string { return e.hint }
-
 // findProject finds the project that the user means: by identifier or ID, else by name.
 func findProject(projects []*object, name string) (*object, error) {
-	by := func(fits func(t *object) bool) (hits []*object) {
-		for _, t := range projects {
-			if fits(t) {
-				hits = append(hits, t)
-			}
-		}
-		return hits
-	}
+	var byID, byName []*object
 	var names []string
 	for _, t := range projects {
-		code, _ := t.row["identifier"].(string)
-		names = append(names, code, t.text("name"))
+		identifier, _ := t.row["identifier"].(string)
+		names = append(names, identifier, t.text("name"))
+		switch {
+		case strings.EqualFold(identifier, name) || t.row.ID() == resource.LowerID(name):
+			byID = append(byID, t)
+		case strings.EqualFold(t.text("name"), strings.TrimSpace(name)):
+			byName = append(byName, t)
+		}
 	}
-	code := func(t *object) string { s, _ := t.row["identifier"].(string); return s }
-	hits := by(func(t *object) bool { return strings.EqualFold(code(t), name) || t.row.ID() == resource.LowerID(name) })
-	if len(hits) == 0 {
-		hits = by(func(t *object) bool { return strings.EqualFold(t.text("name"), strings.TrimSpace(name)) })
+	found := byID
+	if len(byID) == 0 {
+		found = byName
 	}
 	switch {
-	case len(hits) == 0:
-		return nil, &projectError{"the service has no project " + name, diag.DidYouMean(name, names)}
-	case len(hits) > 1:
-		return nil, &projectError{fmt.Sprintf("%d projects are called %s", len(hits), name), "give the identifier of the right one"}
-	case hits[0].archived():
-		return nil, &projectError{"the project " + name + " is archived, and the service does not show its contents", "restore it on the service first"}
+	case len(found) == 0:
+		return nil, diag.WithHint(fmt.Errorf("the service has no project %s", name), diag.DidYouMean(name, names))
+	case len(found) > 1:
+		return nil, diag.WithHint(fmt.Errorf("%d projects are called %s", len(found), name), "give the identifier of the right one")
+	case found[0].archived():
+		return nil, diag.WithHint(fmt.Errorf("the project %s is archived, and the service does not show its contents", name), "restore it on the service first")
 	}
-	return hits[0], nil
+	return found[0], nil
 }

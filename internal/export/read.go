@@ -22,7 +22,7 @@ type content struct {
 
 	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
 	denied      map[*resource.Kind][]string // by kind, what the credential may not read it in
-	skipped     map[*resource.Kind]int      // costly kinds that were not read: how many requests that would take
+	skipped     map[*resource.Kind]int      // kinds that were not read: how many requests that would take
 }
 
 // reader reads level by level: what is in the workspace, then what is in that, and so on.
@@ -281,7 +281,7 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 		for _, t := range objects {
 			switch {
 			case t.kind.Name != m.Membership.Container || !r.member(m, t):
-			case costly(m) && !asked(r.o.With, m):
+			case perItem(m) && !asked(r.o.With, m):
 				r.found.skipped[m]++
 			default:
 				lists = append(lists, r.list(m, op, t))

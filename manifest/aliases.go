@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -15,6 +16,31 @@ func resolved(n *node) *node {
 		return nil
 	}
 	return n
+}
+
+// ancestors are the lists and mappings around a node, outermost first.
+type ancestors struct {
+	open    []*node
+	aliases int // how many of them an alias led to: their elements count
+}
+
+// enter gives the node that n stands for, or nil where that is one of its ancestors. leave
+// must be called when it has been dealt with.
+func (a *ancestors) enter(n *node) (to *node, leave func()) {
+	isAlias := n.Kind == aliasNode
+	if to = resolved(n); to == nil || isAlias && slices.Contains(a.open, to) {
+		return nil, func() {}
+	}
+	a.open = append(a.open, to)
+	if isAlias {
+		a.aliases++
+	}
+	return to, func() {
+		a.open = a.open[:len(a.open)-1]
+		if isAlias {
+			a.aliases--
+		}
+	}
 }
 
 // isNull reports whether a node is empty, ~ or null.

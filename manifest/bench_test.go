@@ -55,7 +55,7 @@ func BenchmarkLoad(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				m, found := manifest.Load(b.Context(), []string{"-"}, manifest.Options{Stdin: bytes.NewReader(text)})
-				if len(found) > 0 || len(m.Objects) != 2*items+27 {
+				if len(found) > 0 || len(m.Objects) != 2*items+32 {
 					b.Fatal(len(m.Objects), found)
 				}
 			}

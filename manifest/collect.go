@@ -35,10 +35,9 @@ type collector struct {
 	source  *source
 	merger  *merger
 
-	holds     bool    // the file holds anything
-	versioned bool    // it says its version
-	open      []*node // lists and mappings around the place that is looked at, outermost first
-	aliases   int     // how many of them an alias led to
+	holds     bool // the file holds anything
+	versioned bool // it says its version
+	ancestors ancestors
 	depth     int
 }
 
@@ -266,7 +265,7 @@ func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string)
 		pairs = flat
 	}
 	w.into.items = append(w.into.items, it)
-	if w.aliases > 0 {
+	if w.ancestors.aliases > 0 {
 		w.budget.expand(len(pairs) + 1)
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -291,21 +290,11 @@ func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string)
 // follow gives the node that an alias stands for. done must be called when it has
 // been dealt with. The node is nil where the alias stands for something around it.
 func (w *collector) follow(n *node) (to *node, done func()) {
-	to = n
-	if n.Kind == aliasNode {
-		if to = resolved(n); to == nil || slices.Contains(w.open, to) {
-			w.found.add(cyclicAlias(w.source, n))
-			return nil, func() {}
-		}
-		w.aliases++
+	to, done = w.ancestors.enter(n)
+	if to == nil {
+		w.found.add(cyclicAlias(w.source, n))
 	}
-	w.open = append(w.open, to)
-	return to, func() {
-		w.open = w.open[:len(w.open)-1]
-		if n.Kind == aliasNode {
-			w.aliases--
-		}
-	}
+	return to, done
 }
 
 func cyclicAlias(s *source, n *node) diag.Diagnostic {

@@ -226,10 +226,12 @@ func (d *decoder) tag(n *node, tag string) {
 
 // report reports a property.
 func (d *decoder) report(name string, n *node, code, summary, hint string) {
+	d.reportAt(position(d.source, n), name, code, summary, hint)
+}
+
+func (d *decoder) reportAt(at diag.Position, name, code, summary, hint string) {
 	d.broken = append(d.broken, name)
-	d.found.add(diag.Diagnostic{
-		Code: code, Position: position(d.source, n), Path: d.items.path(d.present.item) + "." + name, Summary: summary, Hint: hint,
-	})
+	d.found.add(diag.Diagnostic{Code: code, Position: at, Path: d.items.path(d.present.item) + "." + name, Summary: summary, Hint: hint})
 }
 
 // textInstance is a node as the schema sees it where a text is expected.

@@ -3,7 +3,6 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,17 +37,17 @@ func (d *decoder) json(name string, n *node) (text string, instance any, ok bool
 
 // jsonTree turns nodes into values of JSON.
 type jsonTree struct {
-	d       *decoder
-	name    string
-	open    []*node // around the node that is looked at, outermost first
-	aliases int     // how many of them an alias led to: their elements count
-	failed  bool
+	d         *decoder
+	name      string
+	ancestors ancestors
+	failed    bool
 }
 
 // value is what a node stands for.
 func (t *jsonTree) value(n *node, depth int) any {
-	to := resolved(n)
-	if to == nil || n.Kind == aliasNode && slices.Contains(t.open, to) {
+	to, leave := t.ancestors.enter(n)
+	defer leave()
+	if to == nil {
 		t.failed = true
 		t.d.found.add(cyclicAlias(t.d.source, n))
 		return nil
@@ -62,17 +61,11 @@ func (t *jsonTree) value(n *node, depth int) any {
 	if to.Kind == scalarNode {
 		return t.scalar(to)
 	}
-	if n.Kind == aliasNode {
-		t.aliases++
-		defer func() { t.aliases-- }()
-	}
-	t.open = append(t.open, to)
-	defer func() { t.open = t.open[:len(t.open)-1] }()
 	members := to.Content
 	if to.Kind == mappingNode {
 		members = t.d.merger.pairs(to)
 	}
-	if t.aliases > 0 && (!t.d.budget.expand(len(members)+1) || t.failed) {
+	if t.ancestors.aliases > 0 && (!t.d.budget.expand(len(members)+1) || t.failed) {
 		t.failed = true // told for the whole file
 		return nil
 	}

@@ -215,13 +215,5 @@ func switchOn(parent, needs *resource.Object) {
 	if !ok || parent.Writes(f) {
 		return
 	}
-	at := slices.IndexFunc(parent.Values, func(v resource.Value) bool { return fieldIndex(parent.Kind, v.Field) > fieldIndex(parent.Kind, f) })
-	if at < 0 {
-		at = len(parent.Values)
-	}
-	parent.Values = slices.Insert(slices.Clip(parent.Values), at, resource.Value{Field: f, Text: "true", Position: needs.Position})
-}
-
-func fieldIndex(k *resource.Kind, f *resource.Field) int {
-	return slices.IndexFunc(k.Fields, func(other resource.Field) bool { return other.Name == f.Name })
+	parent.Values = insert(parent, resource.Value{Field: f, Text: "true", Position: needs.Position})
 }

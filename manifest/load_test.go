@@ -291,7 +291,7 @@ func TestABulkManifestIsGood(t *testing.T) {
 		t.Error(err)
 	}
 	m, found := load(t, b.String(), manifest.Limits{})
-	if len(found) > 0 || len(m.Objects) != 2*items+27 {
+	if len(found) > 0 || len(m.Objects) != 2*items+32 {
 		t.Fatal(len(m.Objects), found)
 	}
 	var names []string

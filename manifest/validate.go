@@ -67,10 +67,7 @@ func (d *decoder) check(it *item) {
 
 // reportValue reports a value for a reason of this package's own.
 func (d *decoder) reportValue(v *resource.Value, bad *fileError) {
-	d.broken = append(d.broken, v.Field.Name)
-	d.found.add(diag.Diagnostic{
-		Code: bad.code, Position: v.Position, Path: d.items.path(d.present.item) + "." + v.Field.Name, Summary: bad.summary, Hint: bad.hint,
-	})
+	d.reportAt(v.Position, v.Field.Name, bad.code, bad.summary, bad.hint)
 }
 
 // checkDateOrder reports a date that precedes the one that it must not precede.

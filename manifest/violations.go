@@ -249,17 +249,16 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	text, name := n.Value, v.Property
 	member := len(v.Path) > 1
 	switch {
-	case isNull(n):
+	case isNull(n) && f == nil:
+		d.Code, d.Summary, d.Hint = "bad-value", name+" is empty", "write it, or leave the line out"
+	case isNull(n), f != nil && v.Keyword == "pattern" && strings.TrimSpace(text) == "":
 		d.Code, d.Summary = "not-clearable", name+" cannot be emptied"
 		d.Hint = "leave it out to keep the present value"
 		switch {
 		case member:
-			d.Summary = name + " holds an empty entry"
-			d.Hint = "remove it"
-		case f != nil && f.Required && p.kind.creates:
+			d.Summary, d.Hint = name+" holds an empty entry", "remove it"
+		case f.Required && p.kind.creates:
 			d.Hint = "every " + p.kind.Noun() + " has one"
-		case f == nil:
-			d.Code, d.Summary, d.Hint = "bad-value", name+" is empty", "write it, or leave the line out"
 		case f.Type == resource.RefSet:
 			d.Hint = "write [] for none, or leave it out to keep the present value"
 		case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
@@ -285,14 +284,6 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		d.Code = "too-long"
 		d.Summary = fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength)
 		d.Hint = "shorten it"
-	case strings.TrimSpace(text) == "" && f.Type != resource.Date:
-		d.Code, d.Summary, d.Hint = "not-clearable", name+" cannot be emptied", "leave it out to keep the present value"
-		if f.Required {
-			d.Hint = "every " + p.kind.Noun() + " has one"
-		}
-		if member {
-			d.Summary, d.Hint = name+" holds an empty entry", "remove it"
-		}
 	case f.Type == resource.Date:
 		d.Code, d.Summary = "bad-date", quote(text)+" is no date"
 		d.Hint = dateHint(text)

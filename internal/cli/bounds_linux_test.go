@@ -270,7 +270,7 @@ type cost struct {
 }
 
 // spent runs the program and measures it.
-func (s *service) spent(t *testing.T, planform string, args ...string) (cost, ran) {
+func (s *service) spent(t testing.TB, planform string, args ...string) (cost, ran) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), planform, args...)

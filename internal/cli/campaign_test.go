@@ -153,13 +153,19 @@ func (s *tally) String() string {
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
-func program(t *testing.T) string {
+func program(t testing.TB) string {
+	t.Helper()
+	return programAs(t, "planform")
+}
+
+// programAs is the test binary as one of the commands of TestMain.
+func programAs(t testing.TB, command string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(t.TempDir(), "planform")
+	name := filepath.Join(t.TempDir(), command)
 	if err := os.Symlink(self, name); err != nil {
 		t.Fatal(err)
 	}

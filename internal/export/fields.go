@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/markup"
@@ -120,7 +121,7 @@ func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
 	if f.Rich() {
 		return c.rich(t, f, shown)
 	}
-	text := shown
+	text, why := shown, ""
 	switch f.Type {
 	case resource.Number:
 		raw, _ := t.row.Shown(f)
@@ -131,13 +132,14 @@ func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
 	case resource.Boolean:
 		w.value, w.instance = manifest.Literal(text), text == "true"
 	case resource.JSON:
-		w.value, w.instance = tree(text), map[string]any{}
+		w.instance = map[string]any{}
+		w.value, why = tree(f, text)
 	case resource.Date:
 		w.value, w.instance = manifest.Literal(text), text
 	default:
 		w.value, w.instance = text, text
 	}
-	if why := cmp.Or(manifest.Fault(f, text), treeFault(f, w.value, 0)); why != "" {
+	if why = cmp.Or(manifest.Fault(f, text), why); why != "" {
 		c.omit(t, f.Path(), why)
 		return w, false
 	}
@@ -197,72 +199,51 @@ func (c *composer) once(t *object, f *resource.Field) (w written, ok bool) {
 	return w, ok
 }
 
-// tree is a JSON text as a manifest writes it.
-func tree(text string) any {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return text
-	}
-	var branch func(v any) any
-	branch = func(v any) any {
-		switch v := v.(type) {
-		case map[string]any:
-			m := make(manifest.Map, 0, len(v))
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				m = append(m, manifest.Entry{Key: name, Value: branch(v[name])})
-			}
-			return m
-		case []any:
-			list := make([]any, len(v))
-			for i := range v {
-				list[i] = branch(v[i])
-			}
-			return list
-		case json.Number:
-			return manifest.Literal(v.String())
-		case bool:
-			if v {
-				return manifest.Literal("true")
-			}
-			return manifest.Literal("false")
-		default:
-			return v
-		}
-	}
-	return branch(v)
-}
-
-// treeFault says what in a tree a manifest cannot give, or "".
-func treeFault(f *resource.Field, v any, depth int) string {
+// tree is a JSON text as a manifest writes it; fault says why a manifest cannot, or "".
+func tree(f *resource.Field, text string) (value any, fault string) {
 	const (
 		longestKey = 500 // YAML takes no longer one before a colon than 1024 bytes, escapes included
 		deepest    = 90
 	)
-	if depth > deepest {
-		return "it is nested too deep"
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return text, ""
 	}
-	switch v := v.(type) {
-	case string:
-		return manifest.Fault(f, v)
-	case []any:
-		for _, inner := range v {
-			if why := treeFault(f, inner, depth+1); why != "" {
-				return why
-			}
+	var branch func(v any, depth int) any
+	branch = func(v any, depth int) any {
+		if depth > deepest {
+			fault = cmp.Or(fault, "it is nested too deep")
+			return nil
 		}
-	case manifest.Map:
-		for _, entry := range v {
-			if len(entry.Key) > longestKey {
-				return "a key in it is too long"
+		switch v := v.(type) {
+		case map[string]any:
+			m := make(manifest.Map, 0, len(v))
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if len(name) > longestKey {
+					fault = cmp.Or(fault, "a key in it is too long")
+				}
+				fault = cmp.Or(fault, manifest.Fault(f, name))
+				m = append(m, manifest.Entry{Key: name, Value: branch(v[name], depth+1)})
 			}
-			if why := cmp.Or(manifest.Fault(f, entry.Key), treeFault(f, entry.Value, depth+1)); why != "" {
-				return why
+			return m
+		case []any:
+			for i := range v {
+				v[i] = branch(v[i], depth+1)
 			}
+			return v
+		case json.Number:
+			return manifest.Literal(v.String())
+		case bool:
+			return manifest.Literal(strconv.FormatBool(v))
+		case string:
+			fault = cmp.Or(fault, manifest.Fault(f, v))
 		}
+		return v
 	}
-	return ""
+	value = branch(v, 0)
+	return value, fault
 }
 
 // rich writes a text that the service keeps as HTML: into a file where the kind

@@ -5,10 +5,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 )
 
-// Bulk writes a manifest of that many work items in one project, each with a
-// link and a cycle: the same bytes for the same number. Names, descriptions,
+// Bulk writes a manifest of that many work items in one project with 26 cycles and
+// 5 labels, each item with a link and a cycle: the same bytes for the same number. Names, descriptions,
 // dates, labels and parents vary as they do in manifests that people write.
 func Bulk(w io.Writer, items int) error {
 	b := bufio.NewWriter(w)
@@ -36,7 +37,7 @@ func Bulk(w io.Writer, items int) error {
 	for c := range cycles {
 		p("      - {key: sprint-%d, name: Sprint %d}\n", c+1, c+1)
 	}
-	p("    work_items:\n")
+	p("    labels: [{name: %s}]\n    work_items:\n", strings.Join(labels, "}, {name: "))
 	for i := range items {
 		p("      - key: item-%d\n", i+1)
 		p("        name: %s the %s, part %d\n", verbs[i%len(verbs)], things[i%len(things)], i/len(verbs)+1)
@@ -47,7 +48,7 @@ func Bulk(w io.Writer, items int) error {
 			p("        parent: item-%d\n", i-2)
 		}
 		if i%3 == 0 {
-			p("        estimate_point: %d\n", i%8)
+			p("        estimate_point: %d\n", i%3+1)
 		}
 		p("        start_date: 2026-%02d-%02d\n        target_date: 2027-%02d-%02d\n", i%12+1, i%28+1, i%12+1, (i+9)%28+1)
 		p("        cycle: sprint-%d\n", i%cycles+1)

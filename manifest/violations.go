@@ -257,7 +257,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 		switch {
 		case member:
 			d.Summary, d.Hint = name+" holds an empty entry", "remove it"
-		case f.Required && p.kind.creates:
+		case f.Required:
 			d.Hint = "every " + p.kind.Noun() + " has one"
 		case f.Type == resource.RefSet:
 			d.Hint = "write [] for none, or leave it out to keep the present value"

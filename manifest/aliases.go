@@ -53,11 +53,11 @@ func describe(n *node) string {
 	if to := resolved(n); to != nil && to.Kind == scalarNode && !isNull(to) {
 		return quote(to.Value)
 	}
-	return nature(n)
+	return nodeType(n)
 }
 
-// nature is describe without a word of what is written there: a file that is no manifest may be a secret.
-func nature(n *node) string {
+// nodeType is describe without a word of what is written there: a file that is no manifest may be a secret.
+func nodeType(n *node) string {
 	n = resolved(n)
 	switch {
 	case n == nil:
@@ -73,13 +73,13 @@ func nature(n *node) string {
 	}
 }
 
-// clip shortens a text for a message.
-func clip(text string) string { return diag.Truncate(text, 61) }
+// truncate shortens a text for a message.
+func truncate(text string) string { return diag.Truncate(text, 61) }
 
-func quote(text string) string { return "\"" + clip(text) + "\"" }
+func quote(text string) string { return "\"" + truncate(text) + "\"" }
 
-// tagFault says what is wrong with a tag that was written out, or "".
-func tagFault(n *node) string {
+// invalidTag says what is wrong with a tag that was written out, or "".
+func invalidTag(n *node) string {
 	if n.Style&taggedStyle == 0 {
 		if n.Tag == "!" {
 			return n.Tag
@@ -130,7 +130,7 @@ func (m *merger) pairs(n *node) []*node {
 	}
 	if flat, ok := m.memo[n]; ok {
 		if flat == nil {
-			m.fault(n, "alias-cycle", "a merge key stands for something that it is part of", "")
+			m.report(n, "alias-cycle", "a merge key stands for something that it is part of", "")
 		}
 		return flat
 	}
@@ -173,7 +173,7 @@ func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node 
 	for _, one := range from {
 		to := resolved(one)
 		if to == nil || to.Kind != mappingNode {
-			m.fault(one, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(one), "write <<: *name, where &name marks a mapping")
+			m.report(one, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(one), "write <<: *name, where &name marks a mapping")
 			continue
 		}
 		pairs := m.pairs(to)
@@ -192,7 +192,7 @@ func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node 
 	return flat
 }
 
-func (m *merger) fault(n *node, code, summary, hint string) {
+func (m *merger) report(n *node, code, summary, hint string) {
 	m.found.add(diag.Diagnostic{Code: code, Position: position(m.source, n), Summary: summary, Hint: hint})
 }
 

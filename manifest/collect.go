@@ -15,19 +15,19 @@ import (
 type collection struct {
 	items     items
 	origins   []*resource.Source // by document: where it comes from; nil = not said
-	workspace written
-	full      bool // there are too many objects for the size of the manifests, and that was told
+	workspace positionedText
+	tooMany   bool // there are too many objects for the size of the manifests, and that was told
 }
 
-// written is a text and its place.
-type written struct {
+// positionedText is a text and its place.
+type positionedText struct {
 	text     string
 	position diag.Position
 }
 
 // collector adds the objects of one file to a collection, in the order in which they are written.
 type collector struct {
-	into    *collection
+	result  *collection
 	kinds   *kindSet
 	checker *schema.Checker
 	budget  *budget
@@ -35,10 +35,10 @@ type collector struct {
 	source  *source
 	merger  *merger
 
-	holds     bool // the file holds anything
-	versioned bool // it says its version
-	ancestors ancestors
-	depth     int
+	notEmpty   bool // the file holds anything
+	hasVersion bool // it says its version
+	ancestors  ancestors
+	depth      int
 }
 
 func (w *collector) position(n *node) diag.Position { return position(w.source, n) }
@@ -49,8 +49,8 @@ func position(s *source, n *node) diag.Position {
 
 // document reads what stands at the top of a document.
 func (w *collector) document(root *node) {
-	number := len(w.into.origins)
-	w.into.origins = append(w.into.origins, nil)
+	number := len(w.result.origins)
+	w.result.origins = append(w.result.origins, nil)
 	root, done := w.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
@@ -62,15 +62,15 @@ func (w *collector) document(root *node) {
 			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
 		}
 		w.found.add(diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nature(root), Hint: hint,
+			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nodeType(root), Hint: hint,
 		})
 		return
 	}
-	w.tag(root, "")
+	w.checkTag(root, "")
 	pairs := w.merger.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
 		w.found.add(diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint})
-		w.versioned = true
+		w.hasVersion = true
 		return
 	}
 	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, names: w.kinds.names}
@@ -91,7 +91,7 @@ func (w *collector) document(root *node) {
 		switch {
 		case value == nil:
 			instance[name] = map[string]any{}
-		case w.tag(value, name):
+		case w.checkTag(value, name):
 		case name == schema.Source && value.Kind == mappingNode:
 			instance[name] = w.sourceInstance(value)
 		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):
@@ -100,8 +100,8 @@ func (w *collector) document(root *node) {
 			instance[name] = textInstance(value)
 		}
 	}
-	w.holds = w.holds || len(shell.byName) > 0
-	w.versioned = w.versioned || shell.at(schema.Version) != nil
+	w.notEmpty = w.notEmpty || len(shell.byName) > 0
+	w.hasVersion = w.hasVersion || shell.at(schema.Version) != nil
 	vs := w.checker.CheckDocument(instance)
 	for _, v := range vs {
 		shell.explain(v)
@@ -111,7 +111,7 @@ func (w *collector) document(root *node) {
 		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
 	}
 	if at, ok := fine(schema.Workspace); ok {
-		w.setWorkspace(written{resolved(at).Value, w.position(at)})
+		w.setWorkspace(positionedText{resolved(at).Value, w.position(at)})
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
 		if _, ok := fine(schema.Source); ok {
@@ -143,12 +143,12 @@ func (w *collector) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
 	s.Workspace, _ = origin[schema.Workspace].(string)
-	for _, other := range w.into.origins {
+	for _, other := range w.result.origins {
 		if other != nil && *other == *s {
 			s = other
 		}
 	}
-	w.into.origins[document] = s
+	w.result.origins[document] = s
 }
 
 // otherFile recognises the program's own files that are no manifests.
@@ -170,24 +170,24 @@ func otherFile(pairs []*node) (what, hint string) {
 	return "", ""
 }
 
-func (w *collector) setWorkspace(to written) {
-	switch w.into.workspace.text {
+func (w *collector) setWorkspace(to positionedText) {
+	switch w.result.workspace.text {
 	case "":
-		w.into.workspace = to
+		w.result.workspace = to
 	case to.text:
 	default:
 		w.found.add(diag.Diagnostic{
 			Code: "conflict", Position: to.position, Path: schema.Workspace,
-			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.into.workspace.text) + " elsewhere",
+			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.result.workspace.text) + " elsewhere",
 			Hint:    "one run works on one workspace",
-			Related: []diag.Related{{Position: w.into.workspace.position, Note: "first given at"}},
+			Related: []diag.Related{{Position: w.result.workspace.position, Note: "first given at"}},
 		})
 	}
 }
 
-// tag reports a tag that was written out and says something else than what is there.
-func (w *collector) tag(n *node, path string) bool {
-	fault := tagFault(n)
+// checkTag reports a tag that was written out and says something else than what is there.
+func (w *collector) checkTag(n *node, path string) bool {
+	fault := invalidTag(n)
 	if fault != "" {
 		w.found.add(diag.Diagnostic{
 			Code: "unknown-tag", Position: w.position(n), Path: path, Summary: "the tag " + quote(fault) + " cannot be used here", Hint: "remove it",
@@ -203,8 +203,8 @@ func (w *collector) list(k *kindInfo, section *node, parent, outer, document int
 	if n == nil || isNull(n) {
 		return
 	}
-	path := func() string { return w.into.items.listPath(parent, outer, name) }
-	w.tag(n, name)
+	path := func() string { return w.result.items.listPath(parent, outer, name) }
+	w.checkTag(n, name)
 	if n.Kind != sequenceNode {
 		w.found.add(diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(section), Path: path(),
@@ -219,17 +219,17 @@ func (w *collector) list(k *kindInfo, section *node, parent, outer, document int
 		})
 	} else {
 		for i, entry := range n.Content {
-			if w.budget.tooMany || w.into.full {
+			if w.budget.exceeded || w.result.tooMany {
 				break
 			}
-			w.entry(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: w.source}, path)
+			w.object(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: w.source}, path)
 		}
 	}
 	w.depth--
 }
 
-// entry takes one member of a list.
-func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string) {
+// object takes one member of a list.
+func (w *collector) object(k *kindInfo, entry *node, it item, path func() string) {
 	n, done := w.follow(entry)
 	defer done()
 	if n == nil {
@@ -247,8 +247,8 @@ func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string)
 		})
 		return
 	}
-	if _, most := dense(w.budget.spent.bytes); len(w.into.items) >= most {
-		w.into.full = true
+	if _, most := dense(w.budget.spent.bytes); len(w.result.items) >= most {
+		w.result.tooMany = true
 		w.found.add(diag.Diagnostic{
 			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
 			Summary: "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", Hint: "split it and apply the parts one after another",
@@ -257,14 +257,14 @@ func (w *collector) entry(k *kindInfo, entry *node, it item, path func() string)
 	}
 	it.node = n
 	it.line, it.column = entry.Line, entry.Column
-	at := len(w.into.items)
+	at := len(w.result.items)
 	pairs := n.Content
 	if !short {
 		flat := w.merger.pairs(n)
 		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
 		pairs = flat
 	}
-	w.into.items = append(w.into.items, it)
+	w.result.items = append(w.result.items, it)
 	if w.ancestors.aliases > 0 {
 		w.budget.expand(len(pairs) + 1)
 	}
@@ -299,6 +299,6 @@ func (w *collector) follow(n *node) (to *node, done func()) {
 
 func cyclicAlias(s *source, n *node) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "alias-cycle", Position: position(s, n), Summary: "the alias *" + clip(n.Value) + " stands for something that it is part of",
+		Code: "alias-cycle", Position: position(s, n), Summary: "the alias *" + truncate(n.Value) + " stands for something that it is part of",
 	}
 }

@@ -13,15 +13,15 @@ import (
 
 // decoder makes objects of the items of one file, and checks each by itself.
 type decoder struct {
-	items   items
-	origins []*resource.Source
-	budget  *budget
-	checker *schema.Checker
-	found   *findings
-	source  *source
-	merger  *merger
-	drop    bool     // no alias needs a node again
-	files   []string // the source's name: all objects share it
+	items     items
+	origins   []*resource.Source
+	budget    *budget
+	checker   *schema.Checker
+	found     *findings
+	source    *source
+	merger    *merger
+	freeNodes bool     // no alias needs a node again
+	files     []string // the source's name: all objects share it
 
 	// of the item that is being decoded
 	present  properties
@@ -66,7 +66,7 @@ func (d *decoder) item(it *item) {
 		o.Source = d.origin
 	}
 	it.ok = len(d.broken) == 0
-	if d.drop && it.node.Kind == mappingNode {
+	if d.freeNodes && it.node.Kind == mappingNode {
 		it.node.Content = nil
 	}
 	it.node = nil
@@ -105,8 +105,8 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.merger.pairs(it.node)
 	}
-	if fault := tagFault(it.node); fault != "" {
-		d.tag(it.node, fault)
+	if fault := invalidTag(it.node); fault != "" {
+		d.reportTag(it.node, fault)
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, ok := d.present.key(pairs[i], pairs[i+1])
@@ -151,7 +151,7 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 		return
 	}
 	if to.Kind != mappingNode {
-		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+k.within(name)[0]+": [...]")
+		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+k.fieldsOf(name)[0]+": [...]")
 		return
 	}
 	d.present.within = name + "."
@@ -172,16 +172,16 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 
 // readString takes a text that belongs to no field.
 func (d *decoder) readString(name string, n *node) string {
-	text, instance, ok := d.text(name, n)
+	text, instance, ok := d.readText(name, n)
 	if ok {
 		d.instance[name] = instance
 	}
 	return text
 }
 
-// text takes a text and what it is to the schema. ok is false where it was
+// readText takes a text and what it is to the schema. ok is false where it was
 // reported that there is none.
-func (d *decoder) text(name string, n *node) (text string, instance any, ok bool) {
+func (d *decoder) readText(name string, n *node) (text string, instance any, ok bool) {
 	n = d.deref(name, n)
 	switch {
 	case n == nil:
@@ -192,7 +192,7 @@ func (d *decoder) text(name string, n *node) (text string, instance any, ok bool
 		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.budget.limits.ScalarBytes)), "the service takes no more in one request")
 		return "", nil, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
-		text = lineEnds(n.Value)
+		text = normalizeLineEnds(n.Value)
 		if r, bad := controlCharacter(text); bad {
 			d.report(name, n, "control-character", name+" holds the control character "+runeName(r), "remove it")
 			return "", nil, false
@@ -210,15 +210,15 @@ func (d *decoder) deref(name string, n *node) *node {
 		d.broken = append(d.broken, name)
 		return nil
 	}
-	if fault := tagFault(to); fault != "" {
-		d.tag(to, fault)
+	if fault := invalidTag(to); fault != "" {
+		d.reportTag(to, fault)
 		d.broken = append(d.broken, name)
 		return nil
 	}
 	return to
 }
 
-func (d *decoder) tag(n *node, tag string) {
+func (d *decoder) reportTag(n *node, tag string) {
 	d.found.add(diag.Diagnostic{
 		Code: "unknown-tag", Position: position(d.source, n), Path: d.items.path(d.present.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
 	})
@@ -255,7 +255,7 @@ func (d *decoder) decodeFields(it *item) {
 		f := &k.Fields[i]
 		if o.Outer != nil && f.Name == k.ParentField {
 			if n != nil {
-				d.present.nested(f.Name, n, o.Outer)
+				d.present.reportNested(f.Name, n, o.Outer)
 				d.broken = append(d.broken, f.Name)
 			}
 			refs := []resource.Reference{{Target: o.Outer, Position: o.Position}}
@@ -285,7 +285,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 			instance = boolean(to)
 		}
 	case resource.JSON:
-		if v.Text, instance, ok = d.json(f.Path(), n); ok {
+		if v.Text, instance, ok = d.readJSON(f.Path(), n); ok {
 			v.Null = instance == nil && clears
 		}
 	case resource.RefSet:
@@ -293,7 +293,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
-		v.Text, instance, ok = d.text(f.Path(), n)
+		v.Text, instance, ok = d.readText(f.Path(), n)
 		if ok && clears && (instance == "" || instance == nil) {
 			v.Null, instance = true, nil // an empty text clears as null does
 		}
@@ -337,7 +337,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 				return nil, false
 			}
 		}
-		text, one, fine := d.text(f.Path(), entry)
+		text, one, fine := d.readText(f.Path(), entry)
 		if !fine {
 			return nil, false
 		}
@@ -372,7 +372,7 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 		case key.Value == a.Member:
 			member = to
 		default:
-			text, _, ok := d.text(path+"."+a.Name, to)
+			text, _, ok := d.readText(path+"."+a.Name, to)
 			if !ok {
 				return nil, ""
 			}

@@ -31,7 +31,7 @@ type Literal string
 func Encode(comment string, document Map) []byte {
 	var out bytes.Buffer
 	for line := range strings.SplitSeq(comment, "\n") {
-		out.WriteString(strings.TrimRight("# "+strings.Map(visible, line), " ") + "\n")
+		out.WriteString(strings.TrimRight("# "+strings.Map(replaceUnprintable, line), " ") + "\n")
 	}
 	for i, entry := range document {
 		if _, list := entry.Value.([]any); list && i > 0 {
@@ -44,9 +44,9 @@ func Encode(comment string, document Map) []byte {
 	return out.Bytes()
 }
 
-// Fault says why a manifest cannot give that text for the field, or "". What
+// CheckText says why a manifest cannot give that text for the field, or "". What
 // the schema says of it is not part of this.
-func Fault(f *resource.Field, text string) string {
+func CheckText(f *resource.Field, text string) string {
 	if r, bad := controlCharacter(text); bad {
 		return "it holds the control character " + runeName(r)
 	}
@@ -57,16 +57,16 @@ func Fault(f *resource.Field, text string) string {
 		return "it is larger than " + bytesText(int64(largest/2))
 	}
 	if f.Type == resource.URL {
-		if bad := urlFault(text); bad != nil {
+		if bad := urlProblem(text); bad != nil {
 			return bad.summary
 		}
 	}
 	return ""
 }
 
-// visible replaces what could end a comment or hide in it.
-func visible(r rune) rune {
-	if !raw(r) {
+// replaceUnprintable replaces what could end a comment or hide in it.
+func replaceUnprintable(r rune) rune {
+	if !printable(r) {
 		return '?'
 	}
 	return r
@@ -84,7 +84,7 @@ func (entry Entry) lines() []string {
 
 // block writes a value: head behind its key or hyphen, and the lines below that.
 // short allows a mapping to stand on one line.
-func block(v any, short bool) (head string, below []string) {
+func block(v any, allowFlow bool) (head string, below []string) {
 	line, fits := flow(v)
 	switch v := v.(type) {
 	case string:
@@ -93,7 +93,7 @@ func block(v any, short bool) (head string, below []string) {
 		}
 		return scalar(v, false), nil
 	case Map:
-		if fits && (short || len(v) == 0) {
+		if fits && (allowFlow || len(v) == 0) {
 			return line, nil
 		}
 		for _, entry := range v {
@@ -104,9 +104,9 @@ func block(v any, short bool) (head string, below []string) {
 		if fits && !slices.ContainsFunc(v, func(v any) bool { _, isMap := v.(Map); return isMap }) {
 			return line, nil
 		}
-		short := !slices.ContainsFunc(v, func(v any) bool { return !brief(v) }) // mappings of a list share one form
+		allowFlow := !slices.ContainsFunc(v, func(v any) bool { return !isShort(v) }) // mappings of a list share one form
 		for _, member := range v {
-			head, inner := block(member, short)
+			head, inner := block(member, allowFlow)
 			if head == "" {
 				head, inner = inner[0], inner[1:]
 			}
@@ -118,8 +118,8 @@ func block(v any, short bool) (head string, below []string) {
 	}
 }
 
-// brief reports whether a member of a list fits its line without hiding anything.
-func brief(v any) bool {
+// isShort reports whether a member of a list fits its line without hiding anything.
+func isShort(v any) bool {
 	const most = 3
 	m, _ := v.(Map)
 	_, fits := flow(v)
@@ -174,7 +174,7 @@ func flow(v any) (line string, fits bool) {
 func literalHead(text string) (head string, ok bool) {
 	body := strings.TrimRight(text, "\n")
 	if !strings.Contains(text, "\n") || body == "" || strings.ContainsRune(" \t\n", rune(body[0])) ||
-		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !raw(r) }) {
+		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !printable(r) }) {
 		return "", false
 	}
 	return []string{"|-", "|", "|+"}[min(len(text)-len(body), 2)], true
@@ -182,12 +182,12 @@ func literalHead(text string) (head string, ok bool) {
 
 // scalar writes a text on one line. inFlow says that it stands between brackets, or is a key.
 func scalar(text string, inFlow bool) string {
-	if plain(text, inFlow) {
+	if canBePlain(text, inFlow) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if r == '"' || r == '\\' || !raw(r) { // the escapes of Go are some of those of YAML
+		if r == '"' || r == '\\' || !printable(r) { // the escapes of Go are some of those of YAML
 			escaped := strconv.QuoteToASCII(string(r))
 			b.WriteString(escaped[1 : len(escaped)-1])
 		} else {
@@ -200,8 +200,8 @@ func scalar(text string, inFlow bool) string {
 // sexagesimal matches what older readers take for a number to the base of 60, such as a time.
 var sexagesimal = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// plain reports whether a text can stand without quotes and stays a text to every reader.
-func plain(text string, inFlow bool) bool {
+// canBePlain reports whether a text can stand without quotes and stays a text to every reader.
+func canBePlain(text string, inFlow bool) bool {
 	const (
 		begins = "-?:,[]{}#&*!|>'\"%@`=~<" // indicators, and what older readers resolve
 		inside = ",[]{}:?"                 // which mean something between brackets
@@ -210,7 +210,7 @@ func plain(text string, inFlow bool) bool {
 		strings.Contains(text, ": ") || strings.Contains(text, " #") || inFlow && strings.ContainsAny(text, inside) || !utf8.ValidString(text) {
 		return false
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return !raw(r) }) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !printable(r) }) {
 		return false
 	}
 	switch strings.ToLower(text) {
@@ -221,9 +221,9 @@ func plain(text string, inFlow bool) bool {
 	return n.ShortTag() == "!!str" && !sexagesimal.MatchString(text)
 }
 
-// raw reports whether a character can stand in a file as it is: it shows, breaks
+// printable reports whether a character can stand in a file as it is: it shows, breaks
 // no line, and does not change how others show.
-func raw(r rune) bool {
+func printable(r rune) bool {
 	const joiner, nonJoiner = '\u200D', '\u200C' // within emoji and words
 	return unicode.IsPrint(r) && r != utf8.RuneError && r != 0xFEFF || unicode.Is(unicode.Zs, r) || r == joiner || r == nonJoiner
 }

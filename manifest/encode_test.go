@@ -56,7 +56,7 @@ func readBack(t *testing.T, name, description string) (yaml string, texts map[st
 	return yaml, texts, lists
 }
 
-func TestWhatIsWrittenIsReadBackAsTheSameTexts(t *testing.T) {
+func TestEncodedTextsAreReadBackUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, written string }{
 		"words stand as they are":            {"Rebuild the checkout", "name: Rebuild the checkout\n"},

@@ -75,7 +75,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			})
 		}
 		for _, file := range inside {
-			info, err := within(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
+			info, err := inFolder(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
 			if err == nil && !info.Mode().IsRegular() {
 				err = errors.New("it is not a regular file") // to open a pipe would wait
 			}
@@ -84,16 +84,16 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 				continue
 			}
 			add(file, info, func() (io.ReadCloser, error) {
-				return within(file, func(root *os.Root, name string) (io.ReadCloser, error) { return root.Open(name) })
+				return inFolder(file, func(root *os.Root, name string) (io.ReadCloser, error) { return root.Open(name) })
 			})
 		}
 	}
 	return list
 }
 
-// within does something with a file that was found in a folder, but not where the file leads out of it: the user named the
+// inFolder does something with a file that was found in a folder, but not where the file leads out of it: the user named the
 // folder only, and what a broken manifest holds is quoted.
-func within[T any](file string, do func(root *os.Root, name string) (T, error)) (T, error) {
+func inFolder[T any](file string, do func(root *os.Root, name string) (T, error)) (T, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
 		var none T
@@ -160,50 +160,50 @@ func (s *source) read(ctx context.Context, limits Limits, spent *spending, found
 	return scan.anchors, true
 }
 
-// fileError is what is wrong with a file that a manifest names.
-type fileError struct{ code, summary, hint string }
+// problem is what is wrong with a file that a manifest names.
+type problem struct{ code, summary, hint string }
 
 // content reads a file that the manifest names: a regular file below the manifest's folder.
-func (s *source) content(name string, limit int) (text string, isHTML bool, bad *fileError) {
+func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
-		return "", false, &fileError{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
+		return "", false, &problem{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
 	case ".html", ".htm":
 		isHTML = true
 	default:
-		return "", false, &fileError{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
+		return "", false, &problem{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
 	}
 	s.once.Do(func() { s.root, s.err = os.OpenRoot(s.dir) })
 	if s.err != nil {
-		return "", false, fileProblem(s.err)
+		return "", false, readProblem(s.err)
 	}
 	info, err := s.root.Stat(local)
 	if err != nil {
-		return "", false, fileProblem(err)
+		return "", false, readProblem(err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", false, &fileError{"file-unreadable", "it is not a regular file", ""}
+		return "", false, &problem{"file-unreadable", "it is not a regular file", ""}
 	}
 	f, err := s.root.Open(local)
 	if err != nil {
-		return "", false, fileProblem(err)
+		return "", false, readProblem(err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	switch {
 	case err != nil:
-		return "", false, fileProblem(err)
+		return "", false, readProblem(err)
 	case len(data) > limit:
-		return "", false, &fileError{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
+		return "", false, &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
 	case !utf8.Valid(data):
-		return "", false, &fileError{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
+		return "", false, &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
 	}
-	text = lineEnds(strings.TrimPrefix(string(data), "\uFEFF"))
+	text = normalizeLineEnds(strings.TrimPrefix(string(data), "\uFEFF"))
 	if r, bad := controlCharacter(text); bad {
-		return "", false, &fileError{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
+		return "", false, &problem{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
 	}
 	return text, isHTML, nil
 }
@@ -211,17 +211,17 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 // escapes reports whether a root refused a path that leads out of it.
 func escapes(err error) bool { return strings.Contains(err.Error(), "escapes") }
 
-func fileProblem(err error) *fileError {
+func readProblem(err error) *problem {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &fileError{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
+		return &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
 	case escapes(err):
-		return &fileError{"file-outside", "the file leads outside the manifest's folder", "keep it below that folder, without links that lead out of it"}
+		return &problem{"file-outside", "the file leads outside the manifest's folder", "keep it below that folder, without links that lead out of it"}
 	}
-	return &fileError{"file-unreadable", "cannot read the file: " + err.Error(), ""}
+	return &problem{"file-unreadable", "cannot read the file: " + err.Error(), ""}
 }
 
 // close lets go of the folder.
@@ -231,8 +231,8 @@ func (s *source) close() {
 	}
 }
 
-// lineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
-func lineEnds(text string) string {
+// normalizeLineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
+func normalizeLineEnds(text string) string {
 	if strings.IndexByte(text, '\r') < 0 {
 		return text
 	}

@@ -11,7 +11,7 @@ import (
 // only for those that are told.
 type finding struct {
 	diag.Diagnostic
-	near func() string
+	suggest func() string
 }
 
 // findings collects what is wrong, as much of it as will be told and the number of the rest.
@@ -21,10 +21,10 @@ type findings struct {
 	dropped int // errors beyond
 }
 
-func (f *findings) add(d diag.Diagnostic) { f.addNear(d, nil) }
+func (f *findings) add(d diag.Diagnostic) { f.addSuggesting(d, nil) }
 
-// addNear adds a finding whose hint is looked for if it is told.
-func (f *findings) addNear(d diag.Diagnostic, near func() string) {
+// addSuggesting adds a finding whose hint is looked for if it is told.
+func (f *findings) addSuggesting(d diag.Diagnostic, near func() string) {
 	if !f.full() {
 		f.list = append(f.list, finding{d, near})
 	} else if d.Severity == diag.Error {
@@ -73,8 +73,8 @@ func (f *findings) diagnostics() diag.List {
 			}
 			toldWarnings++
 		}
-		if n.near != nil && n.Hint == "" {
-			n.Hint = n.near()
+		if n.suggest != nil && n.Hint == "" {
+			n.Hint = n.suggest()
 		}
 		list = append(list, n.Diagnostic)
 	}

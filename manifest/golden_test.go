@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what is found into the archives o
 
 // Each archive of testdata holds files, the names to load in "args" (default:
 // workspace.yaml), and in "want" what Load finds, or the objects.
-func TestArchives(t *testing.T) {
+func TestGoldenManifests(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {

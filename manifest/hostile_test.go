@@ -115,13 +115,13 @@ func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) { //nolint:paral
 		return before + strings.Repeat(part, megabyte/len(part)) + after
 	}
 	for name, text := range map[string]string{
-		"commas in a list":            fill("version: 1\nprojects:\n- labels: [", "a,", "]\n"),
-		"commas in a mapping":         fill("version: 1\nprojects:\n- key: a\n", "  x: {a,b,c,d}\n", ""),
-		"lists in lines":              fill("version: 1\nprojects:\n", "- [a,a,a]\n", ""),
-		"empty things":                fill("version: 1\nprojects:\n- key: a\n  work_items: [", "{},", "]\n"),
-		"short things, a line each":   fill("version: 1\nprojects:\n- key: a\n  work_items:\n", "  - {a}\n", ""),
-		"many things of a few bytes":  fill("version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: [", "aaaa,", "]}\n"),
-		"one list of things, by name": "version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: &l [" + strings.Repeat("a,", 1000) + "]}\n" + numbered("  - {name: b%d, links: *l}\n", 30_000),
+		"commas in a list":             fill("version: 1\nprojects:\n- labels: [", "a,", "]\n"),
+		"commas in a mapping":          fill("version: 1\nprojects:\n- key: a\n", "  x: {a,b,c,d}\n", ""),
+		"lists in lines":               fill("version: 1\nprojects:\n", "- [a,a,a]\n", ""),
+		"empty objects":                fill("version: 1\nprojects:\n- key: a\n  work_items: [", "{},", "]\n"),
+		"short objects, a line each":   fill("version: 1\nprojects:\n- key: a\n  work_items:\n", "  - {a}\n", ""),
+		"many objects of a few bytes":  fill("version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: [", "aaaa,", "]}\n"),
+		"one list of objects, by name": "version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: &l [" + strings.Repeat("a,", 1000) + "]}\n" + numbered("  - {name: b%d, links: *l}\n", 30_000),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -9,10 +9,10 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// json takes a field that is passed on as it is: a mapping of whatever JSON can
+// readJSON takes a field that is passed on as it is: a mapping of whatever JSON can
 // say, as JSON with sorted keys. Numbers keep their text; a scalar that is no
 // number in JSON is a text.
-func (d *decoder) json(name string, n *node) (text string, instance any, ok bool) {
+func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok bool) {
 	to := d.deref(name, n)
 	if to == nil {
 		return "", nil, false
@@ -26,7 +26,7 @@ func (d *decoder) json(name string, n *node) (text string, instance any, ok bool
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(root); err != nil && !t.failed {
-		t.bad(n, "bad-value", err.Error(), "")
+		t.report(n, "bad-value", err.Error(), "")
 	}
 	if t.failed {
 		d.broken = append(d.broken, name)
@@ -53,10 +53,10 @@ func (t *jsonTree) value(n *node, depth int) any {
 		return nil
 	}
 	if depth > t.d.budget.limits.Depth {
-		return t.bad(n, "too-deep", t.name+" is nested deeper than "+strconv.Itoa(t.d.budget.limits.Depth)+" levels", "")
+		return t.report(n, "too-deep", t.name+" is nested deeper than "+strconv.Itoa(t.d.budget.limits.Depth)+" levels", "")
 	}
-	if fault := tagFault(to); fault != "" {
-		return t.bad(to, "unknown-tag", "the tag "+quote(fault)+" cannot be used here", "remove it")
+	if fault := invalidTag(to); fault != "" {
+		return t.report(to, "unknown-tag", "the tag "+quote(fault)+" cannot be used here", "remove it")
 	}
 	if to.Kind == scalarNode {
 		return t.scalar(to)
@@ -84,7 +84,7 @@ func (t *jsonTree) mapping(pairs []*node, depth int) any {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key := resolved(pairs[i])
 		if key == nil || key.Kind != scalarNode {
-			t.bad(pairs[i], "bad-key", "a key must be a text", "")
+			t.report(pairs[i], "bad-key", "a key must be a text", "")
 			continue
 		}
 		if first, twice := keys[key.Value]; twice {
@@ -112,17 +112,17 @@ func (t *jsonTree) scalar(n *node) any {
 }
 
 func (t *jsonTree) text(n *node, text string) any {
-	text = lineEnds(text)
+	text = normalizeLineEnds(text)
 	if r, bad := controlCharacter(text); bad {
-		return t.bad(n, "control-character", t.name+" holds the control character "+runeName(r), "remove it")
+		return t.report(n, "control-character", t.name+" holds the control character "+runeName(r), "remove it")
 	}
 	return text
 }
 
 func (t *jsonTree) path() string { return t.d.items.path(t.d.present.item) + "." + t.name }
 
-// bad reports a node, which then has no value.
-func (t *jsonTree) bad(n *node, code, summary, hint string) any {
+// report reports a node, which then has no value.
+func (t *jsonTree) report(n *node, code, summary, hint string) any {
 	t.failed = true
 	t.d.found.add(diag.Diagnostic{Code: code, Position: position(t.d.source, n), Path: t.path(), Summary: summary, Hint: hint})
 	return nil

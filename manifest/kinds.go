@@ -12,15 +12,15 @@ import (
 // kindInfo is what reading needs to know of a kind, worked out once from its descriptor.
 type kindInfo struct {
 	*resource.Kind
-	props     map[string]prop
-	names     []string        // of all properties, sorted
-	shorthand *resource.Field // the field that a bare text gives
-	creates   bool            // the documented service can create it: it is written once and must be complete
-	natural   []*resource.Field
-	target    bool // some field refers to this kind
-	refs      bool // has fields that refer to objects
-	selfRefs  []*resource.Field
-	sections  []section
+	props      map[string]prop
+	names      []string        // of all properties, sorted
+	shorthand  *resource.Field // the field that a bare text gives
+	creatable  bool            // the documented service can create it: it is written once and must be complete
+	natural    []*resource.Field
+	referenced bool // some field refers to this kind
+	refs       bool // has fields that refer to objects
+	selfRefs   []*resource.Field
+	sections   []section
 }
 
 // prop says what a property of an object is.
@@ -60,7 +60,7 @@ type kindSet struct {
 func newKindSet() *kindSet {
 	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source}}
 	for _, k := range resource.Kinds() {
-		s.byName[k.Name] = &kindInfo{Kind: k, creates: schema.Creatable(k), natural: k.NaturalFields()}
+		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
 	}
 	for _, k := range resource.Children("") {
 		s.top[k.Section] = s.byName[k.Name]
@@ -92,7 +92,7 @@ func (k *kindInfo) describe(s *kindSet) {
 		}
 		if f.IsRef() {
 			k.refs = true
-			s.byName[f.Ref].target = true
+			s.byName[f.Ref].referenced = true
 		}
 		if f.Type == resource.Ref && f.Ref == k.Name {
 			k.selfRefs = append(k.selfRefs, f)
@@ -129,8 +129,8 @@ func (k *kindInfo) group(p prop) string {
 	return k.Fields[p.field].Group
 }
 
-// within lists the fields of a group.
-func (k *kindInfo) within(group string) []string {
+// fieldsOf lists the fields of a group.
+func (k *kindInfo) fieldsOf(group string) []string {
 	var names []string
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Group == group {
@@ -140,8 +140,8 @@ func (k *kindInfo) within(group string) []string {
 	return names
 }
 
-// carriers name what has a property of that name, in the plural.
-func (s *kindSet) carriers(name string, except *kindInfo) []string {
+// kindsWith name what has a property of that name, in the plural.
+func (s *kindSet) kindsWith(name string, except *kindInfo) []string {
 	var labels []string
 	for _, k := range resource.Kinds() {
 		if info := s.byName[k.Name]; info != except && info.props != nil && name != schema.Key {
@@ -156,9 +156,9 @@ func (s *kindSet) carriers(name string, except *kindInfo) []string {
 	return labels
 }
 
-// elsewhere names what carries a property of that name, for a hint.
-func (s *kindSet) elsewhere(name string, except *kindInfo) string {
-	labels := s.carriers(name, except)
+// placementHint names what carries a property of that name, for a hint.
+func (s *kindSet) placementHint(name string, except *kindInfo) string {
+	labels := s.kindsWith(name, except)
 	if len(labels) == 0 || len(labels) > 3 {
 		return ""
 	}

@@ -23,7 +23,7 @@ func (d *decoder) readPreviously(name string, n *node) []string {
 	}
 	keys, instance := make([]string, 0, len(to.Content)), make([]any, 0, len(to.Content))
 	for _, entry := range to.Content {
-		key, one, ok := d.text(name, entry)
+		key, one, ok := d.readText(name, entry)
 		if !ok {
 			return nil
 		}
@@ -71,7 +71,7 @@ func (a *assembly) checkPreviously() {
 			continue
 		}
 		for _, key := range it.object.Previously {
-			first, used := a.index[objectKey{it.kind, it.parent, key}]
+			first, used := a.byKey[objectKey{it.kind, it.parent, key}]
 			if !used {
 				continue
 			}

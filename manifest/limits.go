@@ -54,7 +54,7 @@ type budget struct {
 	limits   Limits
 	spent    spending
 	expanded int64 // elements reached through aliases and merge keys
-	tooMany  bool  // the limit on them was passed, which is told once a file
+	exceeded bool  // the limit on them was passed, which is told once a file
 }
 
 // expand counts what aliases and merge keys add, and reports whether it is still within the limit.
@@ -64,6 +64,6 @@ func (b *budget) expand(elements int) bool {
 		limit = 100_000 + 2*int64(b.spent.elements)
 	}
 	b.expanded += int64(elements)
-	b.tooMany = b.tooMany || b.expanded > limit
+	b.exceeded = b.exceeded || b.expanded > limit
 	return b.expanded <= limit
 }

@@ -87,7 +87,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		return m, diag.List{{Code: "interrupted", Summary: "reading was interrupted"}}
 	}
 	if !opts.AllowEmpty && r.complete && len(r.all.items) == 0 && len(files) > 0 && !found.hasErrors() {
-		found.add(empty(files))
+		found.add(emptyManifest(files))
 	}
 	merged := merge(r.all.items, found)
 	resolve(merged, r.kinds, r.complete)
@@ -115,27 +115,27 @@ type reader struct {
 func (r *reader) file(ctx context.Context, s *source) {
 	first := len(r.all.items)
 	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
-	c := &collector{into: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m}
+	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	r.complete = r.complete && complete
-	if complete && c.holds && !c.versioned {
+	if complete && c.notEmpty && !c.hasVersion {
 		r.found.add(diag.Diagnostic{
 			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
 		})
 	}
-	if r.all.full || r.budget.tooMany { // nothing is looked at that was not worth its memory
+	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
 	}
 	d := &decoder{
 		items: r.all.items, origins: r.all.origins, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
-		drop: !anchors, files: []string{s.name},
+		freeNodes: !anchors, files: []string{s.name},
 	}
 	for i := first; i < len(d.items); i++ {
 		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: d.items, item: i, kind: d.items[i].kind}
 		d.item(&d.items[i])
 	}
-	if r.budget.tooMany {
-		r.budget.tooMany = false
+	if r.budget.exceeded {
+		r.budget.exceeded = false
 		r.found.add(diag.Diagnostic{
 			Code: "alias-expansion", Position: diag.Position{File: s.name},
 			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
@@ -143,8 +143,8 @@ func (r *reader) file(ctx context.Context, s *source) {
 	}
 }
 
-// empty reports that nothing is in any of the manifests.
-func empty(files []*source) diag.Diagnostic {
+// emptyManifest reports that nothing is in any of the manifests.
+func emptyManifest(files []*source) diag.Diagnostic {
 	summary := "there is nothing in the manifest"
 	if len(files) > 1 {
 		summary = "there is nothing in any of the " + diag.Count(len(files), "manifest")
@@ -202,15 +202,15 @@ func (a *assembly) objects() []*resource.Object {
 			o := a.items[i].object
 			list = append(list, o)
 			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
-				switchOn(o.Parent, o)
+				enableFeature(o.Parent, o)
 			}
 		}
 	}
 	return list
 }
 
-// switchOn turns on the feature of a parent that a child needs, such as cycle_view, unless the manifest gives it.
-func switchOn(parent, needs *resource.Object) {
+// enableFeature turns on the feature of a parent that a child needs, such as cycle_view, unless the manifest gives it.
+func enableFeature(parent, needs *resource.Object) {
 	f, ok := parent.Kind.Field(needs.Kind.RequiresFeature)
 	if !ok || parent.Writes(f) {
 		return

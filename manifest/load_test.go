@@ -276,7 +276,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
 
-func TestABulkManifestIsGood(t *testing.T) {
+func TestABulkManifestIsValid(t *testing.T) {
 	t.Parallel()
 	const items = 3000
 	var b bytes.Buffer
@@ -323,8 +323,8 @@ func index(k *resource.Kind, f *resource.Field) int {
 	return -1
 }
 
-// The example of each kind, written where things of the kind live, is a good manifest.
-func TestTheExampleOfEachKindIsGood(t *testing.T) {
+// The example of each kind, written where objects of the kind live, is a valid manifest.
+func TestTheExampleOfEachKindIsValid(t *testing.T) {
 	t.Parallel()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
@@ -357,7 +357,7 @@ func TestTheExampleOfEachKindIsGood(t *testing.T) {
 	}
 }
 
-func TestAThingStandsInEveryFileThatHasIt(t *testing.T) {
+func TestAnObjectListsEveryFileThatHasIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := "version: 1\nworkspace: acme\nprojects:\n  - identifier: WEB\n    labels: [{name: shared}, {name: "
@@ -417,7 +417,7 @@ func TestAManifestSaysItsVersionAndHoldsSomething(t *testing.T) {
 	}
 }
 
-func TestTheSameCirclesAreToldWhereNotAllAre(t *testing.T) {
+func TestTheReportedCyclesAreTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	const text = `version: 1
 projects:

@@ -48,8 +48,8 @@ type localizer struct {
 	ids, identifiers map[*resource.Source]int
 }
 
-// foreign reports whether a source is another one than where the manifest goes.
-func (l *localizer) foreign(s *resource.Source) bool {
+// isElsewhere reports whether a source is another one than where the manifest goes.
+func (l *localizer) isElsewhere(s *resource.Source) bool {
 	if s == nil {
 		return false
 	}
@@ -65,7 +65,7 @@ func (l *localizer) foreign(s *resource.Source) bool {
 }
 
 func (l *localizer) object(o *resource.Object) {
-	if !l.foreign(o.Source) {
+	if !l.isElsewhere(o.Source) {
 		o.Source = nil
 	} else {
 		if o.ID != "" {
@@ -89,7 +89,7 @@ func (l *localizer) object(o *resource.Object) {
 
 // omits takes a reference out that names nothing where the manifest goes.
 func (l *localizer) omits(o *resource.Object, f *resource.Field, ref *resource.Reference) bool {
-	if ref.Target != nil || !l.foreign(ref.Source) {
+	if ref.Target != nil || !l.isElsewhere(ref.Source) {
 		return false
 	}
 	k := resource.MustLookup(f.Ref)

@@ -28,13 +28,13 @@ type identityKey struct {
 type assembly struct {
 	items items
 	found *findings
-	index map[objectKey]int   // of items, by kind, parent and key
-	known map[identityKey]int // of items, by ID and by readable identifier
+	byKey map[objectKey]int   // of items, by kind, parent and key
+	byID  map[identityKey]int // of items, by ID and by readable identifier
 }
 
 // merge gives every object its key and address, and puts together what several documents say of one object.
 func merge(items items, found *findings) *assembly {
-	a := &assembly{items: items, found: found, index: make(map[objectKey]int, len(items)), known: map[identityKey]int{}}
+	a := &assembly{items: items, found: found, byKey: make(map[objectKey]int, len(items)), byID: map[identityKey]int{}}
 	names := map[objectKey]int{}
 	var merged []int
 	for i := range a.items {
@@ -44,11 +44,11 @@ func merge(items items, found *findings) *assembly {
 			it.object.Parent = a.items[it.parent].object
 		}
 		at := i
-		derived := a.derive(at)
+		derived := a.deriveKey(at)
 		key := objectKey{it.kind, it.parent, it.object.Key}
-		if first, twice := a.index[key]; twice {
-			if it.kind.creates || a.items[first].document == it.document {
-				a.equalKeys(at, first, derived)
+		if first, twice := a.byKey[key]; twice {
+			if it.kind.creatable || a.items[first].document == it.document {
+				a.reportDuplicateKey(at, first, derived)
 				it.mergedInto = -1
 			} else {
 				a.join(first, at)
@@ -57,7 +57,7 @@ func merge(items items, found *findings) *assembly {
 				continue
 			}
 		} else {
-			a.index[key] = at
+			a.byKey[key] = at
 		}
 		a.address(it)
 		a.checkUniqueID(it, at, it.object.ID)
@@ -86,8 +86,8 @@ func (a *assembly) address(it *item) {
 	it.object.Address = it.object.Parent.Address.Child(it.kind.Name, it.object.Key)
 }
 
-// derive gives the object a key if none is written, and reports from what.
-func (a *assembly) derive(i int) (from string) {
+// deriveKey gives the object a key if none is written, and reports from what.
+func (a *assembly) deriveKey(i int) (from string) {
 	it := &a.items[i]
 	o := it.object
 	if o.Key != "" {
@@ -122,8 +122,8 @@ func (a *assembly) derive(i int) (from string) {
 	return ""
 }
 
-// equalKeys reports two objects with one key.
-func (a *assembly) equalKeys(i, first int, derived string) {
+// reportDuplicateKey reports two objects with one key.
+func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 	it, other := &a.items[i], &a.items[first]
 	d := diag.Diagnostic{
 		Code: "duplicate-object-key", Position: it.object.Position, Path: a.items.path(i), Address: string(other.object.Address),
@@ -131,7 +131,7 @@ func (a *assembly) equalKeys(i, first int, derived string) {
 		Hint:    "give one of them another key",
 		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
 	}
-	if !it.kind.creates {
+	if !it.kind.creatable {
 		d.Hint = "put them together, or give one of them another key"
 	}
 	if f, ok := it.kind.Field(derived); ok {
@@ -149,17 +149,17 @@ func (a *assembly) checkUniqueID(it *item, i int, id string) {
 		return
 	}
 	key := identityKey{it.kind, it.object.Source, id}
-	first, twice := a.known[key]
+	first, twice := a.byID[key]
 	if !twice {
-		a.known[key] = i
+		a.byID[key] = i
 		return
 	}
 	other := &a.items[first]
-	if first == i || a.index[objectKey{it.kind, it.parent, it.object.Key}] != i {
+	if first == i || a.byKey[objectKey{it.kind, it.parent, it.object.Key}] != i {
 		return // the same one, or reported for its key
 	}
 	hint := "write each object once"
-	if !it.kind.creates {
+	if !it.kind.creatable {
 		hint = "to add to the first, write key: " + other.object.Key
 	}
 	a.found.add(diag.Diagnostic{
@@ -217,7 +217,7 @@ func (a *assembly) join(first, i int) {
 		have, ok := to.Value(v.Field.Name)
 		switch {
 		case !ok:
-			if other := sameWire(to, v.Field); other != nil {
+			if other := sameAPIName(to, v.Field); other != nil {
 				a.found.add(diag.Diagnostic{
 					Code: "exclusive", Position: v.Position, Path: a.items.path(i) + "." + v.Field.Name,
 					Summary: other.Field.Name + " and " + v.Field.Name + " are alternatives", Hint: "keep one of them",
@@ -240,7 +240,7 @@ func (a *assembly) join(first, i int) {
 				}
 			}
 		case v.Text != have.Text || v.Null != have.Null:
-			a.conflict(i, v.Field.Name, shown(v), shown(have), v.Position, have.Position)
+			a.conflict(i, v.Field.Name, valueText(v), valueText(have), v.Position, have.Position)
 		}
 	}
 	a.items[first].ok = a.items[first].ok && a.items[i].ok
@@ -250,7 +250,7 @@ func (a *assembly) join(first, i int) {
 // the one that belongs to no source is kept.
 func (a *assembly) joinIdentity(first, i int, to, from *resource.Object) {
 	if from.ID != "" {
-		a.known[identityKey{a.items[i].kind, from.Source, from.ID}] = first
+		a.byID[identityKey{a.items[i].kind, from.Source, from.ID}] = first
 	}
 	switch {
 	case from.ID == "":
@@ -280,15 +280,15 @@ func (a *assembly) conflict(i int, name, here, there string, at, other diag.Posi
 	})
 }
 
-func shown(v *resource.Value) string {
+func valueText(v *resource.Value) string {
 	if v.Null {
 		return "empty"
 	}
 	return quote(v.Text)
 }
 
-// sameWire finds a value of another field that is sent under the same name.
-func sameWire(o *resource.Object, f *resource.Field) *resource.Value {
+// sameAPIName finds a value of another field that is sent under the same name.
+func sameAPIName(o *resource.Object, f *resource.Field) *resource.Value {
 	for i := range o.Values {
 		if v := &o.Values[i]; v.Field != f && f.APIName != "" && v.Field.APIName == f.APIName {
 			return v

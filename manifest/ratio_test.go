@@ -72,10 +72,10 @@ func measure(mode, file string) error {
 	return err
 }
 
-// TestReadingCostsLittleMoreThanDecoding compares whole processes, one after
+// TestReadingIsComparedWithDecoding compares whole processes, one after
 // the other in turn. It is asked for by PLANFORM_TEST_RATIO=rounds, on Linux:
 // on a busy machine a single run says nothing.
-func TestReadingCostsLittleMoreThanDecoding(t *testing.T) { //nolint:paralleltest // it measures
+func TestReadingIsComparedWithDecoding(t *testing.T) { //nolint:paralleltest // it measures
 	rounds, err := strconv.Atoi(os.Getenv("PLANFORM_TEST_RATIO"))
 	if err != nil {
 		t.Skip("PLANFORM_TEST_RATIO is not set")

@@ -33,7 +33,7 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
 	for i := range all.items {
 		it := &all.items[i]
-		if it.mergedInto >= 0 || !it.kind.target {
+		if it.mergedInto >= 0 || !it.kind.referenced {
 			continue
 		}
 		s.listed[it.kind] = true
@@ -152,10 +152,10 @@ func (s *resolver) scope(i int, k *kindInfo) int {
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
 func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
 	scope := s.scope(i, k)
-	if f.CrossProject && s.elsewhere(k, ref) {
+	if f.CrossProject && s.crossProject(k, ref) {
 		return
 	}
-	if to, ok := s.all.index[objectKey{k, scope, ref.Text}]; ok {
+	if to, ok := s.all.byKey[objectKey{k, scope, ref.Text}]; ok {
 		ref.Target = s.all.items[to].object
 		return
 	}
@@ -164,21 +164,21 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 		return
 	}
 	if ref.ID != "" {
-		if to, ok := s.all.known[identityKey{k, ref.Source, ref.ID}]; ok {
+		if to, ok := s.all.byID[identityKey{k, ref.Source, ref.ID}]; ok {
 			ref.Target = s.all.items[to].object
 		}
 		return
 	}
 	if k.Identifier != nil {
 		upper := strings.ToUpper(ref.Text)
-		if to, ok := s.all.known[identityKey{k, ref.Source, upper}]; ok && s.all.items[to].parent == scope {
+		if to, ok := s.all.byID[identityKey{k, ref.Source, upper}]; ok && s.all.items[to].parent == scope {
 			ref.Target = s.all.items[to].object
 			return
 		}
 		if ref.Source != nil && k.Numbered() && k.IsIdentifier(ref.Text) && upper == ref.Text {
 			return // whether it means anything is known once it is known where the manifest goes
 		}
-		if k.IsIdentifier(ref.Text) && s.readable(i, f, k, scope, ref) {
+		if k.IsIdentifier(ref.Text) && s.checkIdentifier(i, f, k, scope, ref) {
 			return
 		}
 	}
@@ -186,14 +186,14 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 		return
 	}
 	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
-		s.all.found.addNear(diag.Diagnostic{
+		s.all.found.addSuggesting(diag.Diagnostic{
 			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
-				return s.nearAnywhere(k, scope, ref.Text)
+				return s.suggestAnywhere(k, scope, ref.Text)
 			}
-			return cmp.Or(s.near(k, scope, "", ref.Text), nameIt(k, ""))
+			return cmp.Or(s.suggest(k, scope, "", ref.Text), referenceHint(k, ""))
 		})
 		return
 	}
@@ -203,12 +203,12 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	}
 }
 
-// elsewhere resolves a reference that names the parent too: web/checkout, or a
+// crossProject resolves a reference that names the parent too: web/checkout, or a
 // readable identifier such as WEB-7.
-func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
+func (s *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
 	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
-		if parent, ok := s.all.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
-			if to, ok := s.all.index[objectKey{k, parent, key}]; ok {
+		if parent, ok := s.all.byKey[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+			if to, ok := s.all.byKey[objectKey{k, parent, key}]; ok {
 				ref.Target = s.all.items[to].object
 				return true
 			}
@@ -218,7 +218,7 @@ func (s *resolver) elsewhere(k *kindInfo, ref *resource.Reference) bool {
 	if !k.IsIdentifier(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
-	if to, ok := s.all.known[identityKey{k, ref.Source, ref.Text}]; ok {
+	if to, ok := s.all.byID[identityKey{k, ref.Source, ref.Text}]; ok {
 		ref.Target = s.all.items[to].object
 	}
 	return true
@@ -233,8 +233,8 @@ func (list items) valuePath(i int, f *resource.Field, member int) string {
 	return path
 }
 
-// readable deals with a text that has the form of a readable identifier. It reports whether that is what it is.
-func (s *resolver) readable(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
+// checkIdentifier deals with a text that has the form of a readable identifier. It reports whether that is what it is.
+func (s *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
 	if k.Identifier.APIName != "" {
 		return false // one word, which may be a name as well: it is looked up
 	}
@@ -309,8 +309,8 @@ func (s *resolver) warn() {
 	}
 }
 
-// near looks for keys and names, written behind a prefix, that a text was probably meant to be.
-func (s *resolver) near(k *kindInfo, scope int, prefix, text string) string {
+// suggest looks for keys and names, written behind a prefix, that a text was probably meant to be.
+func (s *resolver) suggest(k *kindInfo, scope int, prefix, text string) string {
 	return diag.DidYouMean(text, s.candidates(k, scope, prefix))
 }
 
@@ -336,24 +336,24 @@ func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	return append(candidates, k.Predefined...)
 }
 
-// nearAnywhere is near for what may live elsewhere.
-func (s *resolver) nearAnywhere(k *kindInfo, scope int, text string) string {
+// suggestAnywhere is near for what may live elsewhere.
+func (s *resolver) suggestAnywhere(k *kindInfo, scope int, text string) string {
 	prefix := ""
 	if outer, _, ok := strings.Cut(text, "/"); ok {
 		scope, prefix = -1, outer+"/"
-		if parent, ok := s.all.index[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+		if parent, ok := s.all.byKey[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
 			scope = parent
 		}
 	}
 	hint := ""
 	if scope >= 0 {
-		hint = s.near(k, scope, prefix, text)
+		hint = s.suggest(k, scope, prefix, text)
 	}
-	return cmp.Or(hint, nameIt(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
+	return cmp.Or(hint, referenceHint(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }
 
-// nameIt says how to refer to an object of a kind that is not looked up by name.
-func nameIt(k *kindInfo, more string) string {
+// referenceHint says how to refer to an object of a kind that is not looked up by name.
+func referenceHint(k *kindInfo, more string) string {
 	if k.Identifier != nil {
 		more += ", " + identifierExample(k)
 	}

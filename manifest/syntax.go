@@ -131,7 +131,7 @@ func (x *syntax) cause() cause {
 		return cause{what: x.problem, hint: "no manifest is nested that deep"}
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
-	case tabular(x.lines):
+	case looksLikeCSV(x.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "a manifest is YAML: write each row as a work item"}
 	}
 	if x.line == 0 {
@@ -150,7 +150,7 @@ func (x *syntax) cause() cause {
 			return cause{n, i + 1, "a tab indents the line", "indent with spaces"}
 		}
 	}
-	if column, closed, ok := quoteFault(at); ok {
+	if column, closed, ok := unbalancedQuote(at); ok {
 		if closed {
 			return cause{x.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
 		}
@@ -168,7 +168,7 @@ func (x *syntax) cause() cause {
 			return cause{x.line, i + 1, what, "put it between quotes"}
 		}
 	}
-	if c, ok := x.indentFault(at, above); ok {
+	if c, ok := x.indentProblem(at, above); ok {
 		return c
 	}
 	switch {
@@ -184,8 +184,8 @@ func (x *syntax) cause() cause {
 	return cause{what: x.problem, hint: generalHint(x.problem)}
 }
 
-// indentFault compares the indentation of the line with those that it can have.
-func (x *syntax) indentFault(at string, above int) (c cause, ok bool) {
+// indentProblem compares the indentation of the line with those that it can have.
+func (x *syntax) indentProblem(at string, above int) (c cause, ok bool) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
 		return c, false
 	}
@@ -272,8 +272,8 @@ func (x *syntax) unknownAnchor(name string) cause {
 	return c
 }
 
-// quoteFault finds a quoted value in a line that does not end there, or ends too early.
-func quoteFault(line string) (column int, closed, found bool) {
+// unbalancedQuote finds a quoted value in a line that does not end there, or ends too early.
+func unbalancedQuote(line string) (column int, closed, found bool) {
 	for from := 0; ; {
 		m := openQuote.FindStringSubmatchIndex(line[from:])
 		if m == nil {
@@ -303,8 +303,8 @@ func quoteFault(line string) (column int, closed, found bool) {
 	}
 }
 
-// tabular reports whether the lines look like a table with separators: no YAML, but the same number of them in each of the first lines.
-func tabular(lines []string) bool {
+// looksLikeCSV reports whether the lines look like a table with separators: no YAML, but the same number of them in each of the first lines.
+func looksLikeCSV(lines []string) bool {
 	if len(lines) < 2 || strings.Contains(lines[0], ": ") || strings.HasSuffix(strings.TrimSpace(lines[0]), ":") || strings.ContainsAny(lines[0], "{[") {
 		return false
 	}

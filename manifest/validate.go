@@ -34,12 +34,12 @@ func (d *decoder) check(it *item) {
 		}
 		if f.Zone && ok(f.Name) {
 			if known, hint := resource.IsZone(v.Text); !known {
-				d.reportValue(v, &fileError{"bad-time-zone", "there is no time zone " + quote(v.Text), cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")})
+				d.reportValue(v, &problem{"bad-time-zone", "there is no time zone " + quote(v.Text), cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")})
 			}
 		}
 		switch f.Type { //nolint:exhaustive // the others have no more rules
 		case resource.URL:
-			if bad := urlFault(v.Text); bad != nil && ok(f.Name) {
+			if bad := urlProblem(v.Text); bad != nil && ok(f.Name) {
 				d.reportValue(v, bad)
 			}
 		case resource.Date:
@@ -66,7 +66,7 @@ func (d *decoder) check(it *item) {
 }
 
 // reportValue reports a value for a reason of this package's own.
-func (d *decoder) reportValue(v *resource.Value, bad *fileError) {
+func (d *decoder) reportValue(v *resource.Value, bad *problem) {
 	d.reportAt(v.Position, v.Field.Name, bad.code, bad.summary, bad.hint)
 }
 
@@ -84,10 +84,10 @@ func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 	})
 }
 
-// urlFault says why the service would refuse a URL, or nil.
-func urlFault(text string) *fileError {
-	bad := func(summary, hint string) *fileError {
-		return &fileError{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
+// urlProblem says why the service would refuse a URL, or nil.
+func urlProblem(text string) *problem {
+	bad := func(summary, hint string) *problem {
+		return &problem{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return bad("it holds white space", "write %20 for a space")
@@ -99,7 +99,7 @@ func urlFault(text string) *fileError {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		hint := "write an address that begins with https:// or http://"
 		if u.Scheme == "" && strings.Contains(text, ".") {
-			hint = "write https://" + clip(strings.TrimPrefix(text, "//"))
+			hint = "write https://" + truncate(strings.TrimPrefix(text, "//"))
 		}
 		return bad("it is neither http nor https", hint)
 	}

@@ -36,7 +36,7 @@ type property struct {
 // key takes one key; ok is false where it was reported that it cannot be used.
 func (p *properties) key(key, value *node) (name string, ok bool) {
 	k := resolved(key)
-	if k == nil || k.Kind != scalarNode || isNull(k) || tagFault(k) != "" {
+	if k == nil || k.Kind != scalarNode || isNull(k) || invalidTag(k) != "" {
 		p.found.add(diag.Diagnostic{
 			Code: "bad-key", Position: position(p.source, key), Path: p.path(), Summary: "a key must be a text", Hint: "a text that begins with {, [, * or & wants quotes",
 		})
@@ -88,21 +88,21 @@ func (p *properties) pathTo(steps []string) string {
 		if path != "" {
 			path += "."
 		}
-		path += clip(s)
+		path += truncate(s)
 	}
 	return path
 }
 
-// label says what the mapping is.
-func (p *properties) label() string {
+// noun says what the mapping is.
+func (p *properties) noun() string {
 	if p.kind == nil {
 		return "manifest"
 	}
 	return p.kind.Noun()
 }
 
-// nested reports a field that says what the place of the object says already.
-func (p *properties) nested(name string, n *node, outer *resource.Object) {
+// reportNested reports a field that says what the place of the object says already.
+func (p *properties) reportNested(name string, n *node, outer *resource.Object) {
 	p.found.add(diag.Diagnostic{
 		Code: "exclusive", Position: position(p.source, n), Path: p.pathTo([]string{name}),
 		Summary: diag.A(p.kind.Noun()) + " that is written inside another has that one as its " + name, Hint: "remove " + name + ", or move the " + p.kind.Noun() + " out",
@@ -133,9 +133,9 @@ func (p *properties) explain(v schema.Violation) {
 	}
 	switch v.Keyword {
 	case schema.Missing:
-		p.missing(&d, v)
+		p.explainMissing(&d, v)
 	case schema.Unknown:
-		p.unknown(d, v.Property, at)
+		p.explainUnknown(d, v.Property, at)
 		return
 	case schema.Exclusive:
 		// The later of the two is the one to look at.
@@ -162,7 +162,7 @@ func (p *properties) explain(v schema.Violation) {
 				d.Position = position(p.source, n)
 			}
 		}
-		p.rule(&d, v, n, at)
+		p.explainValue(&d, v, n, at)
 	}
 	p.found.add(d)
 }
@@ -178,14 +178,14 @@ func (p *properties) shorthand() *node {
 	return nil
 }
 
-func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
+func (p *properties) explainMissing(d *diag.Diagnostic, v schema.Violation) {
 	d.Code = "missing-field"
 	names := []string{}
 	if p.kind.Identifier != nil {
 		names = append(names, schema.Identifier)
 	}
 	names = append(names, schema.ObjectID)
-	if p.kind.creates {
+	if p.kind.creatable {
 		d.Summary = "the " + p.kind.Noun() + " has no " + v.Property
 		d.Hint = "write " + v.Property + ", or the " + strings.Join(names, " or ") + " of one that exists"
 		return
@@ -203,8 +203,8 @@ func (p *properties) missing(d *diag.Diagnostic, v schema.Violation) {
 	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
 }
 
-func (p *properties) unknown(d diag.Diagnostic, name string, at *property) {
-	d.Code, d.Summary = "unknown-field", diag.A(p.label())+" has no "+quote(name)
+func (p *properties) explainUnknown(d diag.Diagnostic, name string, at *property) {
+	d.Code, d.Summary = "unknown-field", diag.A(p.noun())+" has no "+quote(name)
 	if at != nil {
 		d.Position = position(p.source, at.key)
 	}
@@ -214,7 +214,7 @@ func (p *properties) unknown(d diag.Diagnostic, name string, at *property) {
 		}
 	}
 	of := *p // the decoder overwrites p for the next object
-	p.found.addNear(d, func() string { return of.suggest(name) })
+	p.found.addSuggesting(d, func() string { return of.suggest(name) })
 }
 
 // suggest says what an unknown property may have been meant to be.
@@ -223,7 +223,7 @@ func (p *properties) suggest(name string) string {
 	if p.kind != nil {
 		names = p.kind.names
 	}
-	return cmp.Or(p.synonym(name), p.kinds.elsewhere(name, p.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
+	return cmp.Or(p.synonym(name), p.kinds.placementHint(name, p.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
 }
 
 // fieldsNear lists the fields if they are few, else the nearest, and says where all are.
@@ -239,8 +239,8 @@ func fieldsNear(name string, fields []string) string {
 	return all
 }
 
-// rule reports a value that breaks the rule of its property.
-func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *property) {
+// explainValue reports a value that breaks the rule of its property.
+func (p *properties) explainValue(d *diag.Diagnostic, v schema.Violation, n *node, at *property) {
 	var f *resource.Field
 	if p.kind != nil {
 		f, _ = p.kind.field(v.Property)
@@ -265,14 +265,14 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 			d.Hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
 		}
 	case f == nil:
-		p.named(d, v, n)
+		p.explainReserved(d, v, n)
 	case f.Max > 0 && n.Kind == scalarNode:
 		d.Code, d.Summary = "bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Max, describe(n))
 		if json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0 {
 			d.Hint = "remove the quotes"
 		}
 	case v.Keyword == "type" || n.Kind != scalarNode:
-		d.Code, d.Summary = "wrong-type", name+" is "+wants(f, member)+", not "+describe(n)
+		d.Code, d.Summary = "wrong-type", name+" is "+expectedType(f, member)+", not "+describe(n)
 		d.Hint = typeHint(f, n, member)
 		if f.Type == resource.Number && n.Style&quotedStyles == 0 && json.Valid([]byte(n.Value)) {
 			d.Code, d.Summary, d.Hint = "bad-value", name+" is too large: "+describe(n), fmt.Sprintf("the largest number is %.2g", math.MaxFloat64)
@@ -290,7 +290,7 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	case f.Type == resource.Color:
 		d.Code, d.Summary, d.Hint = "bad-color", quote(text)+" is no colour", colorHint(text)
 	case f.Type == resource.URL:
-		bad := urlFault(text)
+		bad := urlProblem(text)
 		d.Code, d.Summary, d.Hint = "bad-url", "the service takes no URL such as "+quote(text), "write an address that begins with https:// or http://"
 		if bad != nil {
 			d.Summary, d.Hint = bad.summary, bad.hint
@@ -303,8 +303,8 @@ func (p *properties) rule(d *diag.Diagnostic, v schema.Violation, n *node, at *p
 	}
 }
 
-// named reports a property that belongs to no field: key, id, identifier, or one of the document.
-func (p *properties) named(d *diag.Diagnostic, v schema.Violation, n *node) {
+// explainReserved reports a property that belongs to no field: key, id, identifier, or one of the document.
+func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *node) {
 	given := describe(n)
 	switch v.Property {
 	case schema.Key:
@@ -355,8 +355,8 @@ func identifierExample(k *kindInfo) string {
 	return example
 }
 
-// wants says what a field takes.
-func wants(f *resource.Field, member bool) string {
+// expectedType says what a field takes.
+func expectedType(f *resource.Field, member bool) string {
 	switch f.Type {
 	case resource.RefSet:
 		if !member {
@@ -380,7 +380,7 @@ func wants(f *resource.Field, member bool) string {
 func typeHint(f *resource.Field, n *node, member bool) string {
 	switch {
 	case f.Type == resource.RefSet && !member && n.Kind == scalarNode:
-		return "write " + f.Name + ": [" + clip(n.Value) + "]"
+		return "write " + f.Name + ": [" + truncate(n.Value) + "]"
 	case templated(n):
 		return "variables are not replaced; to write braces, put the text between quotes"
 	case f.Type == resource.Number && n.Kind == scalarNode && json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0:

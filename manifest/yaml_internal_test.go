@@ -6,7 +6,7 @@ import (
 )
 
 // Only a fault of the library is a broken file; one of ours is ours.
-func TestAFaultOfTheReaderIsNotTakenForBrokenYAML(t *testing.T) {
+func TestAReadErrorIsNotReportedAsBrokenYAML(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {

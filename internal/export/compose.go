@@ -22,7 +22,7 @@ type composer struct {
 	names       fileNames
 	memberships map[resource.Address]*planner.Record
 	declared    map[edge]bool // members that a manifest declares already, from the other side
-	walked      map[step]bool // by [composer.breaks]
+	walked      map[step]bool // by [composer.cutsCycle]
 	broken      map[step]bool // references that are cut, since they would close a cycle
 }
 
@@ -50,11 +50,11 @@ func compose(found *content, workspace, baseURL string) (*Export, error) {
 
 func (c *composer) compose() {
 	project := resource.MustLookup("project")
-	c.names.take("workspace.yaml") // no project gets it
+	c.names.reserve("workspace.yaml") // no project gets it
 	for _, p := range c.found.root.exports(project) {
 		first := len(c.out.Records)
 		document := c.document(manifest.Entry{Key: project.Section, Value: []any{c.object(p)}})
-		name := c.names.free("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
+		name := c.names.unique("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
 		c.recordSources(first, name)
 		c.file(name, "The project "+p.name()+" of the workspace "+c.workspace+".", document)
 	}
@@ -150,9 +150,9 @@ func (c *composer) recordSources(first int, file string) {
 
 // omit notes that a field of an object cannot be written.
 func (c *composer) omit(t *object, what, why string) {
-	where := t.called()
+	where := t.label()
 	if t.identifier == "" && t.parent.kind != nil {
-		where += " in " + t.parent.called()
+		where += " in " + t.parent.label()
 	}
 	c.found.omitted.add(omission{what, why, false}, where, 1)
 }

@@ -71,7 +71,7 @@ type omissions map[omission][]place
 // omission is why something is not in the manifests.
 type omission struct {
 	what, why string
-	whole     bool // what is an object, or several, not a field of one
+	isObject  bool // what is an object, or several, not a field of one
 }
 
 // place is where something is left out, and how much of it.
@@ -121,10 +121,10 @@ func (e *Export) report(found *content) {
 		if where := found.denied[k]; len(where) > 0 {
 			slices.Sort(where)
 			e.Denied = true
-			e.findings.Add(warning("permission", "the credential may not read the "+humanize(word(k))+" of "+firstFew(where)))
+			e.findings.Add(warning("permission", "the credential may not read the "+humanize(sectionName(k))+" of "+firstFew(where)))
 		}
 		if n := found.skipped[k]; n > 0 {
-			e.skip(word(k), n)
+			e.skip(sectionName(k), n)
 		}
 	}
 	if len(unsupported) > 0 {
@@ -155,7 +155,7 @@ func (e *Export) reportOmissions(omitted omissions) {
 // text says what is left out.
 func (l omission) text(o Omission) string {
 	switch {
-	case l.whole:
+	case l.isObject:
 		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, firstFew(o.Examples))
 	case o.Count > 1:
 		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, firstFew(o.Examples))

@@ -337,7 +337,7 @@ func TestManyItemsTakeARequestForEachPage(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutIsTold(t *testing.T) {
+func TestOmissionsAreReported(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
 	archived := s.send("POST", "projects/", map[string]any{"name": "Old", "identifier": "OLD"})
@@ -375,8 +375,8 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 	}
 }
 
-// Where a thing names one that no list shows, its ID would mean nothing elsewhere.
-func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
+// Where an object names another that no list shows, its ID would mean nothing elsewhere.
+func TestReferencesToArchivedObjectsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, edition := range map[string]sandbox.Edition{"full": sandbox.Full, "community": sandbox.Community} {
 		t.Run(name, func(t *testing.T) {
@@ -408,7 +408,7 @@ func TestWhatNamesSomethingArchivedIsLeftOut(t *testing.T) {
 	}
 }
 
-// A feature that is off though there are things which need it is off again elsewhere, once they are made.
+// A feature that is off though objects need it is off again in another workspace, once they are made.
 func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
@@ -453,8 +453,8 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	s.hold(dir, e)
 }
 
-// A thing without an ID of the service's form could be sent to no place that is safe.
-func TestThingsWithoutAnIDAreTold(t *testing.T) {
+// An object without an ID of the service's form could be sent to no place that is safe.
+func TestAnObjectWithoutAnIDIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	for _, id := range []string{`""`, "12", "null", "{}", `"../../../x"`} {
@@ -484,7 +484,7 @@ func TestThingsWithoutAnIDAreTold(t *testing.T) {
 	}
 }
 
-func TestAListThatShowsNoTextIsReadOneByOne(t *testing.T) {
+func TestObjectsOfAListWithoutTextsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -511,7 +511,7 @@ func TestAListThatShowsNoTextIsReadOneByOne(t *testing.T) {
 	}
 }
 
-func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
+func TestAForbiddenListIsReportedAndTheRestExported(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/cycles/") || strings.HasSuffix(r.URL.Path, "/customers/") {
@@ -537,7 +537,7 @@ func TestWhatTheCredentialMayNotReadIsToldAndTheRestExported(t *testing.T) {
 	}
 }
 
-func TestAWrongWordIsAnErrorWithAHint(t *testing.T) {
+func TestAnUnknownSectionIsAnErrorWithAHint(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	for name, tt := range map[string]struct {
@@ -582,7 +582,7 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 	}
 }
 
-func TestAFolderWithManifestsIsNotVacant(t *testing.T) {
+func TestAFolderWithManifestsIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := export.CheckEmpty(dir, "web.yaml", "pages/a.md"); err != nil {

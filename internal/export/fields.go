@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// written is a field as the manifest gives it.
-type written struct {
+// fieldValue is a field as the manifest gives it.
+type fieldValue struct {
 	field     *resource.Field
 	value     any
 	instance  any    // as the schema sees it
@@ -25,7 +25,7 @@ type written struct {
 
 // fields writes the object's own fields, and records their digests for the state.
 func (c *composer) fields(t *object) manifest.Map {
-	var list []written
+	var list []fieldValue
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
 		if f.WriteOnly && !f.CreateOnly() || f == orderField(t.kind) || derivedForm(t.kind, f) {
@@ -35,8 +35,8 @@ func (c *composer) fields(t *object) manifest.Map {
 			list = append(list, w)
 		}
 	}
-	list = c.ordered(t, list)
-	list = c.valid(t, list)
+	list = c.dropWrongDates(t, list)
+	list = c.dropInvalid(t, list)
 	object := c.identity(t)
 	values := map[string]string{}
 	for _, w := range list {
@@ -46,14 +46,14 @@ func (c *composer) fields(t *object) manifest.Map {
 		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.Full) {
 			values[w.field.Name] = resource.Digest(w.canonical)
 		}
-		object = put(object, w)
+		object = addField(object, w)
 	}
 	c.record(t, values)
 	return object
 }
 
-// put adds a field, within its group if it has one.
-func put(object manifest.Map, w written) manifest.Map {
+// addField adds a field, within its group if it has one.
+func addField(object manifest.Map, w fieldValue) manifest.Map {
 	entry := manifest.Entry{Key: w.field.Name, Value: w.value}
 	if w.field.Group == "" {
 		return append(object, entry)
@@ -70,10 +70,10 @@ func put(object manifest.Map, w written) manifest.Map {
 // identity is what tells the reader which object of the service is meant.
 func (c *composer) identity(t *object) manifest.Map {
 	var object manifest.Map
-	if t.keyed {
+	if t.writesKey {
 		object = append(object, manifest.Entry{Key: schema.Key, Value: t.key})
 	}
-	if t.pinned {
+	if t.writesID {
 		object = append(object, manifest.Entry{Key: schema.ObjectID, Value: t.row.ID()})
 	}
 	if t.identifier != "" {
@@ -106,11 +106,11 @@ func derivedForm(k *resource.Kind, f *resource.Field) bool {
 }
 
 // field writes one field. ok is false where there is nothing to say.
-func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
+func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	w.field = f
 	switch {
 	case f.CreateOnly():
-		return c.once(t, f)
+		return c.createOnlyField(t, f)
 	case f.IsRef():
 		return c.references(t, f)
 	}
@@ -119,7 +119,7 @@ func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
 		return w, false
 	}
 	if f.Rich() {
-		return c.rich(t, f, shown)
+		return c.richText(t, f, shown)
 	}
 	text, why := shown, ""
 	switch f.Type {
@@ -139,16 +139,16 @@ func (c *composer) field(t *object, f *resource.Field) (w written, ok bool) {
 	default:
 		w.value, w.instance = text, text
 	}
-	if why = cmp.Or(manifest.Fault(f, text), why); why != "" {
+	if why = cmp.Or(manifest.CheckText(f, text), why); why != "" {
 		c.omit(t, f.Path(), why)
 		return w, false
 	}
-	return w, c.same(t, f, text, shown)
+	return w, c.checkRoundTrip(t, f, text, shown)
 }
 
-// same makes sure that the text means what the service shows. Where it does not,
+// checkRoundTrip makes sure that the text means what the service shows. Where it does not,
 // nobody can write it: the comparison has no form for it.
-func (c *composer) same(t *object, f *resource.Field, text, shown string) bool {
+func (c *composer) checkRoundTrip(t *object, f *resource.Field, text, shown string) bool {
 	v := resource.Value{Field: f, Text: text}
 	if want, ok := v.Desired(nil); !ok || want != shown {
 		c.omit(t, f.Path(), "a manifest cannot say it such that it compares equal")
@@ -177,8 +177,8 @@ func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	}
 }
 
-// once writes what only a create takes, such as who created a work item.
-func (c *composer) once(t *object, f *resource.Field) (w written, ok bool) {
+// createOnlyField writes what only a create takes, such as who created a work item.
+func (c *composer) createOnlyField(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	raw, _ := t.row[f.APIName].(string)
 	if raw == "" {
 		return w, false
@@ -188,7 +188,7 @@ func (c *composer) once(t *object, f *resource.Field) (w written, ok bool) {
 	if f.IsRef() {
 		id := resource.LowerID(raw)
 		if t.find(resource.MustLookup(f.Ref), id) == nil {
-			c.omit(t, f.Path(), unlisted(f))
+			c.omit(t, f.Path(), whyUnlisted(f))
 			return w, false
 		}
 		v.Refs = []resource.Reference{{ID: id}}
@@ -224,7 +224,7 @@ func tree(f *resource.Field, text string) (value any, fault string) {
 				if len(name) > longestKey {
 					fault = cmp.Or(fault, "a key in it is too long")
 				}
-				fault = cmp.Or(fault, manifest.Fault(f, name))
+				fault = cmp.Or(fault, manifest.CheckText(f, name))
 				m = append(m, manifest.Entry{Key: name, Value: branch(v[name], depth+1)})
 			}
 			return m
@@ -238,7 +238,7 @@ func tree(f *resource.Field, text string) (value any, fault string) {
 		case bool:
 			return manifest.Literal(strconv.FormatBool(v))
 		case string:
-			fault = cmp.Or(fault, manifest.Fault(f, v))
+			fault = cmp.Or(fault, manifest.CheckText(f, v))
 		}
 		return v
 	}
@@ -246,9 +246,9 @@ func tree(f *resource.Field, text string) (value any, fault string) {
 	return value, fault
 }
 
-// rich writes a text that the service keeps as HTML: into a file where the kind
+// richText writes a text that the service keeps as HTML: into a file where the kind
 // has a field for that, as Markdown where that says the same, else as HTML.
-func (c *composer) rich(t *object, first *resource.Field, shown string) (w written, ok bool) {
+func (c *composer) richText(t *object, first *resource.Field, shown string) (w fieldValue, ok bool) {
 	var asMarkdown, asHTML, asFile *resource.Field
 	for i := range t.kind.Fields {
 		switch f := &t.kind.Fields[i]; {
@@ -275,21 +275,21 @@ func (c *composer) rich(t *object, first *resource.Field, shown string) (w writt
 	if !isMarkdown {
 		text = breakLines(html)
 	}
-	if why := manifest.Fault(first, text); why != "" {
+	if why := manifest.CheckText(first, text); why != "" {
 		c.omit(t, first.Path(), why)
 		return w, false
 	}
 	if strings.Contains(text, "\n") || asFile != nil {
 		text = strings.TrimRight(text, "\n") + "\n"
 	}
-	w = written{field: asHTML, value: text, instance: text, canonical: shown}
+	w = fieldValue{field: asHTML, value: text, instance: text, canonical: shown}
 	switch {
 	case asFile != nil:
 		ext := ".html"
 		if isMarkdown {
 			ext = ".md"
 		}
-		name := c.names.free(t.kind.Section, t.key, ext)
+		name := c.names.unique(t.kind.Section, t.key, ext)
 		w.field, w.value, w.instance, w.file = asFile, name, name, &File{name, []byte(text)}
 	case isMarkdown:
 		w.field = asMarkdown
@@ -317,13 +317,13 @@ var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>"
 	"</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</table>", "</table>\n", "</tr>", "</tr>\n", "</pre>", "</pre>\n",
 	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
 
-// ordered leaves out a date that precedes the one that it must not precede.
-func (c *composer) ordered(t *object, list []written) []written {
-	return slices.DeleteFunc(list, func(w written) bool {
+// dropWrongDates leaves out a date that precedes the one that it must not precede.
+func (c *composer) dropWrongDates(t *object, list []fieldValue) []fieldValue {
+	return slices.DeleteFunc(list, func(w fieldValue) bool {
 		if w.field.NotBefore == "" {
 			return false
 		}
-		i := slices.IndexFunc(list, func(o written) bool { return o.field != nil && o.field.Name == w.field.NotBefore })
+		i := slices.IndexFunc(list, func(o fieldValue) bool { return o.field != nil && o.field.Name == w.field.NotBefore })
 		if i < 0 || list[i].canonical <= w.canonical {
 			return false
 		}
@@ -332,9 +332,9 @@ func (c *composer) ordered(t *object, list []written) []written {
 	})
 }
 
-// valid leaves out what the schema refuses, such as a colour by its name. An object
+// dropInvalid leaves out what the schema refuses, such as a colour by its name. An object
 // that loses its natural key by that is written with its ID.
-func (c *composer) valid(t *object, list []written) []written {
+func (c *composer) dropInvalid(t *object, list []fieldValue) []fieldValue {
 	for {
 		instance := map[string]any{}
 		for _, entry := range c.identity(t) {
@@ -346,16 +346,16 @@ func (c *composer) valid(t *object, list []written) []written {
 		changed := false
 		for _, v := range c.checker.Check(t.kind.Name, instance) {
 			if v.Keyword == schema.Missing {
-				changed = changed || !t.pinned
-				t.pinned = true
+				changed = changed || !t.writesID
+				t.writesID = true
 				continue
 			}
-			i := slices.IndexFunc(list, func(w written) bool { return w.field.Path() == v.Property })
+			i := slices.IndexFunc(list, func(w fieldValue) bool { return w.field.Path() == v.Property })
 			if i < 0 {
 				continue
 			}
 			c.omit(t, v.Property, "the schema refuses it")
-			t.pinned = t.pinned || t.identifier == "" && slices.Contains(t.kind.NaturalKey, list[i].field.Name)
+			t.writesID = t.writesID || t.identifier == "" && slices.Contains(t.kind.NaturalKey, list[i].field.Name)
 			list = slices.Delete(list, i, i+1)
 			changed = true
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// asked reports whether a word of the user means the kind.
-func asked(words []string, k *resource.Kind) bool {
+// matches reports whether a word of the user means the kind.
+func matches(words []string, k *resource.Kind) bool {
 	names := []string{k.Name, k.Section}
 	if m := k.Membership; m != nil {
 		f, _ := resource.MustLookup(m.On).Field(m.Field)
@@ -42,9 +42,9 @@ func readable(k *resource.Kind) bool {
 
 // kindChoice says which kinds are read, and what for.
 type kindChoice struct {
-	exported map[*resource.Kind]bool // the manifests list them
-	named    map[*resource.Kind]bool // fields of those refer to them
-	skipped  map[*resource.Kind]bool // they take a request for each work item, and were not asked for
+	exported   map[*resource.Kind]bool // the manifests list them
+	referenced map[*resource.Kind]bool // fields of those refer to them
+	skipped    map[*resource.Kind]bool // they take a request for each work item, and were not asked for
 }
 
 // chooseKinds takes the sections of --only, all if there are none, and of those that take a request for each work item the ones of --with.
@@ -55,8 +55,8 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 	}
 	for _, k := range resource.Kinds() {
 		switch {
-		case k.Membership != nil || !readable(k) || len(only) > 0 && !asked(only, k):
-		case perItem(k) && !asked(with, k) && !asked(only, k):
+		case k.Membership != nil || !readable(k) || len(only) > 0 && !matches(only, k):
+		case perItem(k) && !matches(with, k) && !matches(only, k):
 			c.skipped[k] = true
 		default:
 			for c.exported[k] = true; k.Parent != ""; c.exported[k] = true {
@@ -68,7 +68,7 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 		for i := range k.Fields {
 			if f := &k.Fields[i]; f.IsRef() && (!f.WriteOnly || f.CreateOnly()) {
 				if to := resource.MustLookup(f.Ref); !to.Numbered() {
-					c.named[to] = true
+					c.referenced[to] = true
 				}
 			}
 		}
@@ -79,21 +79,21 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 func isSection(k *resource.Kind) bool { return k.Membership == nil }
 
 // unknownWord returns an error for the first word that means no readable kind of a sort.
-func unknownWord(flag string, words []string, sort func(*resource.Kind) bool) error {
+func unknownWord(flag string, words []string, accepts func(*resource.Kind) bool) error {
 	for _, word := range words {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && sort(k) && asked([]string{word}, k) }) {
-			return &UnknownWordError{flag, word, sections(sort)}
+		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && accepts(k) && matches([]string{word}, k) }) {
+			return &UnknownWordError{flag, word, sections(accepts)}
 		}
 	}
 	return nil
 }
 
 // sections lists the words for the readable kinds of a sort.
-func sections(sort func(*resource.Kind) bool) []string {
+func sections(accepts func(*resource.Kind) bool) []string {
 	var words []string
 	for _, k := range resource.Kinds() {
-		if readable(k) && sort(k) {
-			words = append(words, word(k))
+		if readable(k) && accepts(k) {
+			words = append(words, sectionName(k))
 		}
 	}
 	slices.Sort(words)
@@ -103,15 +103,15 @@ func sections(sort func(*resource.Kind) bool) []string {
 // Costly lists what is read only if it is asked for.
 func Costly() []string { return sections(perItem) }
 
-// word is what people call what a kind holds.
-func word(k *resource.Kind) string {
+// sectionName is what people call what a kind holds.
+func sectionName(k *resource.Kind) string {
 	if m := k.Membership; m != nil {
 		f, _ := resource.MustLookup(m.On).Field(m.Field)
 		switch {
 		case f.Group != "":
 			return f.Group
 		case m.On == m.Member: // the containers are what people think of
-			return word(resource.MustLookup(m.Container))
+			return sectionName(resource.MustLookup(m.Container))
 		default:
 			return m.Field
 		}
@@ -136,7 +136,7 @@ func (e *UnknownWordError) Hint() string { return diag.OneOf(e.Word, e.words) }
 
 // filter leaves out what the user did not ask for, and what is archived where a manifest cannot say that.
 func (r *reader) filter(l *list) error {
-	objects := l.of.children[l.kind]
+	objects := l.parent.children[l.kind]
 	wanted := map[*object]bool{}
 	if l.kind.Name == "project" {
 		for _, name := range r.o.Projects {
@@ -157,7 +157,7 @@ func (r *reader) filter(l *list) error {
 			r.omit(l.kind.Noun(), "archived, and the service does not show its contents", t.name(), 1)
 		case t.exported && t.isEmpty():
 			t.exported = false
-			r.omit(l.kind.Noun(), "without a text", t.parent.called(), 1)
+			r.omit(l.kind.Noun(), "without a text", t.parent.label(), 1)
 		}
 	}
 	return nil

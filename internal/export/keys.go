@@ -30,7 +30,7 @@ func (t *object) identify() {
 // manifests, and gives the exported objects their keys and addresses.
 func assignKeys(parent *object, workspace string) {
 	for k, children := range parent.children {
-		sorted(k, children)
+		sortSiblings(k, children)
 		assignKeysOf(k, parent, workspace)
 		for _, child := range children {
 			assignKeys(child, workspace)
@@ -41,7 +41,7 @@ func assignKeys(parent *object, workspace string) {
 // assignKeysOf also finds the objects that nothing but the ID tells from others.
 func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	list := parent.exports(k)
-	slices.SortFunc(list, older)
+	slices.SortFunc(list, compareAge)
 	taken, marked := map[string]int{}, map[string]int{}
 	for _, t := range parent.children[k] { // the external ID of one that is left out would be found too
 		if key := t.ownKey(workspace); key != "" {
@@ -51,12 +51,12 @@ func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	}
 	for _, t := range list {
 		if key := t.ownKey(workspace); marked[key] == 1 {
-			t.key, t.keyed = key, true
+			t.key, t.writesKey = key, true
 		}
 	}
 	for _, t := range list {
 		if t.key == "" {
-			t.key, t.keyed = t.freeKey(taken)
+			t.key, t.writesKey = t.freeKey(taken)
 			taken[t.key] = 1
 		}
 		t.address = t.addressOf(t.key)
@@ -67,9 +67,9 @@ func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	}
 	for _, t := range list {
 		name := t.naturalKey()
-		t.pinned = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
+		t.writesID = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
 		if key := t.ownKey(workspace); t.identifier != "" && key != "" && key != t.key {
-			t.pinned = true // its identifier would contradict the external ID that it shares
+			t.writesID = true // its identifier would contradict the external ID that it shares
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (t *object) ownKey(workspace string) string {
 // for each key the last number that was put behind it.
 func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 	key, ok := t.kind.DefaultKey(func(field string) string {
-		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.Fault(f, t.text(field)) != "" {
+		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, t.text(field)) != "" {
 			return ""
 		}
 		if field == "identifier" {
@@ -126,7 +126,7 @@ func (t *object) naturalKey() string {
 		return ""
 	}
 	for _, f := range t.kind.NaturalFields() {
-		if text := t.text(f.Name); text != "" && manifest.Fault(f, text) == "" {
+		if text := t.text(f.Name); text != "" && manifest.CheckText(f, text) == "" {
 			return f.Name + "\x00" + text
 		}
 	}
@@ -144,24 +144,24 @@ func orderField(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// sorted orders objects so that creating them in this order makes the same order
+// sortSiblings orders objects so that creating them in this order makes the same order
 // elsewhere: by number, else by place, else by age, else by what they are called.
-func sorted(k *resource.Kind, list []*object) {
+func sortSiblings(k *resource.Kind, list []*object) {
 	place := orderField(k)
 	at := func(t *object) float64 {
 		if place != nil {
 			raw, _ := t.row.Shown(place)
-			return float(raw)
+			return toFloat(raw)
 		}
-		return -float(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
+		return -toFloat(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
 	}
 	slices.SortFunc(list, func(a, b *object) int {
-		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), natural(a, b), older(a, b))
+		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), compareNatural(a, b), compareAge(a, b))
 	})
 }
 
-// float is the number that a record shows, or 0.
-func float(raw any) float64 {
+// toFloat is the number that a record shows, or 0.
+func toFloat(raw any) float64 {
 	n, _ := raw.(json.Number)
 	f, _ := n.Float64()
 	return f
@@ -173,7 +173,7 @@ func (t *object) created() string {
 	return s
 }
 
-func natural(a, b *object) int {
+func compareNatural(a, b *object) int {
 	for _, f := range a.kind.NaturalFields() {
 		x, y := a.text(f.Name), b.text(f.Name)
 		if c := cmp.Or(strings.Compare(strings.ToLower(x), strings.ToLower(y)), strings.Compare(x, y)); c != 0 {
@@ -183,7 +183,7 @@ func natural(a, b *object) int {
 	return 0
 }
 
-// older orders by the moment of creation, in which numbers and keys were given too.
-func older(a, b *object) int {
+// compareAge orders by the moment of creation, in which numbers and keys were given too.
+func compareAge(a, b *object) int {
 	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(a.created(), b.created()), strings.Compare(a.row.ID(), b.row.ID()))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // references writes a field that refers to other objects.
-func (c *composer) references(t *object, f *resource.Field) (w written, ok bool) {
+func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	w.field = f
 	var ids []string
 	via, member := resource.MembershipOf(t.kind.Name, f.Name)
@@ -20,20 +20,20 @@ func (c *composer) references(t *object, f *resource.Field) (w written, ok bool)
 	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown
 	}
-	names := make([]name, 0, len(ids))
+	names := make([]namedID, 0, len(ids))
 	for _, id := range ids {
 		text := c.nameOf(t, f, id)
 		switch {
 		case text != "":
-			names = append(names, name{text, id})
+			names = append(names, namedID{text, id})
 		case member:
-			c.omit(t, f.Path()+" entry", unlisted(f))
+			c.omit(t, f.Path()+" entry", whyUnlisted(f))
 		default: // a list without it would take it out
-			c.omit(t, f.Path(), unlisted(f))
+			c.omit(t, f.Path(), whyUnlisted(f))
 			return w, false
 		}
 	}
-	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.text, b.text) })
+	slices.SortFunc(names, func(a, b namedID) int { return strings.Compare(a.text, b.text) })
 	if len(names) > 1 && f.Type == resource.Ref {
 		c.omit(t, "second "+f.Path(), "a manifest gives one")
 		names = names[:1]
@@ -42,7 +42,7 @@ func (c *composer) references(t *object, f *resource.Field) (w written, ok bool)
 		w.value, w.instance = []any{}, []any{}
 		return w, t.hasDefault(f)
 	}
-	if f.Type == resource.Ref && f.Ref == t.kind.Name && c.breaks(t, f) {
+	if f.Type == resource.Ref && f.Ref == t.kind.Name && c.cutsCycle(t, f) {
 		c.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
@@ -62,8 +62,8 @@ func (c *composer) references(t *object, f *resource.Field) (w written, ok bool)
 	return w, true
 }
 
-// unlisted says why a reference is left out: the ID alone would mean nothing elsewhere.
-func unlisted(f *resource.Field) string {
+// whyUnlisted says why a reference is left out: the ID alone would mean nothing elsewhere.
+func whyUnlisted(f *resource.Field) string {
 	if f.Ref == "member" {
 		return "it is somebody who is not there any more"
 	}
@@ -83,14 +83,14 @@ func (t *object) hasDefault(f *resource.Field) bool {
 	return value != ""
 }
 
-// name is a text that a manifest gives for an object of the service.
-type name struct{ text, id string }
+// namedID is a text that a manifest gives for an object of the service.
+type namedID struct{ text, id string }
 
 // recordMembership adds a member that the manifest declares to the records for the state.
 func (c *composer) recordMembership(m *resource.Membership, t *object, id string) {
 	container, member := t, id
 	if m.On == m.Member && m.Member != m.Container {
-		container, member = c.found.all[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
+		container, member = c.found.byID[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
 	}
 	if container == nil || !container.exported {
 		return
@@ -123,9 +123,9 @@ func (c *composer) declaredByInverse(m *resource.Membership, kind, from, to stri
 	return false
 }
 
-// breaks reports whether t is the object at which a cycle of the field is cut: the oldest of its objects. The others keep
+// cutsCycle reports whether t is the object at which a cycle of the field is cut: the oldest of its objects. The others keep
 // their references. Each object is walked over once.
-func (c *composer) breaks(t *object, f *resource.Field) bool {
+func (c *composer) cutsCycle(t *object, f *resource.Field) bool {
 	var path []*object
 	at := t
 	for at != nil && !c.walked[step{at, f}] {
@@ -135,7 +135,7 @@ func (c *composer) breaks(t *object, f *resource.Field) bool {
 		at = at.parent.find(at.kind, next)
 	}
 	if round := slices.Index(path, at); round >= 0 {
-		c.broken[step{slices.MinFunc(path[round:], older), f}] = true
+		c.broken[step{slices.MinFunc(path[round:], compareAge), f}] = true
 	}
 	return c.broken[step{t, f}]
 }
@@ -168,7 +168,7 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 
 // crossProjectName is a text that means the same object in every project.
 func (c *composer) crossProjectName(id serviceID) string {
-	switch to := c.found.all[id]; {
+	switch to := c.found.byID[id]; {
 	case to == nil:
 		return ""
 	case to.exported && to.parent.key != "":
@@ -193,7 +193,7 @@ func (t *object) candidateNames() []string {
 	}
 	if !t.kind.AdoptOnRequestOnly {
 		for _, f := range t.kind.NaturalFields() {
-			if text := strings.TrimSpace(t.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.Fault(f, text) == "" {
+			if text := strings.TrimSpace(t.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.CheckText(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestAFileNameIsSafeWhateverTheServiceSays(t *testing.T) {
+func TestAFileNameIsSafeForAnyNameOfTheService(t *testing.T) {
 	t.Parallel()
 	var names fileNames
-	names.take("workspace.yaml")
+	names.reserve("workspace.yaml")
 	for _, tt := range []struct{ rule, word, want string }{
 		{"a word is itself", "web", "web.yaml"},
 		{"the second of two gets a number", "WEB", "web-2.yaml"},
@@ -22,7 +22,7 @@ func TestAFileNameIsSafeWhateverTheServiceSays(t *testing.T) {
 		{"letters of all scripts stay", "日本語", "日本語.yaml"},
 		{"a long name ends between letters", strings.Repeat("日", 100), strings.Repeat("日", 20) + ".yaml"},
 	} {
-		if got := names.free("", tt.word, ".yaml"); got != tt.want {
+		if got := names.unique("", tt.word, ".yaml"); got != tt.want {
 			t.Errorf("%s: %q became %q, want %q", tt.rule, tt.word, got, tt.want)
 		}
 	}

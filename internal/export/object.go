@@ -23,8 +23,8 @@ type object struct {
 	exported   bool
 	identifier string // readable; "" = none that a manifest can give
 	key        string
-	keyed      bool // the key is written
-	pinned     bool // the ID is written, since nothing else tells the object from others
+	writesKey  bool // the key is written
+	writesID   bool // the ID is written, since nothing else tells the object from others
 	address    resource.Address
 }
 
@@ -67,8 +67,8 @@ func (t *object) name() string {
 	return t.row.ID()
 }
 
-// called names the object in a sentence.
-func (t *object) called() string {
+// label names the object in a sentence.
+func (t *object) label() string {
 	if t.kind == nil {
 		return "the workspace"
 	}

@@ -17,7 +17,7 @@ import (
 // content is what was read.
 type content struct {
 	root    *object // the workspace
-	all     map[serviceID]*object
+	byID    map[serviceID]*object
 	omitted omissions
 
 	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
@@ -35,11 +35,11 @@ type reader struct {
 
 // list is one list that is read.
 type list struct {
-	kind *resource.Kind
-	of   *object // in which it is
-	op   *resource.Operation
-	path string
-	side bool // it adds to another list: that it is not there says nothing of the kind
+	kind       *resource.Kind
+	parent     *object // in which it is
+	op         *resource.Operation
+	path       string
+	supplement bool // it adds to another list: that it is not there says nothing of the kind
 
 	rows   []resource.Row
 	failed bool
@@ -52,7 +52,7 @@ func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindCh
 	root := &object{exported: true}
 	r := &reader{
 		found: &content{
-			root: root, all: map[serviceID]*object{}, omitted: omissions{},
+			root: root, byID: map[serviceID]*object{}, omitted: omissions{},
 			unsupported: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, skipped: map[*resource.Kind]int{},
 		},
 		o: o, from: provider.Reader{Client: client, Observed: o.Observed, Answered: o.Answered}, kinds: kinds,
@@ -74,7 +74,7 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 	if err := r.read(ctx, lists); err != nil {
 		return err
 	}
-	more := append(r.archived(lists), r.through(lists)...)
+	more := append(r.archived(lists), r.viaSingletons(lists)...)
 	if err := r.read(ctx, more); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 			return err
 		}
 	}
-	r.hidden(lists)
-	if err := r.complete(ctx, next); err != nil {
+	r.reportHidden(lists)
+	if err := r.readAbridged(ctx, next); err != nil {
 		return err
 	}
 	if err := r.members(ctx, next); err != nil {
@@ -104,20 +104,20 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 
 // objects makes objects of the rows of a list.
 func (r *reader) objects(l *list) ([]*object, error) {
-	if l.of.children == nil {
-		l.of.children, l.of.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
+	if l.parent.children == nil {
+		l.parent.children, l.parent.byID = map[*resource.Kind][]*object{}, map[serviceID]*object{}
 	}
 	added := make([]*object, 0, len(l.rows))
 	for _, row := range l.rows {
 		if id := row.ID(); !resource.IsID(id) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
-		t := &object{kind: l.kind, row: l.kind.InZone(row, l.of.zone()), parent: l.of, exported: r.kinds.exported[l.kind], members: map[*resource.Field][]string{}}
+		t := &object{kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind], members: map[*resource.Field][]string{}}
 		t.identify()
 		added = append(added, t)
-		l.of.byID[serviceID{l.kind, row.ID()}], r.found.all[serviceID{l.kind, row.ID()}] = t, t
+		l.parent.byID[serviceID{l.kind, row.ID()}], r.found.byID[serviceID{l.kind, row.ID()}] = t, t
 	}
-	l.of.children[l.kind] = append(l.of.children[l.kind], added...)
+	l.parent.children[l.kind] = append(l.parent.children[l.kind], added...)
 	return added, nil
 }
 
@@ -135,19 +135,19 @@ func (r *reader) lists(p *object) []*list {
 		if r.kinds.skipped[k] {
 			r.found.skipped[k]++
 		}
-		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.kinds.named[o] })
+		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.kinds.referenced[o] })
 		op, ok := k.Op(resource.List, resource.Full)
 		if !ok && through { // of which a parent has one
 			op, ok = k.Op(resource.Get, resource.Full)
 		}
-		if ok && (r.kinds.exported[k] || r.kinds.named[k] || through) {
+		if ok && (r.kinds.exported[k] || r.kinds.referenced[k] || through) {
 			lists = append(lists, r.list(k, op, p))
 		}
 	}
 	if p.kind != nil {
 		if op, ok := p.kind.Op(resource.Summary, resource.Full); ok {
 			l := r.list(p.kind, op, p)
-			l.side = true
+			l.supplement = true
 			lists = append(lists, l)
 		}
 	}
@@ -156,13 +156,13 @@ func (r *reader) lists(p *object) []*list {
 
 func (r *reader) list(k *resource.Kind, op *resource.Operation, of *object) *list {
 	path, _ := op.Expand(of.params(r.o.Workspace))
-	return &list{kind: k, of: of, op: op, path: path}
+	return &list{kind: k, parent: of, op: op, path: path}
 }
 
 // counts are the numbers of children that an object's summary gives; nil = it has none.
 func counts(lists []*list, of *object) map[string]int {
 	for _, l := range lists {
-		if l.op.Verb != resource.Summary || l.of != of || len(l.rows) == 0 {
+		if l.op.Verb != resource.Summary || l.parent != of || len(l.rows) == 0 {
 			continue
 		}
 		shown, _ := l.rows[0]["counts"].(map[string]any)
@@ -186,29 +186,31 @@ func (r *reader) archived(lists []*list) []*list {
 		if !ok || l.op.Verb != resource.List || !r.kinds.exported[l.kind] || l.failed {
 			continue
 		}
-		if count, counted := counts(lists, l.of)[l.kind.CountedAs]; counted && count <= len(l.rows) {
+		if count, counted := counts(lists, l.parent)[l.kind.CountedAs]; counted && count <= len(l.rows) {
 			continue
 		}
-		more := r.list(l.kind, op, l.of)
-		more.side = true
+		more := r.list(l.kind, op, l.parent)
+		more.supplement = true
 		archived = append(archived, more)
 	}
 	return archived
 }
 
-// hidden notes what the summaries count and no list shows.
-func (r *reader) hidden(lists []*list) {
+// reportHidden notes what the summaries count and no list shows.
+func (r *reader) reportHidden(lists []*list) {
 	for _, l := range lists {
 		if l.op.Verb != resource.Summary {
 			continue
 		}
-		count := counts(lists, l.of)
+		count := counts(lists, l.parent)
 		for _, k := range resource.Kinds() {
 			n, counted := count[k.CountedAs]
 			delete(count, k.CountedAs)
-			listed := slices.ContainsFunc(lists, func(o *list) bool { return o.of == l.of && o.kind == k && o.op.Verb == resource.List && !o.failed })
-			if shown := len(l.of.children[k]); counted && listed && n > shown {
-				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.of.called(), n-shown)
+			listed := slices.ContainsFunc(lists, func(o *list) bool {
+				return o.parent == l.parent && o.kind == k && o.op.Verb == resource.List && !o.failed
+			})
+			if shown := len(l.parent.children[k]); counted && listed && n > shown {
+				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.parent.label(), n-shown)
 			}
 		}
 		if len(r.o.Only) > 0 {
@@ -216,32 +218,32 @@ func (r *reader) hidden(lists []*list) {
 		}
 		for name, n := range count {
 			if n > 0 {
-				r.omit(strings.TrimSuffix(humanize(name), "s"), "a manifest cannot say it", l.of.called(), n)
+				r.omit(strings.TrimSuffix(humanize(name), "s"), "a manifest cannot say it", l.parent.label(), n)
 			}
 		}
 	}
 }
 
-// through are the lists whose path names another object of the parent, such as the points of a project's estimate.
-func (r *reader) through(hosts []*list) []*list {
+// viaSingletons are the lists whose path names another object of the parent, such as the points of a project's estimate.
+func (r *reader) viaSingletons(hosts []*list) []*list {
 	var lists []*list
 	for _, h := range hosts {
 		for _, k := range resource.Kinds() {
 			op, ok := k.Op(resource.List, resource.Full)
-			if !ok || k.ViaSingleton != h.kind.Name || !r.kinds.named[k] || len(h.rows) == 0 {
+			if !ok || k.ViaSingleton != h.kind.Name || !r.kinds.referenced[k] || len(h.rows) == 0 {
 				continue
 			}
-			params := h.of.params(r.o.Workspace)
+			params := h.parent.params(r.o.Workspace)
 			params[h.kind.Param] = h.rows[0].ID()
 			path, _ := op.Expand(params)
-			lists = append(lists, &list{kind: k, of: h.of, op: op, path: path})
+			lists = append(lists, &list{kind: k, parent: h.parent, op: op, path: path})
 		}
 	}
 	return lists
 }
 
-// complete reads one by one the objects whose list shows no text, as the service's list of pages may.
-func (r *reader) complete(ctx context.Context, objects []*object) error {
+// readAbridged reads one by one the objects whose list shows no text, as the service's list of pages may.
+func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, t := range objects {
 		if op, ok := t.kind.Op(resource.Get, resource.Full); ok && t.exported && !t.kind.Numbered() && t.abridged() {
@@ -252,8 +254,8 @@ func (r *reader) complete(ctx context.Context, objects []*object) error {
 		return err
 	}
 	for _, l := range lists {
-		if len(l.rows) == 1 && l.rows[0].ID() == l.of.row.ID() {
-			l.of.row = l.rows[0]
+		if len(l.rows) == 1 && l.rows[0].ID() == l.parent.row.ID() {
+			l.parent.row = l.rows[0]
 		}
 	}
 	return nil
@@ -281,7 +283,7 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 		for _, t := range objects {
 			switch {
 			case t.kind.Name != m.Membership.Container || !r.member(m, t):
-			case perItem(m) && !asked(r.o.With, m):
+			case perItem(m) && !matches(r.o.With, m):
 				r.found.skipped[m]++
 			default:
 				lists = append(lists, r.list(m, op, t))
@@ -300,12 +302,12 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 				continue
 			}
 			if m.On == m.Container {
-				l.of.members[field] = append(l.of.members[field], id)
-				l.of.setAttribute(id, r.attribute(m, row, id))
+				l.parent.members[field] = append(l.parent.members[field], id)
+				l.parent.setAttribute(id, r.attribute(m, row, id))
 				continue
 			}
-			if at := l.of.parent.find(resource.MustLookup(m.Member), id); at != nil {
-				at.members[field] = append(at.members[field], l.of.row.ID())
+			if at := l.parent.parent.find(resource.MustLookup(m.Member), id); at != nil {
+				at.members[field] = append(at.members[field], l.parent.row.ID())
 			}
 		}
 	}
@@ -321,7 +323,7 @@ func (r *reader) attribute(m *resource.Membership, row resource.Row, id string) 
 	if shown := m.Attribute.Shown(row); shown != "" {
 		return shown
 	}
-	if t := r.found.all[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+	if t := r.found.byID[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
 		return m.Attribute.Values[0]
 	}
 	return ""
@@ -345,7 +347,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		}
 	}
 	if r.o.Expect != nil {
-		r.from.Expect = func(requests int) { r.o.Expect(requests, words(lists)) }
+		r.from.Expect = func(requests int) { r.o.Expect(requests, sectionNames(lists)) }
 	}
 	if err := r.from.Read(ctx, reads); err != nil {
 		return err //nolint:wrapcheck // it says what was done
@@ -354,14 +356,14 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		a := r.o.Observed[reads[i]]
 		l.rows, l.failed = a.Rows, a.Unsupported || a.NotFound || a.Forbidden
 		for name, n := range a.Unread {
-			r.omit(humanize(name)+" relation", "a manifest cannot say it", l.of.called(), n)
+			r.omit(humanize(name)+" relation", "a manifest cannot say it", l.parent.label(), n)
 		}
 		switch {
-		case l.side:
+		case l.supplement:
 		case a.Unsupported:
 			r.found.unsupported[l.kind] = true
 		case a.Forbidden:
-			r.found.denied[l.kind] = append(r.found.denied[l.kind], l.of.called())
+			r.found.denied[l.kind] = append(r.found.denied[l.kind], l.parent.label())
 		}
 	}
 	return nil
@@ -372,11 +374,11 @@ func (r *reader) omit(what, why, where string, count int) {
 	r.found.omitted.add(omission{what, why, true}, where, count)
 }
 
-// words name what lists hold.
-func words(lists []*list) string {
+// sectionNames name what lists hold.
+func sectionNames(lists []*list) string {
 	var names []string
 	for _, l := range lists {
-		if name := humanize(word(l.kind)); !slices.Contains(names, name) {
+		if name := humanize(sectionName(l.kind)); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

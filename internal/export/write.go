@@ -162,16 +162,16 @@ func replace(root *os.Root, f File) (err error) {
 // fileNames gives each file a name of its own.
 type fileNames struct{ taken map[string]int } // the last number that was put behind the name
 
-func (n *fileNames) take(name string) {
+func (n *fileNames) reserve(name string) {
 	if n.taken == nil {
 		n.taken = map[string]int{}
 	}
 	n.taken[strings.ToLower(name)] = 1
 }
 
-// free makes a file name of a word that comes from the service: letters, digits
+// unique makes a file name of a word that comes from the service: letters, digits
 // and hyphens, of bounded length, no name that some system reserves, and none that is taken.
-func (n *fileNames) free(dir, word, ext string) string {
+func (n *fileNames) unique(dir, word, ext string) string {
 	const longest = 60
 	base := resource.Slug(word)
 	for len(base) > longest {
@@ -191,7 +191,7 @@ func (n *fileNames) free(dir, word, ext string) string {
 		n.taken[first]++
 		name = base + "-" + strconv.Itoa(n.taken[first]) + ext
 	}
-	n.take(name)
+	n.reserve(name)
 	return name
 }
 

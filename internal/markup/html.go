@@ -132,7 +132,7 @@ loop:
 			if len(bytes.TrimSpace(raw)) > 0 {
 				begin()
 			}
-			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || rawText(open) {
+			if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '>') < 0 || inRawText(open) {
 				b.Write(raw)
 			} else {
 				b.WriteString(escapeText.Replace(clean(string(z.Text()))))
@@ -143,7 +143,7 @@ loop:
 			tag := string(name)
 			begin()
 			k := kindOf(tag)
-			if k == unknown && !standard(tag) {
+			if k == unknown && !isStandard(tag) {
 				b.WriteString(escapeText.Replace(raw))
 				continue
 			}
@@ -171,7 +171,7 @@ loop:
 						break
 					}
 				}
-			case kindOf(tag) == unknown && !standard(tag):
+			case kindOf(tag) == unknown && !isStandard(tag):
 				begin()
 				b.WriteString(escapeText.Replace(raw))
 			}
@@ -191,8 +191,8 @@ loop:
 	return out
 }
 
-// rawText reports whether the text in the innermost element is not parsed as HTML.
-func rawText(open []string) bool {
+// inRawText reports whether the text in the innermost element is not parsed as HTML.
+func inRawText(open []string) bool {
 	return len(open) > 0 && kindOf(open[len(open)-1]) == hidden
 }
 

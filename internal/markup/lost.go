@@ -19,7 +19,7 @@ func Stripped(text string) []string {
 	return lost(text, func(part string) bool {
 		tag, attr, attribute := strings.Cut(part, " ")
 		switch k := kindOf(tag); {
-		case k == hidden || k == boundary || k == unknown && standard(tag):
+		case k == hidden || k == boundary || k == unknown && isStandard(tag):
 			return false
 		default: // other names are text in angle brackets; the service writes a rel of its own
 			return !attribute || k == unknown || keeps(tag, attr) || attr == "rel"

@@ -72,7 +72,7 @@ func (t *treeWriter) open(tag string, attrs []attr) {
 	t.excessive = t.excessive || len(t.path) > maxTree
 }
 
-func (t *treeWriter) shut(string) {
+func (t *treeWriter) close(string) {
 	t.flush()
 	t.path = t.path[:len(t.path)-1]
 }
@@ -89,8 +89,8 @@ func (t *treeWriter) flush() {
 	}
 }
 
-// only reports whether an element has no attributes besides the given ones.
-func (e *element) only(keys ...string) bool {
+// hasOnly reports whether an element has no attributes besides the given ones.
+func (e *element) hasOnly(keys ...string) bool {
 	return !slices.ContainsFunc(e.attrs, func(a attr) bool { return !slices.Contains(keys, a.key) })
 }
 
@@ -126,20 +126,20 @@ func (w *markdownWriter) blocks(list []*element, depth int) string {
 func (w *markdownWriter) block(e *element, depth int, second bool) string {
 	switch e.tag {
 	case "p":
-		if !e.only() {
+		if !e.hasOnly() {
 			return w.fail()
 		}
 		return w.paragraph(e.kids)
 	case "h1", "h2", "h3", "h4", "h5", "h6":
 		text := w.inline(e.kids)
-		if !e.only() || strings.Contains(text, "\n") {
+		if !e.hasOnly() || strings.Contains(text, "\n") {
 			return w.fail()
 		}
 		return strings.TrimRight(strings.Repeat("#", int(e.tag[1]-'0'))+" "+text, " ")
 	case "ul", "ol":
 		return w.list(e, depth, second)
 	case "blockquote":
-		if !e.only() {
+		if !e.hasOnly() {
 			return w.fail()
 		}
 		return prefixed(w.blocks(e.kids, depth+1), "> ", "> ")
@@ -175,7 +175,7 @@ func prefixed(text, first, others string) string {
 
 func (w *markdownWriter) list(e *element, depth int, second bool) string {
 	tasks := e.tag == "ul" && value(e.attrs, "data-type") == "taskList"
-	if !e.only("start") && !(tasks && e.only("data-type")) {
+	if !e.hasOnly("start") && !(tasks && e.hasOnly("data-type")) {
 		return w.fail()
 	}
 	number, mark := 1, "-"
@@ -199,7 +199,7 @@ func (w *markdownWriter) list(e *element, depth int, second bool) string {
 			if box, kids = checkBox(li); box == "" {
 				return w.fail()
 			}
-		case !li.only():
+		case !li.hasOnly():
 			return w.fail()
 		}
 		marker := mark + " "
@@ -224,7 +224,7 @@ func (w *markdownWriter) list(e *element, depth int, second bool) string {
 
 // checkBox removes the check box from an item of a task list.
 func checkBox(li *element) (box string, rest []*element) {
-	if !li.only("data-type", "data-checked") || len(li.kids) == 0 {
+	if !li.hasOnly("data-type", "data-checked") || len(li.kids) == 0 {
 		return "", nil
 	}
 	box = "[ ] "
@@ -239,12 +239,12 @@ func checkBox(li *element) (box string, rest []*element) {
 }
 
 func (w *markdownWriter) code(e *element) string {
-	if !e.only() || len(e.kids) != 1 || e.kids[0].tag != "code" {
+	if !e.hasOnly() || len(e.kids) != 1 || e.kids[0].tag != "code" {
 		return w.fail()
 	}
 	code := e.kids[0]
 	language, is := strings.CutPrefix(value(code.attrs, "class"), "language-")
-	if !code.only("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
+	if !code.hasOnly("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
 		return w.fail()
 	}
 	fence := fenceOf(code.kids[0].text, "```")
@@ -264,7 +264,7 @@ func fenceOf(text, fence string) string {
 }
 
 func (w *markdownWriter) table(e *element) string {
-	if !e.only() || len(e.kids) == 0 || e.kids[0].tag != "thead" || len(e.kids[0].kids) != 1 || len(e.kids) > 2 {
+	if !e.hasOnly() || len(e.kids) == 0 || e.kids[0].tag != "thead" || len(e.kids[0].kids) != 1 || len(e.kids) > 2 {
 		return w.fail()
 	}
 	w.cell = true
@@ -273,7 +273,7 @@ func (w *markdownWriter) table(e *element) string {
 	row := func(tr *element, cell string) {
 		var cells, rule []string
 		for _, c := range tr.kids {
-			if c.tag != cell || !c.only("style") || len(c.kids) > 1 || len(c.kids) == 1 && (c.kids[0].tag != "p" || !c.kids[0].only()) {
+			if c.tag != cell || !c.hasOnly("style") || len(c.kids) > 1 || len(c.kids) == 1 && (c.kids[0].tag != "p" || !c.kids[0].hasOnly()) {
 				w.fail()
 				return
 			}
@@ -358,12 +358,12 @@ func (w *markdownWriter) span(e *element) string {
 	case "a":
 		return w.link(e)
 	case "img":
-		if !e.only("alt", "src") {
+		if !e.hasOnly("alt", "src") {
 			return w.fail()
 		}
 		return "![" + w.escape(value(e.attrs, "alt")) + "](" + destination(value(e.attrs, "src")) + ")"
 	}
-	if !e.only() {
+	if !e.hasOnly() {
 		return w.fail()
 	}
 	switch e.tag {
@@ -398,7 +398,7 @@ func (w *markdownWriter) span(e *element) string {
 
 func (w *markdownWriter) link(e *element) string {
 	href := value(e.attrs, "href")
-	if href == "" || !e.only("href", "title") {
+	if href == "" || !e.hasOnly("href", "title") {
 		return w.fail()
 	}
 	title := value(e.attrs, "title")
@@ -423,7 +423,7 @@ func (w *markdownWriter) escape(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
 		c := text[i]
-		if w.marks(text, i) {
+		if w.needsEscape(text, i) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(c)
@@ -431,8 +431,8 @@ func (w *markdownWriter) escape(text string) string {
 	return b.String()
 }
 
-// marks reports whether Markdown could interpret the character at i.
-func (w *markdownWriter) marks(text string, i int) bool {
+// needsEscape reports whether Markdown could interpret the character at i.
+func (w *markdownWriter) needsEscape(text string, i int) bool {
 	c := text[i]
 	before, after := byte(' '), byte(' ')
 	if i > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-func TestHTMLIsConvertedToTheMarkdownOfAPerson(t *testing.T) {
+func TestHTMLIsConvertedToReadableMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ html, want string }{
 		"a paragraph":                         {"<p>One page, no <strong>reload</strong>.</p>", "One page, no **reload**."},

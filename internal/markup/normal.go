@@ -30,7 +30,7 @@ type attr struct{ key, value string }
 // sink receives the elements and texts of a normal form in order and properly nested.
 type sink interface {
 	open(tag string, attrs []attr)
-	shut(tag string)
+	close(tag string)
 	void(tag string, attrs []attr)
 	text(s string)
 }
@@ -46,7 +46,7 @@ func (w *htmlWriter) open(tag string, attrs []attr) {
 	w.b.WriteByte('>')
 }
 
-func (w *htmlWriter) shut(tag string)               { w.b.WriteString("</" + tag + ">") }
+func (w *htmlWriter) close(tag string)              { w.b.WriteString("</" + tag + ">") }
 func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
 func (w *htmlWriter) text(s string)                 { w.b.WriteString(escapeText.Replace(s)) }
 
@@ -379,7 +379,7 @@ func (w *walker) closeTo(n int) {
 	for len(w.blocks) > n {
 		b := w.top()
 		if b.written {
-			w.out.shut(b.tag)
+			w.out.close(b.tag)
 		}
 		switch {
 		case b.implied:
@@ -486,7 +486,7 @@ func (w *walker) cutSpans(i int) {
 func (w *walker) shutSpans(i int) {
 	for ; w.written > i; w.written-- {
 		if s := &w.spans[w.written-1]; !s.silent {
-			w.out.shut(s.name)
+			w.out.close(s.name)
 			s.silent = s.kind == component // written once
 		}
 	}

@@ -26,7 +26,7 @@ type textWriter struct {
 	cell      bool     // a cell of the row has been written
 	cellStart int
 	box       bool // the marker of this item has a check box
-	in        int  // open cells
+	openCells int  // open cells
 	links     []link
 }
 
@@ -37,7 +37,7 @@ type link struct {
 
 func (w *textWriter) newline() {
 	if !w.bol && w.b.Len() > 0 {
-		if w.in > 0 { // a row stays on one line
+		if w.openCells > 0 { // a row stays on one line
 			if w.b.Len() > w.cellStart {
 				w.b.WriteByte(' ')
 			}
@@ -150,11 +150,11 @@ func (w *textWriter) open(tag string, attrs []attr) {
 		w.cell = true
 		w.begin()
 		w.cellStart = w.b.Len()
-		w.in++
+		w.openCells++
 	}
 }
 
-func (w *textWriter) shut(tag string) {
+func (w *textWriter) close(tag string) {
 	switch kindOf(tag) {
 	case inline:
 		if n := len(w.links) - 1; tag == "a" && n >= 0 {
@@ -175,10 +175,10 @@ func (w *textWriter) shut(tag string) {
 	case "li", "blockquote":
 		w.leave()
 	case "td", "th":
-		w.in--
+		w.openCells--
 		return
 	}
-	if w.in == 0 {
+	if w.openCells == 0 {
 		w.newline()
 	}
 }

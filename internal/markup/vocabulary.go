@@ -54,9 +54,9 @@ func kindOf(tag string) kind {
 	return unknown
 }
 
-// standard reports whether tag is an HTML element that the service removes, and not text in angle brackets such as
+// isStandard reports whether tag is an HTML element that the service removes, and not text in angle brackets such as
 // List<string>.
-func standard(tag string) bool {
+func isStandard(tag string) bool {
 	switch tag {
 	case "html", "head", "body", "title", "meta", "link", "base", "noscript", "template", "object", "embed", "param", "video",
 		"audio", "source", "track", "canvas", "svg", "path", "math", "button", "select", "option", "optgroup", "textarea",

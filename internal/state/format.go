@@ -128,9 +128,9 @@ func decode(path string, text []byte) (*content, error) {
 }
 
 type decoder struct {
-	text []byte
-	json *json.Decoder
-	at   int64 // offset of the object that is being read
+	text   []byte
+	json   *json.Decoder
+	offset int64 // offset of the object that is being read
 }
 
 func (d *decoder) state() (*content, error) {
@@ -158,7 +158,7 @@ func (d *decoder) state() (*content, error) {
 			return nil, fmt.Errorf("%s is there twice", quoted(key))
 		}
 		seen[key] = true
-		d.at = d.json.InputOffset()
+		d.offset = d.json.InputOffset()
 		if key == "objects" {
 			err = d.objects(c)
 		} else {
@@ -171,7 +171,7 @@ func (d *decoder) state() (*content, error) {
 	if err := d.delim('}'); err != nil {
 		return nil, err
 	}
-	d.at = d.json.InputOffset()
+	d.offset = d.json.InputOffset()
 	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its end")
 	}
@@ -194,7 +194,7 @@ func (d *decoder) objects(c *content) error {
 		return err
 	}
 	for d.json.More() {
-		d.at = d.json.InputOffset()
+		d.offset = d.json.InputOffset()
 		var r planner.Record
 		if err := d.json.Decode(&r); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (d *decoder) objects(c *content) error {
 }
 
 func (d *decoder) delim(want json.Delim) error {
-	d.at = d.json.InputOffset()
+	d.offset = d.json.InputOffset()
 	token, err := d.json.Token()
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (d *decoder) delim(want json.Delim) error {
 
 // line is the line of an error: the exact one of a syntax error, else the first of the object.
 func (d *decoder) line(err error) int {
-	at := d.at
+	at := d.offset
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		// The offset of a stream decoder is relative to the last read.
 		if s, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(d.text, &struct{}{})); ok {

@@ -247,11 +247,11 @@ func parseLine(body []byte) (line, error) {
 	}
 	switch steps := slices.DeleteFunc([]resource.Address{l.Intent, l.Commit, l.Abort}, func(a resource.Address) bool { return a == "" }); {
 	case len(steps) > 1:
-		return l, errors.New("the line tells two things")
+		return l, errors.New("the line names two steps")
 	case len(steps) == 0:
-		return l, errors.New("the line tells nothing that is known here")
+		return l, errors.New("the line names no step that is known here")
 	case l.Action == nil && l.Abort == "":
-		return l, errors.New("the line tells no action")
+		return l, errors.New("the line names no action")
 	}
 	var err error
 	if l.At, err = normalTime(l.At); err == nil {

@@ -248,7 +248,7 @@ func TestAJournalOfAnotherStateIsRefused(t *testing.T) {
 		"zeros":                          {state, "\x00\x00\x00", ""},
 		"a line of unknown action":       {state, string(lines(t, good, line{Intent: "a/b", Action: new(planner.NotPossible)})), `:2: there is no action "not_possible"`},
 		"a line of unknown kind":         {state, string(lines(t, good, map[string]string{"x": "a/b"})), `:2: json: unknown field "x"`},
-		"a line that names nothing":      {state, string(lines(t, good, line{Action: new(planner.Create)})), `:2: the line tells nothing`},
+		"a line that names nothing":      {state, string(lines(t, good, line{Action: new(planner.Create)})), `:2: the line names no step`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -77,8 +77,8 @@ func writeAll(w io.Writer, text []byte) error {
 	return err
 }
 
-// ours reports whether the journal is still the file under its name, which the next run reads.
-func (w *writer) ours() bool {
+// isCurrent reports whether the journal is still the file under its name, which the next run reads.
+func (w *writer) isCurrent() bool {
 	ours, err := w.file.Stat()
 	if err != nil {
 		return false
@@ -134,7 +134,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		return err
 	}
 	if err := f.sync(n); err != nil {
-		f.withdraw(lines)
+		f.cancel(lines)
 		return err
 	}
 	return nil
@@ -216,9 +216,9 @@ func (f *File) remaining(step resource.Address) *planner.Intent {
 	return &intent
 }
 
-// withdraw removes intents whose flush failed: nothing is sent for them. It does so in
+// cancel removes intents whose flush failed: nothing is sent for them. It does so in
 // memory only: if they are on disk after all, the next run finds that nothing was done.
-func (f *File) withdraw(lines []line) {
+func (f *File) cancel(lines []line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range slices.Backward(lines) {
@@ -294,7 +294,7 @@ func (f *File) sync(n uint64) error {
 		return stopped
 	}
 	err := w.file.Sync()
-	if err == nil && !w.ours() {
+	if err == nil && !w.isCurrent() {
 		err = errors.New("another run took it away: the disk seems not to carry locks from one machine to another")
 	}
 	f.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// found is the state on disk, with the journal replayed.
-type found struct {
+// loaded is the state on disk, with the journal replayed.
+type loaded struct {
 	store
 	info    fs.FileInfo // nil = there is no state file
 	journal bool        // a journal with a first line exists
@@ -21,7 +21,7 @@ type found struct {
 
 // load reads state and journal. The journal is read first: if a run saves between the two
 // reads, the state already contains the journal and names it.
-func load(p paths, opts Options) (*found, error) {
+func load(p paths, opts Options) (*loaded, error) {
 	journalText, _, err := read(p.journal)
 	if err != nil {
 		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it records every request that was sent", p.journal, cause(err))
@@ -44,7 +44,7 @@ func load(p paths, opts Options) (*found, error) {
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
 	}
-	f := &found{store: newStore(*c), info: info, journal: j != nil}
+	f := &loaded{store: newStore(*c), info: info, journal: j != nil}
 	if j == nil {
 		return f, nil
 	}
@@ -113,7 +113,7 @@ func (c identity) belongs(path string, opts Options) error {
 }
 
 // replay applies a journal, unless the state already contains it.
-func (f *found) replay(p paths, j *journal, opts Options) error {
+func (f *loaded) replay(p paths, j *journal, opts Options) error {
 	if err := j.header.belongs(p.journal, opts); err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (f *File) backup() {
 // removeJournal closes and removes the journal.
 func (f *File) removeJournal() error {
 	w := f.writer
-	if !w.ours() {
+	if !w.isCurrent() {
 		return errors.New("another run took it away")
 	}
 	if err := w.file.Close(); err != nil {

@@ -78,7 +78,7 @@ func kill(t *testing.T, prepare func(t *testing.T, path string, d *mortalDisk) *
 	}
 }
 
-func TestAKillAtAnyPointOfSaveLosesNothing(t *testing.T) {
+func TestAKillDuringSaveLosesNothing(t *testing.T) {
 	t.Parallel()
 	want := planner.Prior{
 		"project/web":        {Address: "project/web", ID: "p"},
@@ -123,7 +123,7 @@ func TestAKillAtAnyPointOfSaveDoesNotRestoreRemovedRecords(t *testing.T) {
 	}
 }
 
-func TestAKillAtAnyPointOfOpenLosesNothing(t *testing.T) {
+func TestAKillDuringOpenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for n := 0; ; n++ {
 		path := statePath(t)

@@ -297,7 +297,7 @@ func (f *File) Close() error {
 		if w.lines > 0 {
 			errs = append(errs, w.file.Sync())
 		}
-		ours := w.ours()
+		ours := w.isCurrent()
 		errs = append(errs, w.file.Close())
 		if w.lines == 0 && ours {
 			errs = append(errs, f.remove(f.paths.journal))

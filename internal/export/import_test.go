@@ -24,7 +24,7 @@ import (
 
 // Whatever value a field of a kind has: exported, and applied where nothing of
 // it is, it is the same there.
-func TestEveryValueIsTheSameElsewhere(t *testing.T) {
+func TestEveryValueIsTheSameInAnotherWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]sandboxtest.Options{
 		"full edition": {}, "community edition": {Edition: sandbox.Community},
@@ -36,13 +36,13 @@ func TestEveryValueIsTheSameElsewhere(t *testing.T) {
 			dir, _ := from.export(export.Options{With: []string{"links", "comments"}})
 			to.apply(dir)
 			have := to.values()
-			for thing, want := range from.values() {
-				if strings.HasPrefix(thing, "/project/WEB/work_item/") || strings.HasPrefix(thing, "/project/OPS/work_item/") {
+			for object, want := range from.values() {
+				if strings.HasPrefix(object, "/project/WEB/work_item/") || strings.HasPrefix(object, "/project/OPS/work_item/") {
 					continue // both have these from the start
 				}
 				for field, value := range want {
-					if got, there := have[thing][field]; !there || got != value {
-						t.Errorf("%s: %s is %q elsewhere, want %q", thing, field, got, value)
+					if got, there := have[object][field]; !there || got != value {
+						t.Errorf("%s: %s is %q elsewhere, want %q", object, field, got, value)
 					}
 				}
 			}
@@ -78,7 +78,7 @@ func values(f *resource.Field) []any {
 	return []any{f.Example}
 }
 
-// everyValue makes a thing for each value of each field of each kind.
+// everyValue makes an object for each value of each field of each kind.
 func (s *service) everyValue(edition sandbox.Edition) {
 	s.t.Helper()
 	project := s.send("POST", "projects/", map[string]any{"name": "Hull", "identifier": "HULL", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true})
@@ -109,14 +109,14 @@ func (s *service) everyValue(edition sandbox.Edition) {
 					continue
 				}
 				n++
-				body := map[string]any{"name": fmt.Sprintf("Thing %d", n), "color": "#123456", "url": fmt.Sprintf("https://example.com/%d", n), "title": fmt.Sprintf("Thing %d", n)}
+				body := map[string]any{"name": fmt.Sprintf("Object %d", n), "color": "#123456", "url": fmt.Sprintf("https://example.com/%d", n), "title": fmt.Sprintf("Object %d", n)}
 				switch k.Name {
 				case "project":
 					body["identifier"] = fmt.Sprintf("T%d", n)
 				case "cycle":
 					body["project_id"] = project
 				case "comment":
-					body["comment_html"] = fmt.Sprintf("<p>Thing %d</p>", n)
+					body["comment_html"] = fmt.Sprintf("<p>Object %d</p>", n)
 				case "page":
 					body["description_html"] = "<p></p>"
 				}

@@ -120,7 +120,7 @@ func (b *blockers) unsupportedRef(i int, v *resource.Value) string {
 		r := &v.Refs[j]
 		at, listed := b.objects.index[r.Target]
 		if listed && t.membership == nil && !v.Field.Virtual && b.objects.states[at].presence == unsupported ||
-			r.Target == nil && b.objects.literal(t, r) == "" && b.refs.unsupportedNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}] {
+			r.Target == nil && t.field.Literal(b.in.API, r) == "" && b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].unsupported {
 			return plural(t.to.kind)
 		}
 	}
@@ -150,10 +150,10 @@ func (b *blockers) whyUnavailable(i int, v *resource.Value) string {
 
 func (b *blockers) whyUnavailableRef(i int, t *refField, r *resource.Reference) string {
 	if r.Target == nil {
-		if why := b.refs.notFoundNames[nameKey{t.to, b.objects.within(i, t.to), r.Text}]; why != "" {
+		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why != "" {
 			return why
 		}
-		if id := b.objects.literal(t, r); id != "" && t.membership == nil && b.isUnlisted(i, t, id) {
+		if id := t.field.Literal(b.in.API, r); id != "" && t.membership == nil && b.isUnlisted(i, t, id) {
 			return "the service shows no " + t.to.kind.Noun() + " with the ID " + id + ": it was deleted or archived, or the ID is wrong"
 		}
 	}
@@ -188,7 +188,7 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 	for _, m := range o.Omitted {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
 	}
-	for _, n := range b.objects.refUses(i) {
+	for _, n := range b.objects.states[i].uses {
 		if n.field.membership == nil {
 			continue
 		}

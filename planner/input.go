@@ -127,6 +127,12 @@ type Read struct {
 	Probe      bool   // of a list: one row is enough, it only matters whether there is such a list
 }
 
+// readOf is the read of an operation; ok is false where a path parameter is not known.
+func readOf(op *resource.Operation, params map[string]string) (r Read, ok bool) {
+	path, missing := op.Expand(params)
+	return Read{Operation: op, Path: path}, missing == ""
+}
+
 // Observed holds the answers to the reads made so far.
 type Observed map[Read]Answer
 

@@ -49,6 +49,16 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[st
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
 }
 
+// listRead is the read that lists objects of the kind; ok is false where there is none.
+func (t *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
+	if t.list == nil || params == nil {
+		return Read{}, false
+	}
+	r, ok = readOf(t.list, params)
+	r.Fields = t.neededFieldNames
+	return r, ok
+}
+
 // isDefaultFlag reports whether the field marks the object that others refer to by default,
 // such as the default state of a project.
 func (t *kindInfo) isDefaultFlag(f *resource.Field) bool {
@@ -57,13 +67,8 @@ func (t *kindInfo) isDefaultFlag(f *resource.Field) bool {
 
 // ref returns the info of a field that names objects, or nil.
 func (t *kindInfo) ref(f *resource.Field) *refField {
-	if !f.IsRef() {
-		return nil
-	}
-	for i := range t.refs {
-		if t.refs[i].field == f {
-			return &t.refs[i]
-		}
+	if i := slices.IndexFunc(t.refs, func(r refField) bool { return r.field == f }); i >= 0 {
+		return &t.refs[i]
 	}
 	return nil
 }

@@ -404,7 +404,7 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 		}
 	}
 	if s.objects.states[at.container].presence == absent { // who leads it is let in when it is made
-		for _, n := range s.objects.refUses(at.container) {
+		for _, n := range s.objects.states[at.container].uses {
 			for j := range n.value.Refs {
 				if _, id, ok := s.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
 					in[id] = true
@@ -416,8 +416,8 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	if s.objects.states[at.container].presence != exists {
 		return nil
 	}
-	path, _ := list.Expand(s.objects.params(at.container))
-	a, answered := s.service.askOptional(Read{Operation: list, Path: path})
+	read, _ := readOf(list, s.objects.params(at.container))
+	a, answered := s.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil
 	}

@@ -286,11 +286,11 @@ func (l *removals) dropAlreadyGone(d *removal) bool {
 	if !ok {
 		return true
 	}
-	path, missing := op.Expand(d.params)
-	if missing != "" {
+	read, ok := readOf(op, d.params)
+	if !ok {
 		return false
 	}
-	answer, answered := l.service.ask(Read{Operation: op, Path: path})
+	answer, answered := l.service.ask(read)
 	if !answered || answer.Unsupported {
 		return false
 	}
@@ -323,11 +323,10 @@ func (l *removals) removable(d *removal) (can, known bool) {
 		if readable {
 			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, d.ids[0]
 		}
-		path, missing := op.Expand(params)
-		if missing != "" {
+		if read, ok = readOf(op, params); !ok {
 			return true, true
 		}
-		read = Read{Operation: op, Path: path, Probe: !readable, Optional: readable}
+		read.Probe, read.Optional = !readable, readable
 		l.probes[d.kind] = read
 	}
 	a, answered := l.service.ask(read)

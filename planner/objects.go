@@ -57,10 +57,10 @@ type objectState struct {
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
 	id           string
 	identifier   string
-	why          string // if notFound or hidden
-	matchedBy    string // how it was recognised, if by anything but the manifest's ID or the state
-	parent       int    // index of its parent; none = the workspace
-	refs         int    // where its references begin in objects.uses
+	why          string   // if notFound or hidden
+	matchedBy    string   // how it was recognised, if by anything but the manifest's ID or the state
+	parent       int      // index of its parent; none = the workspace
+	uses         []refUse // its fields that name others
 	presence     presence
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
@@ -213,12 +213,10 @@ func hasDefaultKey(o *resource.Object) bool {
 
 // numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
 func numberOf(code, identifier string) int {
-	begin, text, _ := strings.Cut(identifier, "-")
-	if code == "" || !strings.EqualFold(begin, code) {
+	if begin, _, _ := strings.Cut(identifier, "-"); code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
-	n, _ := strconv.Atoi(text) // 0 if it is none
-	return n
+	return numberAfterHyphen(identifier)
 }
 
 func numberAfterHyphen(identifier string) int {
@@ -326,7 +324,7 @@ func (s *objects) indexObjects() {
 	s.findExpensive()
 	for i, o := range s.in.Desired {
 		f := &s.states[i]
-		f.info, f.parent, f.refs = s.kinds[o.Kind], noObject, len(s.uses)
+		f.info, f.parent = s.kinds[o.Kind], noObject
 		if f.info.referenced {
 			s.index[o] = i
 		}
@@ -346,35 +344,25 @@ func (s *objects) indexObjects() {
 // indexRefs notes the fields of an object that name others, and whether there are any that are compared.
 func (s *objects) indexRefs(i int) {
 	o, f := s.in.Desired[i], &s.states[i]
-	compared := len(o.Values)
-	if len(f.info.refs) > 0 {
-		for k := range o.Values {
-			v := &o.Values[k]
-			t := f.info.ref(v.Field)
-			if t == nil {
-				continue
-			}
-			s.uses = append(s.uses, refUse{v, t, i})
-			if t.membership != nil || v.Field.Virtual {
-				compared--
-			}
-			f.isMember = f.isMember || t.membership != nil && t.membership.Membership.On == o.Kind.Name
+	first, compared := len(s.uses), len(o.Values)
+	for k := range o.Values {
+		v := &o.Values[k]
+		t := f.info.ref(v.Field)
+		if t == nil {
+			continue
 		}
+		s.uses = append(s.uses, refUse{v, t, i})
+		if t.membership != nil || v.Field.Virtual {
+			compared--
+		}
+		f.isMember = f.isMember || t.membership != nil && t.membership.Membership.On == o.Kind.Name
 	}
-	f.compared = compared > 0
-}
-
-// refUses are the fields of an object that name others.
-func (s *objects) refUses(i int) []refUse {
-	if i+1 < len(s.states) {
-		return s.uses[s.states[i].refs:s.states[i+1].refs]
-	}
-	return s.uses[s.states[i].refs:]
+	f.uses, f.compared = s.uses[first:], compared > 0
 }
 
 // skipsRefresh reports whether an object is taken to be as the state has it.
 func (s *objects) skipsRefresh(f *objectState) bool {
-	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.prior != nil && f.prior.ID != "" && f.prior.PendingIntent == nil
+	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
 }
 
 // mustRead reports whether an object is to be read: unless the manifest gives its ID
@@ -418,12 +406,7 @@ func (s *objects) findExpensive() {
 }
 
 // within is the state in which objects of a kind live that an object names.
-func (s *objects) within(at int, t *kindInfo) int {
-	if t.parent == nil {
-		return noObject
-	}
-	return s.ancestor(at, t.parent)
-}
+func (s *objects) within(at int, t *kindInfo) int { return s.ancestor(at, t.parent) }
 
 // ancestor is the state of a kind that an object is or lives in.
 func (s *objects) ancestor(at int, t *kindInfo) int {
@@ -552,10 +535,4 @@ func (s *objects) isDeletedOrHidden(a resource.Address) bool {
 func (s *objects) isHidden(a resource.Address) bool {
 	i, wanted := s.indexOf(a)
 	return wanted && s.states[i].presence == hidden
-}
-
-// literal is what can be sent for a reference without a look-up: an ID, or a text that the
-// API accepts; "" = it is a name.
-func (s *objects) literal(t *refField, r *resource.Reference) string {
-	return t.field.Literal(s.in.API, r)
 }

@@ -34,8 +34,8 @@ type round struct {
 
 // askAt asks with path parameters that are all known.
 func (s *service) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
-	path, _ := op.Expand(params)
-	return s.ask(Read{Operation: op, Path: path})
+	read, _ := readOf(op, params)
+	return s.ask(read)
 }
 
 // askOptional asks what a plan can do without: where it is forbidden, the answer is empty.
@@ -66,7 +66,7 @@ func observe(in *Input) round {
 			continue
 		}
 		for j := range n.value.Refs {
-			if ref := &n.value.Refs[j]; ref.Target == nil && r.objects.literal(n.field, ref) == "" {
+			if ref := &n.value.Refs[j]; ref.Target == nil && n.field.field.Literal(in.API, ref) == "" {
 				s.listing(n.field.to, r.objects.within(n.by, n.field.to)).needed = true
 			}
 		}
@@ -274,8 +274,9 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 	if t.list == nil || t.singleton != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
 	}
-	path, _ := t.list.Expand(map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
-	switch a, answered := s.service.ask(Read{Operation: t.list, Path: path, Probe: true}); {
+	read, _ := readOf(t.list, map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
+	read.Probe = true
+	switch a, answered := s.service.ask(read); {
 	case !answered:
 		return pending
 	case a.Unsupported:
@@ -336,13 +337,13 @@ func (s *snapshot) prefersList(t *kindInfo, parent int) bool {
 // readOne is the read of one object by its ID or readable identifier.
 func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Read {
 	params := s.objects.params(f.parent)
-	param := f.info.kind.Param
 	if op.Verb == resource.Find {
-		param = "identifier"
+		params["identifier"] = by
+	} else {
+		params[f.info.kind.Param] = by
 	}
-	params[param] = by
-	path, _ := op.Expand(params)
-	return Read{Operation: op, Path: path}
+	read, _ := readOf(op, params)
+	return read
 }
 
 // self is the ID of the user that the credential belongs to; "" = not known.
@@ -350,8 +351,7 @@ func (s *snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""
 	}
-	path, _ := t.self.Expand(nil)
-	read := Read{Operation: t.self, Path: path}
+	read, _ := readOf(t.self, nil)
 	a, answered := s.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 {
 		return ""

@@ -45,15 +45,6 @@ type orphan struct {
 	step     *Step
 }
 
-// listRead is the read that lists an object, where there is one.
-func (l *orphan) listRead() (Read, bool) {
-	if l.info.list == nil || l.params == nil {
-		return Read{}, false
-	}
-	path, missing := l.info.list.Expand(l.params)
-	return Read{Operation: l.info.list, Path: path, Fields: l.info.neededFieldNames}, missing == ""
-}
-
 // recordCreated notes the ID of what a create without an outcome made.
 func (l *orphan) recordCreated(id string) {
 	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
@@ -290,7 +281,7 @@ func (p *orphans) keepAncestors() {
 	for kept := slices.Clone(p.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
-		read, listed := l.listRead()
+		read, listed := l.info.listRead(l.params)
 		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
 			continue
 		}
@@ -318,7 +309,7 @@ func (p *orphans) locate(l *orphan) {
 	if l.params != nil {
 		l.params[k.Param] = r.ID
 	}
-	if r, ok := l.listRead(); ok {
+	if r, ok := l.info.listRead(l.params); ok {
 		p.listSizes[r.Path]++
 	}
 	_, wanted := p.objects.owners[serviceID{k.Name, r.ID}]

@@ -327,11 +327,10 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	for ; o != nil; o = o.Parent {
 		params[o.Kind.Param] = p.Known[o.Address].ID
 	}
-	path, missing := op.Expand(params)
-	return Read{Operation: op, Path: path}, missing == ""
+	return readOf(op, params)
 }
 
-// people is the read that tells the names of those who do objects.
+// people is the read that tells the names of authors.
 func (p *Plan) people() (Read, bool) {
 	k := resource.MustLookup(activity)
 	actor, ok := k.Field("actor")
@@ -342,8 +341,7 @@ func (p *Plan) people() (Read, bool) {
 	if !ok {
 		return Read{}, false
 	}
-	path, missing := op.Expand(map[string]string{"workspace_slug": p.Workspace})
-	return Read{Operation: op, Path: path}, missing == ""
+	return readOf(op, map[string]string{"workspace_slug": p.Workspace})
 }
 
 // AnnotateAuthors says of every field that drifted who changed it last and when, as

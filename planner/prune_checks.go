@@ -15,7 +15,7 @@ import (
 func (p *orphans) checkContents(l *orphan) {
 	k := l.info.kind
 	if field := parentField(k); field != nil {
-		read, _ := l.listRead()
+		read, _ := l.info.listRead(l.params)
 		rows := slices.Clip(p.in.Observed[read].Rows)
 		for i := range p.objects.states {
 			if f := &p.objects.states[i]; f.presence == hidden && f.info.kind == k {
@@ -33,15 +33,11 @@ func (p *orphans) checkContents(l *orphan) {
 		return
 	}
 	for _, child := range resource.Children(k.Name) {
-		t := p.objects.kinds[child]
-		if t.list == nil {
+		read, listed := p.objects.kinds[child].listRead(l.params)
+		if !listed {
 			continue
 		}
-		path, missing := t.list.Expand(l.params)
-		if missing != "" {
-			continue
-		}
-		rows, answer := p.rowsOf(Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
+		rows, answer := p.rowsOf(read)
 		if answer == nil {
 			l.decision = needsRead
 			continue
@@ -72,7 +68,7 @@ func (p *orphans) checkContents(l *orphan) {
 // checkPresent makes sure that the service shows an object still.
 func (p *orphans) checkPresent(l *orphan) decision {
 	t := l.info
-	if read, ok := l.listRead(); ok {
+	if read, ok := l.info.listRead(l.params); ok {
 		_, have := p.in.Observed[read]
 		// Where an object can be below another of its kind, the list tells what is below this one.
 		if have || t.get == nil || p.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
@@ -92,8 +88,7 @@ func (p *orphans) checkPresent(l *orphan) decision {
 	if t.get == nil {
 		return l.block("planform cannot check whether it still exists")
 	}
-	path, _ := t.get.Expand(l.params)
-	switch answer, answered := p.service.ask(Read{Operation: t.get, Path: path}); {
+	switch answer, answered := p.service.askAt(t.get, l.params); {
 	case !answered:
 		return needsRead
 	case answer.Unsupported:
@@ -109,7 +104,7 @@ func (p *orphans) checkPresent(l *orphan) decision {
 
 // checkHidden finds out whether the look-up by external ID shows an object that no list does.
 func (p *orphans) checkHidden(l *orphan) decision {
-	read, listed := l.listRead()
+	read, listed := l.info.listRead(l.params)
 	if !listed || !l.info.findsExternalIDs() {
 		return vanished
 	}
@@ -175,7 +170,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 
 // findLostCreate finds what a create made that has no outcome, by its external ID.
 func (p *orphans) findLostCreate(l *orphan) bool {
-	read, _ := l.listRead()
+	read, _ := l.info.listRead(l.params)
 	rows, answer := p.rowsOf(read)
 	if answer == nil {
 		l.decision = needsRead
@@ -271,11 +266,11 @@ func (p *orphans) manifestReference(l *orphan) string {
 // itself made the field so. Where the field cannot be emptied, whoever did.
 func (p *orphans) fieldReference(l *orphan) string {
 	for _, u := range l.info.referrers(p.objects.kinds) {
-		path, missing := u.kind.list.Expand(l.params)
-		if missing != "" {
+		read, ok := u.kind.listRead(l.params)
+		if !ok {
 			continue
 		}
-		answer, _ := p.askUsage(l, Read{Operation: u.kind.list, Path: path, Fields: u.kind.neededFieldNames})
+		answer, _ := p.askUsage(l, read)
 		var by []string
 		for _, row := range byID(answer.Rows) {
 			shown, _ := u.field.ObservedIn(row)
@@ -341,12 +336,11 @@ func (p *orphans) foreignMembers(l *orphan) string {
 		if !ok {
 			continue
 		}
-		path, missing := op.Expand(l.params)
-		if missing != "" {
+		m := k.Membership
+		read, ok := readOf(op, l.params)
+		if !ok {
 			continue
 		}
-		m := k.Membership
-		read := Read{Operation: op, Path: path}
 		ours := p.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
 		answer, answered := p.askUsage(l, read)
 		if !answered {
@@ -399,23 +393,23 @@ func (p *orphans) foreignContainers(l *orphan) string {
 	for _, k := range l.info.membershipsAround() {
 		t := p.objects.kind(k.Membership.Container)
 		op, ok := k.Op(resource.ListMembers, p.in.API)
-		if t.list == nil || !ok {
+		read, listed := t.listRead(map[string]string{"workspace_slug": p.in.Workspace})
+		if !listed || !ok {
 			continue
 		}
-		path, _ := t.list.Expand(map[string]string{"workspace_slug": p.in.Workspace})
-		answer, _ := p.askUsage(l, Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
+		answer, _ := p.askUsage(l, read)
 		rows := byID(answer.Rows)
 		if len(rows) > maxSingleReads && !p.in.RefreshAll {
 			continue
 		}
 		var by []string
 		for _, row := range rows {
-			path, missing := op.Expand(map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
+			read, _ := readOf(op, map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
-			if missing != "" || p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
+			if p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			members, _ := p.askUsage(l, Read{Operation: op, Path: path})
+			members, _ := p.askUsage(l, read)
 			if slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
 				by = append(by, p.displayName(t.kind, "", row))
 			}

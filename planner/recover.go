@@ -204,7 +204,7 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 func (s *recovery) idsWhenSent(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if r.Target == nil {
-			id := s.objects.literal(s.objects.states[i].info.ref(field), r)
+			id := field.Literal(s.in.API, r)
 			return id, id != ""
 		}
 		at, ok := s.objects.index[r.Target]

@@ -14,11 +14,9 @@ import (
 type references struct {
 	round
 
-	ids              map[nameKey]string // "" = reported, or found during the run only
-	idsForPlan       map[Name]string    // the same, for the plan
-	unsupportedNames map[nameKey]bool   // of kinds that this edition does not have
-	notFoundNames    map[nameKey]string // identifiers that no object of the service bears, and why
-	optional         bool               // the names that are looked up are those of fields that can be left out
+	names      map[nameKey]nameResult
+	idsForPlan map[Name]string
+	optional   bool // the names that are looked up are those of fields that can be left out
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
 	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
@@ -28,7 +26,7 @@ type references struct {
 func resolve(matched *matches) *references {
 	s := &references{
 		round: matched.round,
-		ids:   map[nameKey]string{}, idsForPlan: map[Name]string{}, unsupportedNames: map[nameKey]bool{}, notFoundNames: map[nameKey]string{},
+		names: map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
 	}
 	s.resolveNames()
 	s.findParentCycles()
@@ -40,6 +38,13 @@ type nameKey struct {
 	kind   *kindInfo
 	within int // state in which it is looked up; none = the workspace
 	text   string
+}
+
+// nameResult is what looking for a name brought.
+type nameResult struct {
+	id          string // "" = reported, or found during the run only
+	unsupported bool   // this edition does not have the kind
+	notFound    string // why no object of the service has the identifier
 }
 
 // suggestions says what a name that stands for nothing may have been meant to be, and what else can be done.
@@ -77,7 +82,7 @@ func (s *references) resolveNames() {
 				continue
 			}
 			for j := range n.value.Refs {
-				if r := &n.value.Refs[j]; r.Target == nil && s.objects.literal(n.field, r) == "" {
+				if r := &n.value.Refs[j]; r.Target == nil && n.field.field.Literal(s.in.API, r) == "" {
 					s.resolveName(n.by, n.field.to, r)
 				}
 			}
@@ -87,7 +92,7 @@ func (s *references) resolveNames() {
 
 func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	name := nameKey{t, s.objects.within(i, t), r.Text}
-	if _, done := s.ids[name]; done {
+	if _, done := s.names[name]; done {
 		return
 	}
 	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
@@ -105,10 +110,10 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 		case !p.decided(), p == absent && s.snapshot.kindPresence(t) == pending:
 			return
 		case p == absent && s.snapshot.kindPresence(t) == unsupported:
-			s.noteUnsupported(name)
+			s.names[name] = nameResult{unsupported: true}
 			return
 		case p == absent && t.hasDefault(r.Text):
-			s.ids[name] = "" // its ID is looked up during the run
+			s.names[name] = nameResult{} // its ID is looked up during the run
 			return
 		case p == absent:
 			hint := ""
@@ -127,13 +132,13 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	case exists:
 		s.matchByName(name, r, l)
 	case unsupported:
-		s.noteUnsupported(name)
+		s.names[name] = nameResult{unsupported: true}
 	case invalid:
 		if t.list == nil {
 			s.reportUnresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
 		}
 	case notFound:
-		s.noteNotFound(name, l.why)
+		s.names[name] = nameResult{notFound: l.why}
 	case pending, absent, indeterminate, hidden:
 	}
 }
@@ -150,18 +155,6 @@ func (s *references) resolveSelf(name nameKey, r *resource.Reference) {
 	}
 }
 
-// noteUnsupported notes a name of a kind that this edition of the service does not have.
-func (s *references) noteUnsupported(name nameKey) {
-	s.ids[name] = ""
-	s.unsupportedNames[name] = true
-}
-
-// noteNotFound notes an identifier that nothing bears which the service shows.
-func (s *references) noteNotFound(name nameKey, why string) {
-	s.ids[name] = ""
-	s.notFoundNames[name] = why
-}
-
 // resolveIdentifier looks up a readable identifier such as WEB-12.
 func (s *references) resolveIdentifier(name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
@@ -171,7 +164,7 @@ func (s *references) resolveIdentifier(name nameKey, r *resource.Reference) {
 	case a.Unsupported:
 		s.reportUnresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		s.noteNotFound(name, "the service shows no "+name.kind.kind.Noun()+" "+r.Text+": "+whyNotShown)
+		s.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
 	default:
 		s.recordID(name, a.Rows[0].ID())
 	}
@@ -205,7 +198,7 @@ func (s *references) matchByName(name nameKey, r *resource.Reference, l *listing
 }
 
 func (s *references) recordID(name nameKey, id string) {
-	s.ids[name] = id
+	s.names[name] = nameResult{id: id}
 	n := Name{Kind: name.kind.kind.Name, Text: name.text}
 	if name.within != noObject {
 		n.Within = s.in.Desired[name.within].Address
@@ -215,7 +208,7 @@ func (s *references) recordID(name nameKey, id string) {
 
 // reportUnresolved reports a name once, at the first place that uses it.
 func (s *references) reportUnresolved(name nameKey, r *resource.Reference, summary, hint string) {
-	s.ids[name] = ""
+	s.names[name] = nameResult{}
 	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
 	if s.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
@@ -233,8 +226,8 @@ func (s *references) target(i int, t *refField, r *resource.Reference) (at int, 
 		}
 		return at, s.objects.states[at].id, true
 	}
-	if id = s.objects.literal(t, r); id == "" {
-		id = s.ids[nameKey{t.to, s.objects.within(i, t.to), r.Text}]
+	if id = t.field.Literal(s.in.API, r); id == "" {
+		id = s.names[nameKey{t.to, s.objects.within(i, t.to), r.Text}].id
 	}
 	if at, ok = s.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
 		return at, id, true // it is in the manifest under another name
@@ -410,14 +403,11 @@ func (s *references) idByName(a resource.Address, params map[string]string) stri
 		return resource.LowerID(text)
 	}
 	t := s.objects.kind(a.Kind())
-	if t.list == nil {
+	read, listed := t.listRead(params)
+	if !listed {
 		return ""
 	}
-	path, missing := t.list.Expand(params)
-	if missing != "" {
-		return ""
-	}
-	answer, _ := s.service.ask(Read{Operation: t.list, Path: path, Fields: t.neededFieldNames})
+	answer, _ := s.service.ask(read)
 	id := ""
 	for _, row := range answer.Rows {
 		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {

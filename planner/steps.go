@@ -51,7 +51,7 @@ func (b *steps) toCreate(objects ...int) []int {
 
 // referenced are the objects that values name.
 func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
-	for _, n := range b.objects.refUses(i) {
+	for _, n := range b.objects.states[i].uses {
 		if n.field.membership != nil || !slices.Contains(values, n.value) {
 			continue
 		}

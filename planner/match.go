@@ -23,7 +23,7 @@ type matches struct {
 
 // match decides what every object is on the service, parents first.
 func match(r round) *matches {
-	s := &matches{round: r, recovery: &recovery{round: r}}
+	s := &matches{round: r, recovery: &recovery{round: r, recovered: map[*objectState]*lostCreate{}}}
 	for i := range r.objects.states {
 		s.identify(i)
 	}
@@ -370,13 +370,10 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	if !f.info.findsExternalIDs() || f.prior == nil {
 		return false
 	}
-	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
-		s.service.skippedLookups++
-		return false
-	}
-	s.service.externalIDLookups++
-	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: resource.ExternalID(s.in.Workspace, f.prior.Address)})
+	a, answered, made := s.snapshot.findUnlisted(f.info, s.snapshot.listPath(f.info, f.parent), f.prior.Address)
 	switch {
+	case !made:
+		return false
 	case !answered:
 		f.presence = pending
 	case a.Several:

@@ -24,7 +24,6 @@ type removals struct {
 	hasExplicitMoves  bool                       // some may be wanted in another one than before, and leave only if explicit
 	clearedContainers map[memberOf]diag.Position // without the member: the container's list is declared to be empty
 	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
-	addresses         map[serviceID]resource.Address
 	deleted           map[serviceID]bool
 	byContainer       map[memberOf]*removal
 	probes            map[*resource.Kind]Read // of routes that take members out
@@ -107,7 +106,7 @@ func (l *removals) countRemovals() int {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.objects.isDeletedOrHidden(l.addresses[serviceID{kind.Membership.Member, id}]) {
+			if l.objects.isDeletedOrHidden(l.objects.addressOf(serviceID{kind.Membership.Member, id})) {
 				continue
 			}
 			if _, explicit, dropped := l.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
@@ -135,7 +134,7 @@ func (l *removals) collectCleared() {
 	}
 }
 
-// collectDesired collects the desired memberships, and the addresses of known IDs.
+// collectDesired collects the desired memberships.
 func (l *removals) collectDesired() {
 	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
@@ -159,16 +158,6 @@ func (l *removals) collectDesired() {
 		if f := &l.objects.states[i]; f.presence == hidden {
 			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
-	}
-	l.addresses = map[serviceID]resource.Address{}
-	for address, r := range l.in.Prior {
-		id := serviceID{address.Kind(), r.ID}
-		if have, twice := l.addresses[id]; address.IsObject() && r.ID != "" && (!twice || address < have) {
-			l.addresses[id] = address
-		}
-	}
-	for id, at := range l.objects.owners {
-		l.addresses[id] = l.in.Desired[at].Address
 	}
 }
 
@@ -236,7 +225,7 @@ func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explici
 	if at, cleared := l.clearedContainers[memberOf{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true, false
 	}
-	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.addresses[serviceID{m.Member, id}])
+	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.objects.addressOf(serviceID{m.Member, id}))
 	switch {
 	case m.Inverse != "":
 		dropped = container && member
@@ -348,7 +337,7 @@ func planRemovals(b *removals, steps *steps) {
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
 			step := steps.addMembers(&Step{Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position})
 			for _, id := range ids {
-				member := Member{ID: id, Address: b.addresses[serviceID{m.Member, id}]}
+				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id})}
 				if member.Address == "" {
 					member.Text = b.refs.nameID(m.Member, id)
 				}

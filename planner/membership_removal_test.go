@@ -111,7 +111,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			steps:    []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
 		},
-		"nor members of a container that is not targeted": {
+		"nor did a container that vanished": {
 			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},

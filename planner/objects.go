@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,9 @@ type objects struct {
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
 	owners    map[serviceID]int                     // by what they are on the service, once that is known
-	byAddress map[resource.Address]int              // made when first needed
+	// Made when first needed:
+	byAddress map[resource.Address]int
+	recorded  map[serviceID][]resource.Address
 }
 
 // newObjects lists the objects of the manifest with what the state knows of each.
@@ -428,6 +431,31 @@ func (s *objects) indexOf(a resource.Address) (int, bool) {
 	}
 	i, ok := s.byAddress[a]
 	return i, ok
+}
+
+// addressesOf are the addresses under which the state has an object of the service, sorted.
+func (s *objects) addressesOf(id serviceID) []resource.Address {
+	if s.recorded == nil {
+		s.recorded = make(map[serviceID][]resource.Address, len(s.in.Prior))
+		for _, a := range slices.Sorted(maps.Keys(s.in.Prior)) {
+			if r := s.in.Prior[a]; a.IsObject() && r.ID != "" {
+				id := serviceID{a.Kind(), r.ID}
+				s.recorded[id] = append(s.recorded[id], a)
+			}
+		}
+	}
+	return s.recorded[id]
+}
+
+// addressOf is the address of an object of the service in the manifest, else in the state, or "".
+func (s *objects) addressOf(id serviceID) resource.Address {
+	if at, ok := s.owners[id]; ok {
+		return s.in.Desired[at].Address
+	}
+	for _, a := range s.addressesOf(id) {
+		return a
+	}
+	return ""
 }
 
 // params are the path parameters for objects that live in a parent.

@@ -303,6 +303,18 @@ func (s *snapshot) listPath(t *kindInfo, parent int) string {
 	return l.path
 }
 
+// findUnlisted looks up by external ID an object that no list shows: it may be archived or a draft.
+// made is false where there is no such look-up, or there were too many.
+func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, answered, made bool) {
+	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
+		s.service.skippedLookups++
+		return Answer{}, false, false
+	}
+	s.service.externalIDLookups++
+	a, answered = s.service.ask(Read{Operation: t.list, Path: path, ExternalID: resource.ExternalID(s.in.Workspace, address)})
+	return a, answered, true
+}
+
 // byIdentifier finds records by their readable identifier, in upper case.
 func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent int) index {
 	return l.by("identifier", func(row resource.Row) []string {

@@ -21,7 +21,6 @@ type orphans struct {
 	vanished     map[resource.Address]bool // that are not on the service any more
 
 	byAddress   map[resource.Address]*orphan
-	recordCount map[serviceID]int           // of one object of the service
 	createdByUs map[serviceID]*orphan       // that planform created and nothing protects
 	lostCreates map[string]*orphan          // without an outcome, by the external ID that was sent
 	blockedBy   map[resource.Address]string // what keeps an object from being deleted
@@ -29,7 +28,6 @@ type orphans struct {
 	rows        map[string]map[string]resource.Row
 	// Made when first needed:
 	namedInManifest map[serviceID]resource.Address // what in the manifest names objects that it does not list
-	byID            map[serviceID][]Record
 }
 
 // orphan is an object that the state knows and the manifest does not have any more.
@@ -96,7 +94,7 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 func findOrphans(refs *references) *orphans {
 	s := &orphans{
 		round: refs.round, refs: refs,
-		vanished: map[resource.Address]bool{}, byAddress: map[resource.Address]*orphan{}, recordCount: map[serviceID]int{}, createdByUs: map[serviceID]*orphan{},
+		vanished: map[resource.Address]bool{}, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
@@ -108,7 +106,6 @@ func findOrphans(refs *references) *orphans {
 			continue
 		}
 		id := serviceID{address.Kind(), r.ID}
-		s.recordCount[id]++
 		_, wanted := s.objects.indexOf(address)
 		switch {
 		case wanted:
@@ -321,7 +318,7 @@ func (p *orphans) locate(l *orphan) {
 		p.lostCreates[resource.ExternalID(p.in.Workspace, r.Address)] = l
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
-	case wanted || p.recordCount[serviceID{k.Name, r.ID}] > 1:
+	case wanted || len(p.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:
 		l.decision = aliased
 	case len(r.Sources) == 0:
 		l.decision = otherSource

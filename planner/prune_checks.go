@@ -108,14 +108,10 @@ func (p *orphans) checkHidden(l *orphan) decision {
 	if !listed || !l.info.findsExternalIDs() {
 		return vanished
 	}
-	if p.service.externalIDLookups == maxSingleReads && !p.in.RefreshAll {
-		p.service.skippedLookups++
-		return leftArchived // as far as is known
-	}
-	p.service.externalIDLookups++
-	read.Fields, read.ExternalID = "", resource.ExternalID(p.in.Workspace, l.record.Address)
-	a, answered := p.service.ask(read)
+	a, answered, made := p.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
 	switch {
+	case !made:
+		return leftArchived // as far as is known
 	case !answered:
 		return needsRead
 	case a.Several:
@@ -291,36 +287,20 @@ func (p *orphans) keepsUsing(u referrer, id, target string) bool {
 	if p.isDeleted(key) {
 		return false
 	}
-	always := u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever
-	i, wanted := p.objects.owners[key]
-	if wanted {
+	if i, wanted := p.objects.owners[key]; wanted {
 		if _, managed := p.in.Desired[i].Value(u.field.Name); managed {
 			return false // it names another one soon
 		}
 	}
-	if always {
+	if u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever {
 		return true
 	}
-	for _, r := range p.recordsOf(key) {
-		if applied, ok := r.Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
+	for _, a := range p.objects.addressesOf(key) {
+		if applied, ok := p.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
 			return false
 		}
 	}
 	return true
-}
-
-// recordsOf are the records that the state has of an object of the service.
-func (p *orphans) recordsOf(id serviceID) []Record {
-	if p.byID == nil {
-		p.byID = map[serviceID][]Record{}
-		for _, address := range slices.Sorted(maps.Keys(p.in.Prior)) {
-			if r := p.in.Prior[address]; address.IsObject() && r.ID != "" {
-				key := serviceID{address.Kind(), r.ID}
-				p.byID[key] = append(p.byID[key], r)
-			}
-		}
-	}
-	return p.byID[id]
 }
 
 // isDeleted reports whether an object of the service is deleted too.
@@ -423,8 +403,8 @@ func (p *orphans) foreignContainers(l *orphan) string {
 
 // addedByUs reports whether planform put a member into a container.
 func (p *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(p.recordsOf(container), func(r Record) bool {
-		return slices.Contains(p.in.Prior[r.Address.Members(m.Plural(), 1)].Members, member)
+	return slices.ContainsFunc(p.objects.addressesOf(container), func(a resource.Address) bool {
+		return slices.Contains(p.in.Prior[a.Members(m.Plural(), 1)].Members, member)
 	})
 }
 

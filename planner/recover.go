@@ -10,42 +10,24 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// recovery finds out what became of creates without an outcome that only readable
-// numbers can tell: the documented operations list no work items.
+// recovery finds out what became of creates without an outcome where only readable numbers
+// tell: the documented operations list no work items.
 type recovery struct {
 	round
 
-	// Made when first needed:
-	lostCreates map[scope]*lostCreates
-	claims      map[string]bool // IDs that the state or the manifest has
+	recovered map[*objectState]*lostCreate
+	claims    map[string]bool // IDs that the state or the manifest has; made when first needed
 }
 
 const (
 	clockSkew     = 2 * time.Minute // by which clocks usually differ
 	maxClockError = 24 * time.Hour  // by which a clock may be wrong, say by its time zone
 
-	maxGap        = 10  // so many numbers in a row that nothing bears: there is no higher one
-	maxOlder      = 20  // so many records in a row that are older than an intent: so are all before them
-	maxCandidates = 200 // records that are looked at; beyond, somebody has to look
-	readsPerRound = 20  // that are asked for in one round
+	maxGap        = 10  // so many unused numbers in a row: there is no higher one
+	maxOlder      = 20  // so many records in a row older than an intent: so are all before them
+	maxCandidates = 200 // records that are looked at; beyond, a person has to look
+	readsPerRound = 20
 )
-
-// lostCreates are the creates without an outcome in one parent that only readable numbers
-// can settle.
-type lostCreates struct {
-	all        []*lostCreate
-	byState    map[*objectState]*lostCreate
-	byName     map[string][]*lostCreate
-	strayNames map[string]bool // names that creates of objects sent which the manifest does not have any more
-}
-
-// earliest is when what a create made was made at the earliest, by the service's clock; zero = not known.
-func (l *lostCreate) earliest() time.Time {
-	if l.intent.At.IsZero() {
-		return time.Time{}
-	}
-	return l.intent.At.Add(-clockSkew)
-}
 
 // lostCreate is a create without an outcome.
 type lostCreate struct {
@@ -53,7 +35,15 @@ type lostCreate struct {
 	intent     *Intent
 	lowerBound int // its record has a higher number; 0 = not known
 	presence   presence
-	hits       []resource.Row // that could be it, if there is more than one or it is there
+	rows       []resource.Row // the record; or all that could be it
+}
+
+// earliest is when its record was created at the earliest, by the service's clock; zero = not known.
+func (l *lostCreate) earliest() time.Time {
+	if l.intent.At.IsZero() {
+		return time.Time{}
+	}
+	return l.intent.At.Add(-clockSkew)
 }
 
 // numbered is a record with its readable number.
@@ -63,40 +53,33 @@ type numbered struct {
 	created time.Time // zero = not shown
 }
 
-// recoverCreate finds out by readable numbers what became of a create without an outcome: its
-// record has a higher number than was known before, and the name that was sent.
+// recoverCreate finds what a create without an outcome made: its record has the name that was
+// sent, and a higher number than was known before.
 func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == noObject || s.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
-	at := scope{f.info, f.parent}
-	found := s.lostCreates[at]
-	if found == nil {
-		found = s.recoverAll(at)
-		if s.lostCreates == nil {
-			s.lostCreates = map[scope]*lostCreates{}
-		}
-		s.lostCreates[at] = found
+	if s.recovered[f] == nil {
+		s.recoverAll(scope{f.info, f.parent})
 	}
-	if l := found.byState[f]; l != nil {
-		return l.presence, l.hits
+	if l := s.recovered[f]; l != nil {
+		return l.presence, l.rows
 	}
 	return indeterminate, nil
 }
 
-// recoverAll settles all creates without an outcome of a kind within a parent. They
-// are settled together, since several may have sent one name.
-func (s *recovery) recoverAll(at scope) *lostCreates {
-	found := &lostCreates{byState: map[*objectState]*lostCreate{}, byName: map[string][]*lostCreate{}, strayNames: map[string]bool{}}
+// recoverAll settles all creates without an outcome of a kind within a parent together,
+// since several may have sent one name.
+func (s *recovery) recoverAll(at scope) {
 	x := &search{recovery: s, parent: at.parent, namedInManifest: map[int]bool{}}
-	var path string
+	byName := map[string][]*lostCreate{}
 	wanted := map[resource.Address]bool{}
 	for i := range s.objects.states {
 		f, o := &s.objects.states[i], s.in.Desired[i]
 		if f.info != at.kind || f.parent != at.parent {
 			continue
 		}
-		path = o.Address.NumberingScope()
+		x.sample, x.path = f, o.Address.NumberingScope()
 		wanted[o.Address] = true
 		x.namedInManifest[x.number(o.Identifier)] = true
 		if !f.maybeCreated() || o.ID != "" || o.Identifier != "" {
@@ -104,70 +87,104 @@ func (s *recovery) recoverAll(at scope) *lostCreates {
 		}
 		l := &lostCreate{object: i, intent: f.prior.PendingIntent, presence: indeterminate}
 		name := strings.TrimSpace(l.intent.Name)
-		found.all, found.byState[f], found.byName[name] = append(found.all, l), l, append(found.byName[name], l)
+		x.lost, byName[name], s.recovered[f] = append(x.lost, l), append(byName[name], l), l
 	}
+	orphanNames := map[string]bool{} // sent by creates of objects that the manifest no longer has
 	for address, r := range s.in.Prior {
-		if r.PendingIntent.creates() && !wanted[address] && address.NumberingScope() == path {
-			found.strayNames[strings.TrimSpace(r.PendingIntent.Name)] = true
+		if r.PendingIntent.creates() && !wanted[address] && address.NumberingScope() == x.path {
+			orphanNames[strings.TrimSpace(r.PendingIntent.Name)] = true
 		}
 	}
-	x.sample = &s.objects.states[found.all[0].object]
-	rows := x.candidatesSince(path, found.all)
-	for name, lost := range found.byName {
+	candidates := x.candidates()
+	for name, lost := range byName {
 		switch {
 		case x.waiting:
 			for _, l := range lost {
 				l.presence = pending
 			}
 		case !x.failed:
-			if hits, sure := x.candidatesNamed(rows, name, lost); sure {
-				s.assign(lost, hits, found.strayNames[name])
+			if records, sure := x.named(candidates, name, lost); sure && (len(records) == 0 || !orphanNames[name]) {
+				s.assign(lost, records)
 			}
 		}
 	}
-	if slices.ContainsFunc(found.all, func(l *lostCreate) bool { return l.presence == absent }) {
+	if slices.ContainsFunc(x.lost, func(l *lostCreate) bool { return l.presence == absent }) {
 		s.service.unconfirmed = append(s.service.unconfirmed, x.missing...)
 	}
-	return found
 }
 
-// assign tells which of the records that bear a name was made by which of the
-// creates that sent it, if by any. What cannot be decided stays unknown.
-func (s *recovery) assign(lost []*lostCreate, hits []numbered, strayName bool) {
-	switch {
-	case len(hits) == 0:
-		for _, l := range lost {
-			l.presence = absent
+// assign decides which create made which of the records that have its name. What cannot be
+// decided stays indeterminate.
+func (s *recovery) assign(lost []*lostCreate, records []numbered) {
+	if len(lost) == 1 && len(records) > 0 {
+		consistent := slices.DeleteFunc(slices.Clone(records), func(r numbered) bool { return !s.consistent(lost[0], r.row) })
+		if len(consistent) == 1 {
+			records = consistent
 		}
-		return
-	case strayName: // what is there may be what that made
-		return
-	case len(lost) == 1:
-		rows := make([]resource.Row, len(hits))
-		for i, h := range hits {
-			rows[i] = h.row
+		lost[0].presence = exists
+		for _, r := range records { // several are an error that names them
+			lost[0].rows = append(lost[0].rows, r.row)
 		}
-		if len(rows) > 1 {
-			agreeing := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return !s.consistent(lost[0], row) })
-			if len(agreeing) == 1 {
-				rows = agreeing
-			}
-		}
-		lost[0].presence, lost[0].hits = exists, rows // several are an error that names them
 		return
 	}
-	p := &assignment{recovery: s, lost: slices.Clone(lost), candidates: hits}
-	if made, decided := p.pair(); decided {
-		for _, l := range lost {
-			l.presence = absent
-			if row, ok := made[l]; ok {
-				l.presence, l.hits = exists, []resource.Row{row}
-			}
+	made, decided := s.pair(lost, records)
+	if !decided {
+		return
+	}
+	for _, l := range lost {
+		l.presence = absent
+		if row, ok := made[l]; ok {
+			l.presence, l.rows = exists, []resource.Row{row}
 		}
 	}
 }
 
-// consistent reports whether a record shows nothing else than a create sent.
+// pair takes one certain pair after the other. It is not decided where a record fits no
+// create, or the rest fits in more than one way.
+func (s *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lostCreate]resource.Row, decided bool) {
+	lost, made = slices.Clone(lost), map[*lostCreate]resource.Row{}
+	for len(records) > 0 {
+		l, i := s.certainPair(lost, records)
+		if l == nil {
+			return nil, false
+		}
+		made[l] = records[i].row
+		lost = slices.DeleteFunc(lost, func(other *lostCreate) bool { return other == l })
+		records = slices.Delete(records, i, i+1)
+	}
+	return made, true
+}
+
+// certainPair is a create and the record that it alone can have made; nil = there is none.
+// Creates that sent the same are interchangeable.
+func (s *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostCreate, record int) {
+	if len(records) > len(lost) {
+		return nil, 0
+	}
+	fits := func(l *lostCreate, r numbered) bool { return r.number > l.lowerBound && s.consistent(l, r.row) }
+	for i, r := range records {
+		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return !fits(l, r) })
+		if len(fitting) == 0 {
+			return nil, 0
+		}
+		first := s.fingerprint(fitting[0])
+		if !slices.ContainsFunc(fitting[1:], func(l *lostCreate) bool { return s.fingerprint(l) != first }) {
+			return fitting[0], i
+		}
+	}
+	if len(records) < len(lost) {
+		return nil, 0
+	}
+	for _, l := range lost { // each of them made one
+		i := slices.IndexFunc(records, func(r numbered) bool { return fits(l, r) })
+		if i >= 0 && !slices.ContainsFunc(records[i+1:], func(r numbered) bool { return fits(l, r) }) {
+			return l, i
+		}
+	}
+	return nil, 0
+}
+
+// consistent reports whether a record shows only what a create sent.
 func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	o := s.in.Desired[l.object]
 	sent := o.Sendable(s.in.API)
@@ -181,7 +198,7 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	if k := o.Kind; k.ParentField != "" && !slices.ContainsFunc(sent, func(v *resource.Value) bool { return v.Field.Name == k.ParentField }) {
 		field, _ := k.Field(k.ParentField)
 		parent, known := field.ObservedIn(row)
-		return !known || parent == "" // the service gives nothing a parent by itself
+		return !known || parent == "" // the service sets no parent by itself
 	}
 	return true
 }
@@ -199,8 +216,8 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 	return b.String()
 }
 
-// idsWhenSent resolves references to what the state knows: what a request named was
-// there when it was sent.
+// idsWhenSent resolves references to what the state knows: the objects that a request named
+// existed when it was sent.
 func (s *recovery) idsWhenSent(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if r.Target == nil {
@@ -233,38 +250,34 @@ func (s *recovery) claimed(id string) bool {
 	return s.claims[id]
 }
 
-// search looks at the objects of one parent by their readable numbers, which the
-// service gives in the order in which it makes them.
+// search looks at the objects of one parent by their readable numbers, which the service gives
+// in the order of creation.
 type search struct {
 	recovery *recovery
 
 	parent          int
-	sample          *objectState   // of one of the objects
-	known           map[int]string // IDs of what the state has, by number: that need not be read
-	namedInManifest map[int]bool   // numbers that the manifest gives
-	waiting         bool           // some read has no answer yet
-	failed          bool           // it is too much to look at, or nothing can be looked at
-	missing         []Read         // of numbers that nothing bears
+	path            string        // numbering scope of the objects
+	sample          *objectState  // one of the objects
+	lost            []*lostCreate // in the order of the manifest
+	known           map[int]string
+	namedInManifest map[int]bool // by identifier
+	waiting         bool         // a read has no answer yet
+	failed          bool         // there are too many candidates, or numbers tell nothing
+	missing         []Read       // of unused numbers
 }
 
-// candidatesSince returns the records, in the order of their numbers, that may have been
-// made by the creates. Those that the state knows are left out.
-func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
-	x.loadKnown(path)
+// candidates are the records, in the order of their numbers, that the creates may have
+// made. Those that the state knows are left out.
+func (x *search) candidates() (records []numbered) {
+	x.loadKnown()
 	if x.waiting {
 		return nil
 	}
-	first := lost[0]
-	lowest, earliest := 0, first.earliest()
-	for i, l := range lost {
+	for _, l := range x.lost {
 		l.lowerBound = x.lowerBound(l.intent)
-		if i == 0 || l.lowerBound < lowest {
-			lowest = l.lowerBound
-		}
-		if l.earliest().Before(earliest) {
-			earliest = l.earliest()
-		}
 	}
+	lowest := slices.MinFunc(x.lost, func(a, b *lostCreate) int { return cmp.Compare(a.lowerBound, b.lowerBound) }).lowerBound
+	earliest := slices.MinFunc(x.lost, func(a, b *lostCreate) int { return a.earliest().Compare(b.earliest()) }).earliest()
 	if x.failed = x.failed || lowest == 0 && earliest.IsZero(); x.waiting || x.failed {
 		return nil
 	}
@@ -272,7 +285,6 @@ func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
 	if x.waiting || x.failed {
 		return nil
 	}
-	var rows []numbered
 	looked, unanswered, older := 0, 0, 0
 	for n := highest; n > lowest && unanswered < readsPerRound && (lowest > 0 || older < maxOlder); n-- {
 		if x.known[n] != "" {
@@ -282,52 +294,44 @@ func (x *search) candidatesSince(path string, lost []*lostCreate) []numbered {
 			x.failed = true
 			return nil
 		}
-		h, answered := x.read(n)
+		r, answered := x.read(n)
 		switch {
 		case !answered:
 			unanswered++
-		case h.row == nil: // it was deleted
+		case r.row == nil: // deleted
 		default:
-			if older++; !h.created.Before(earliest) || h.created.IsZero() {
+			if older++; !r.created.Before(earliest) || r.created.IsZero() {
 				older = 0
 			}
-			rows = append(rows, h)
+			records = append(records, r)
 		}
 	}
-	slices.Reverse(rows)
-	return rows
+	slices.Reverse(records)
+	return records
 }
 
-// loadKnown gathers the numbers that the state knows, if it means this parent:
-// one that was made anew under the same key has other objects of these numbers.
-func (x *search) loadKnown(path string) {
+// loadKnown gathers the IDs of the numbers that the state knows, if its newest records are
+// still there: a parent that was created again has other objects with these numbers.
+func (x *search) loadKnown() {
 	const tries = 3
-	x.known = map[int]string{}
+	known := map[int]string{}
 	var numbers []int
 	for address, r := range x.recovery.in.Prior {
-		if r.ID == "" || address.NumberingScope() != path {
-			continue
-		}
-		if n := x.number(r.Identifier); n > 0 {
-			x.known[n] = r.ID
-			numbers = append(numbers, n)
+		if n := x.number(r.Identifier); n > 0 && r.ID != "" && address.NumberingScope() == x.path {
+			known[n], numbers = r.ID, append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)
 	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		h, answered := x.read(n)
-		switch {
-		case !answered:
-			return
-		case h.row == nil: // that one was deleted
-		case h.row.ID() == x.known[n]:
-			return
-		default:
-			x.known = nil
-			return
+		r, answered := x.read(n)
+		if answered && r.row == nil { // deleted
+			continue
 		}
+		if !answered || r.row.ID() == known[n] {
+			x.known = known
+		}
+		return
 	}
-	x.known = nil
 }
 
 // number is that of a readable identifier of this parent, or 0.
@@ -335,23 +339,23 @@ func (x *search) number(identifier string) int {
 	return numberOf(x.recovery.objects.states[x.parent].identifier, identifier)
 }
 
-// lowerBound is the number that was known when a create was sent, if the record that has it
-// was created before: else the number belonged to a former parent with this key.
+// lowerBound is the number that was known when a create was sent; 0 if its record was created
+// later: then the number belonged to a former parent with this key.
 func (x *search) lowerBound(intent *Intent) int {
 	if intent.After == 0 || x.known[intent.After] != "" {
 		return intent.After
 	}
-	h, _ := x.read(intent.After)
-	if h.row == nil || h.created.IsZero() || h.created.After(intent.At.Add(clockSkew)) {
+	r, _ := x.read(intent.After)
+	if r.row == nil || r.created.IsZero() || r.created.After(intent.At.Add(clockSkew)) {
 		return 0
 	}
 	return intent.After
 }
 
-// highest is the highest number that something bears, as far as can be told without
-// reading all: the numbers of deleted objects are gaps.
+// highest is the highest number in use, as far as can be told without reading all: deleted
+// objects leave gaps.
 func (x *search) highest(bound int) int {
-	reach := 16 // look as far as 2^reach at once, for the first objects may be gone
+	reach := 16 // look as far as 2^reach at once, for the first objects may be deleted
 	if bound > 0 {
 		reach = 10
 	}
@@ -377,44 +381,41 @@ func (x *search) highest(bound int) int {
 		return low
 	}
 	for n := low + 1; n <= low+maxGap && !x.failed; n++ { // in one round
-		if x.exists(n) {
+		if x.inUse(n) {
 			low = n
 		}
 	}
 	return low
 }
 
-// bisect looks at rising numbers between low, which something bears, and high,
-// which nothing does. It returns the highest that something bears and the lowest
-// above that nothing does, high if all are borne.
+// bisect probes rising numbers between low, which is in use, and high, which is not. It
+// returns the highest in use, and the lowest above that is not; high if all are.
 func (x *search) bisect(low, high int, probes []int) (newLow, newHigh int) {
-	newLow, newHigh = low, 0
+	newLow = low
 	for _, n := range probes {
 		switch {
-		case x.exists(n):
+		case x.inUse(n):
 			newLow, newHigh = n, 0
 		case newHigh == 0:
 			newHigh = n
 		}
 	}
-	if newHigh == 0 {
-		newHigh = high
-	}
-	return newLow, newHigh
+	return newLow, cmp.Or(newHigh, high)
 }
 
-// exists reports whether something bears a number, as far as is known yet.
-func (x *search) exists(n int) bool {
+// inUse reports whether an object has a number, as far as is known yet.
+func (x *search) inUse(n int) bool {
 	if x.known[n] != "" {
 		return true
 	}
-	h, _ := x.read(n)
-	return h.row != nil
+	r, _ := x.read(n)
+	return r.row != nil
 }
 
-// read looks at what bears a number; a row of nil is nothing.
-func (x *search) read(n int) (h numbered, answered bool) {
-	read := x.recovery.snapshot.readOne(x.sample, x.sample.info.find, x.recovery.objects.states[x.parent].identifier+"-"+strconv.Itoa(n))
+// read looks at the object with a number; a row of nil means that there is none.
+func (x *search) read(n int) (r numbered, answered bool) {
+	parent := &x.recovery.objects.states[x.parent]
+	read := x.recovery.snapshot.readOne(x.sample, x.sample.info.find, parent.identifier+"-"+strconv.Itoa(n))
 	a, answered := x.recovery.service.ask(read)
 	switch {
 	case !answered:
@@ -429,102 +430,40 @@ func (x *search) read(n int) (h numbered, answered bool) {
 		}
 		return numbered{}, true
 	}
-	row := a.Rows[0]
-	if within, shown := row[x.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != x.recovery.objects.states[x.parent].id {
+	r = numbered{number: n, row: a.Rows[0]}
+	if within, shown := r.row[x.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != parent.id {
 		x.failed = true // the numbers are not of this parent
 	}
-	at, _ := row["created_at"].(string)
-	h = numbered{number: n, row: row}
-	h.created, _ = time.Parse(time.RFC3339, at) // zero if it is none
-	return h, true
+	at, _ := r.row["created_at"].(string)
+	r.created, _ = time.Parse(time.RFC3339, at) // zero if it is none
+	return r, true
 }
 
-// candidatesNamed returns the records of a name that one of the creates may have made.
-// It is not sure of one that only the clocks say is older than all of them.
-func (x *search) candidatesNamed(rows []numbered, name string, lost []*lostCreate) (hits []numbered, sure bool) {
-	for _, h := range rows {
-		if !slices.Contains(displayTexts(x.sample.info.kind, h.row), name) || x.recovery.claimed(h.row.ID()) || x.namedInManifest[h.number] {
+// named returns the candidates with a name that one of the creates may have made. It is not
+// sure where only a wrong clock could make one of them older than all creates.
+func (x *search) named(candidates []numbered, name string, lost []*lostCreate) (records []numbered, sure bool) {
+	for _, r := range candidates {
+		if !slices.Contains(displayTexts(x.sample.info.kind, r.row), name) || x.recovery.claimed(r.row.ID()) || x.namedInManifest[r.number] {
 			continue
 		}
 		possible, doubtful := false, false
 		for _, l := range lost {
 			switch {
 			case l.lowerBound > 0:
-				possible = possible || h.number > l.lowerBound
-			case h.created.IsZero() || l.earliest().IsZero():
+				possible = possible || r.number > l.lowerBound
+			case r.created.IsZero() || l.earliest().IsZero():
 				doubtful = true
 			default:
-				possible = possible || !h.created.Before(l.earliest())
-				doubtful = doubtful || !h.created.Before(l.earliest().Add(-maxClockError))
+				possible = possible || !r.created.Before(l.earliest())
+				doubtful = doubtful || !r.created.Before(l.earliest().Add(-maxClockError))
 			}
 		}
 		switch {
 		case possible:
-			hits = append(hits, h)
+			records = append(records, r)
 		case doubtful:
 			return nil, false
 		}
 	}
-	return hits, true
-}
-
-// assignment brings together what several creates of one name sent and what is
-// there. Creates that sent the same are as good as each other.
-type assignment struct {
-	recovery *recovery
-
-	lost       []*lostCreate // in the order of the manifest
-	candidates []numbered
-}
-
-// pair takes one sure pair after the other. It is not decided where something
-// fits nothing, or what is left fits in more than one way.
-func (p *assignment) pair() (made map[*lostCreate]resource.Row, decided bool) {
-	made = map[*lostCreate]resource.Row{}
-	for len(p.candidates) > 0 {
-		l, i := p.next()
-		if l == nil {
-			return nil, false
-		}
-		made[l] = p.candidates[i].row
-		p.lost = slices.DeleteFunc(p.lost, func(other *lostCreate) bool { return other == l })
-		p.candidates = slices.Delete(p.candidates, i, i+1)
-	}
-	return made, true
-}
-
-// next is a pair that cannot be otherwise; nil = there is none.
-func (p *assignment) next() (l *lostCreate, hit int) {
-	if len(p.candidates) > len(p.lost) {
-		return nil, 0
-	}
-	for i, h := range p.candidates { // somebody made it; what a higher number fits is more
-		fit := slices.DeleteFunc(slices.Clone(p.lost), func(l *lostCreate) bool { return !p.matches(l, h) })
-		if len(fit) == 0 {
-			return nil, 0
-		}
-		if p.alike(fit) {
-			return fit[0], i
-		}
-	}
-	if len(p.candidates) < len(p.lost) {
-		return nil, 0
-	}
-	for _, l := range p.lost { // each of them made something
-		i := slices.IndexFunc(p.candidates, func(h numbered) bool { return p.matches(l, h) })
-		if i >= 0 && !slices.ContainsFunc(p.candidates[i+1:], func(h numbered) bool { return p.matches(l, h) }) {
-			return l, i
-		}
-	}
-	return nil, 0
-}
-
-func (p *assignment) matches(l *lostCreate, h numbered) bool {
-	return h.number > l.lowerBound && p.recovery.consistent(l, h.row)
-}
-
-// alike reports whether creates sent the same.
-func (p *assignment) alike(lost []*lostCreate) bool {
-	first := p.recovery.fingerprint(lost[0])
-	return !slices.ContainsFunc(lost[1:], func(l *lostCreate) bool { return p.recovery.fingerprint(l) != first })
+	return records, true
 }

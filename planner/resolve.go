@@ -1,7 +1,7 @@
 package planner
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -279,17 +279,8 @@ func (s *references) nameID(kind, id string) string {
 				}
 			}
 		}
-		// What no answer names may be something that the manifest does not have any more.
-		for _, address := range slices.Sorted(maps.Keys(s.in.Prior)) {
-			if n := (serviceID{address.Kind(), s.in.Prior[address].ID}); address.IsObject() && s.displayNames[n] == "" {
-				s.displayNames[n] = string(address)
-			}
-		}
 	}
-	if text, ok := s.displayNames[serviceID{kind, id}]; ok {
-		return text
-	}
-	return id
+	return cmp.Or(s.displayNames[serviceID{kind, id}], string(s.objects.addressOf(serviceID{kind, id})), id)
 }
 
 // readName reads the list in which the name of an ID stands. Without the right to

@@ -68,7 +68,6 @@ func (b *blockers) blockerOf(v *resource.Value) int {
 	return noObject
 }
 
-// blockReason says why an object can neither be found nor made.
 func (b *blockers) blockReason(i int, root int) string {
 	o := b.in.Desired[root]
 	why := ""
@@ -237,7 +236,6 @@ type checks struct {
 	round
 }
 
-// isOff reports whether a value switches something off.
 func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
 
 // checkDates warns where a date that is sent comes to lie on the wrong side of
@@ -259,11 +257,8 @@ func (b *checks) checkDates(i int, sent []*resource.Value) {
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
-		b.diags.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "dates", Position: sent[at].Position, Address: string(o.Address),
-			Summary: string(o.Address) + " will have the " + first.Name + " " + from + ", after its " + last.Name + " " + to,
-			Hint:    "the service accepts that; to be sure, write both dates",
-		})
+		b.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+last.Name+" "+to,
+			"the service accepts that; to be sure, write both dates")
 	}
 }
 
@@ -296,9 +291,7 @@ func (b *checks) warnCaseMismatch(i int) {
 func (b *checks) checkRefused(i int, sent []*resource.Value) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	for _, v := range sent {
-		refuse := func(summary, hint string) {
-			b.diags.Add(diag.Diagnostic{Code: "refused", Position: v.Position, Address: string(o.Address), Summary: summary, Hint: hint})
-		}
+		refuse := func(summary, hint string) { b.diags.at(diag.Error, v.Position, o.Address, "refused", summary, hint) }
 		if at := strings.IndexAny(v.Text, v.Field.Forbidden); at >= 0 {
 			refuse("the service accepts no "+v.Text[at:at+1]+" in the "+v.Field.Name+" of "+diag.A(o.Kind.Noun()), "leave these out: "+strings.Join(strings.Split(v.Field.Forbidden, ""), " "))
 		}
@@ -315,7 +308,6 @@ func (b *checks) checkRefused(i int, sent []*resource.Value) {
 	}
 }
 
-// checkFeature reports an object that needs a feature which is off in its parent.
 func (b *checks) checkFeature(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.parent == noObject || o.Kind.RequiresFeature == "" {

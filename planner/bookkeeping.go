@@ -20,7 +20,6 @@ type bookkeeping struct {
 	plan        *Plan
 }
 
-// stateChanges collects what apply changes in the state before the first step.
 func (b *bookkeeping) stateChanges() {
 	b.recordSources()
 	for _, r := range b.in.Prior {
@@ -141,7 +140,6 @@ func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChang
 	}
 }
 
-// recordSources notes which manifests have each object of the state now.
 func (b *bookkeeping) recordSources() {
 	setSources := func(a resource.Address, now []string) {
 		r, known := b.in.Prior[a]

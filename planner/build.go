@@ -72,7 +72,6 @@ func newPlan(in *Input, refs *references) *Plan {
 	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
 }
 
-// count sums up the steps.
 func (p *Plan) count(in *Input) {
 	sum := &p.Summary
 	for _, s := range p.Steps {

@@ -47,7 +47,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 	return b
 }
 
-// planUpdate brings an object that exists to what the manifest wants.
 func (b *changes) planUpdate(i int) {
 	f := &b.objects.states[i]
 	if b.objects.staysArchived(i) {
@@ -134,7 +133,6 @@ func (b *changes) externalIDChange(i int) *Change {
 	return c
 }
 
-// recordKnown puts what is known of an object before the first step into the plan.
 func (b *changes) recordKnown(i int) {
 	f, address := &b.objects.states[i], b.in.Desired[i].Address
 	var known Record
@@ -198,14 +196,13 @@ func (b *changes) planCreate(i int) {
 		case v.Field.SetAfterCreate && !predefined:
 			followUp = append(followUp, v)
 		default:
-			if only := b.withoutOutsiders(i, v, &d); only != v {
-				if v = only; v.Null {
-					continue
-				}
+			only := b.withoutOutsiders(i, v, &d)
+			if only != v && only.Null {
+				continue
 			}
-			values = append(values, v)
-			if v.Field.AlwaysSend {
-				alwaysSent = append(alwaysSent, v)
+			values = append(values, only)
+			if only.Field.AlwaysSend {
+				alwaysSent = append(alwaysSent, only)
 			}
 		}
 	}
@@ -239,13 +236,11 @@ func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
 	return id != ""
 }
 
-// addFollowUpUpdate adds the step that sends what a create does not take.
 func (b *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
 	f := &b.objects.states[i]
 	step := b.steps.add(i, Update)
-	step.Operation, step.Values, step.needsObjects = f.info.update, values, []int{i}
-	step.addChanges()
-	step.Values = slices.Concat(values, alwaysSent)
+	step.Operation, step.needsObjects = f.info.update, []int{i}
+	step.changes, step.Values = changesTo(values), slices.Concat(values, alwaysSent)
 }
 
 // adoptDefault turns the create of an object that the service makes with its parent into an adoption.
@@ -254,32 +249,27 @@ func (b *changes) adoptDefault(step *Step) {
 	step.Action, step.Operation = Adopt, nil
 	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
 	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
-	if len(step.Values) == 0 {
-		return
+	if len(step.Values) > 0 {
+		step.Operation, _ = k.Op(resource.Update, b.in.API)
+		step.changes = changesTo(step.Values)
 	}
-	step.Operation, _ = k.Op(resource.Update, b.in.API)
-	step.addChanges()
 }
 
-// checkComplete reports what an object lacks that is to be created.
 func (b *changes) checkComplete(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	needed := missingRequired(o)
 	if len(needed) == 0 {
 		return
 	}
-	var others []string
+	hint := ""
 	if b.snapshot.listed(f.info, f.parent) {
 		l, _ := b.snapshot.list(f.info, f.parent)
-		for _, row := range l.rows {
-			others = append(others, displayTexts(o.Kind, row)...)
-		}
+		hint = near(o.Name(), o.Kind, l)
 	}
 	b.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
-		cmp.Or(diag.DidYouMean(o.Name(), others), "write that, or the id of an existing "+o.Kind.Noun()))
+		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
 }
 
-// addInitial adds the values that a create sends where the manifest gives none.
 func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
 		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sendable(f) && !o.Writes(f) {
@@ -364,7 +354,6 @@ func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 	return ""
 }
 
-// recordDrift puts the fields of an object that somebody changed on the service into the plan.
 func (b *changes) recordDrift(i int, d *difference) {
 	o := b.in.Desired[i]
 	for _, list := range []struct {
@@ -380,7 +369,6 @@ func (b *changes) recordDrift(i int, d *difference) {
 	b.plan.Summary.Kept += len(d.kept)
 }
 
-// addBlocked adds the step that says what of an object cannot be made different.
 func (b *changes) addBlocked(i int, d *difference) {
 	if len(d.unappliable) == 0 {
 		return
@@ -442,7 +430,6 @@ func (b *changes) keepArchived(i int) {
 	}
 }
 
-// planArchive adds the step that archives an object, or brings it back.
 func (b *changes) planArchive(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	v, want, given := wantsArchived(o)
@@ -462,11 +449,8 @@ func (b *changes) planArchive(i int) {
 		return
 	}
 	step := b.steps.add(i, Update)
-	step.Operation, step.Values = op, []*resource.Value{v}
-	if f.presence == absent {
-		step.needsObjects = []int{i}
-	}
-	step.addChanges()
+	step.Operation, step.Values, step.needsObjects = op, []*resource.Value{v}, b.steps.toCreate(i)
+	step.changes = changesTo(step.Values)
 	b.archiveSteps = append(b.archiveSteps, step)
 }
 

@@ -55,7 +55,6 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
 
-// displayValues are the two values as a person reads them.
 func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
 	before := s.refs.nameIDs(v, have)
 	if v.Field.Rich() {

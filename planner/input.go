@@ -223,15 +223,12 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	var found diag.List
 	for i, t := range targets {
 		if !used[i] {
-			found.Add(diag.Diagnostic{
-				Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern, Hint: nearTarget(t.Pattern, desired),
-			})
+			found.Add(diag.Diagnostic{Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern, Hint: nearTarget(t.Pattern, desired)})
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(desired), func(o *resource.Object) bool { return !needed[o] }), found
 }
 
-// nearTarget suggests addresses that a pattern was probably meant to match.
 func nearTarget(pattern string, desired []*resource.Object) string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var all []string
@@ -258,7 +255,6 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 // standardInput is the name of the manifest that is read from it.
 const standardInput = "-"
 
-// targeted reports whether an object is one of those that the plan is about.
 func (in *Input) targeted(a resource.Address) bool {
 	return len(in.Targets) == 0 || slices.ContainsFunc(in.Targets, func(t Target) bool { return t.expr.MatchString(string(a)) })
 }
@@ -288,10 +284,8 @@ func (in *Input) otherSource(r *Record) string {
 	return ""
 }
 
-// creates reports whether an intent is there and is one to create something.
 func (i *Intent) creates() bool { return i != nil && i.Action == Create }
 
-// dropMembers takes members out of the record, with what is known of each.
 func (r *Record) dropMembers(gone func(id string) bool) {
 	r.Members = slices.DeleteFunc(slices.Clone(r.Members), gone)
 	r.Values = maps.Clone(r.Values)
@@ -301,5 +295,4 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 	})
 }
 
-// addedByUs reports whether planform put a member in.
 func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }

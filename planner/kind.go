@@ -204,7 +204,6 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	return all
 }
 
-// parentField is the field by which an object names another of its kind that it is below, or nil.
 func parentField(k *resource.Kind) *resource.Field {
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Type == resource.Ref && f.Ref == k.Name {

@@ -21,7 +21,6 @@ type matches struct {
 	names        map[naturalKey]int // objects of each
 }
 
-// match decides what every object is on the service, parents first.
 func match(r round) *matches {
 	s := &matches{round: r, recovery: &recovery{round: r, recovered: map[*objectState]*lostCreate{}}}
 	for i := range r.objects.states {
@@ -31,7 +30,6 @@ func match(r round) *matches {
 	return s
 }
 
-// near suggests records whose name is near the text, if there are any.
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
@@ -117,12 +115,11 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
-	if at, _ := f.row["archived_at"].(string); at != "" && f.hasChildren && f.parent == noObject {
+	if textIn(f.row, "archived_at") != "" && f.hasChildren && f.parent == noObject {
 		f.presence, f.why = hidden, "archived"
 	}
 }
 
-// fail reports an error that leaves it open what an object is.
 func (s *matches) fail(o *resource.Object, f *objectState, code, summary, hint string) {
 	s.diags.report(o, code, summary, hint)
 	f.presence = invalid
@@ -207,7 +204,6 @@ func (s *matches) hasParentCode(o *resource.Object, f *objectState) bool {
 	return f.parent != noObject && strings.EqualFold(code, s.objects.states[f.parent].identifier)
 }
 
-// bind takes the record that bears the identifier. What the state knows of another object is void.
 func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
@@ -494,8 +490,7 @@ func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) str
 		return 1
 	}
 	created := func(row resource.Row) string {
-		at, _ := row["created_at"].(string)
-		return at
+		return textIn(row, "created_at")
 	}
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
 		return cmp.Or(unowned(a)-unowned(b), cmp.Compare(numberIn(a), numberIn(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))

@@ -149,7 +149,6 @@ func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 	}
 }
 
-// fromMember puts an object into the containers that its field names.
 func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
@@ -254,7 +253,6 @@ func (s *memberships) readMembers(r *memberSet) {
 	}
 }
 
-// memberID is the service's ID of a member, or "".
 func (s *memberships) memberID(r *memberSet, e memberRef) string {
 	if e.member != noObject {
 		return s.objects.states[e.member].id
@@ -326,7 +324,6 @@ func (s *memberships) readOwnAttributes(r *memberSet) {
 	}
 }
 
-// ownAttribute is what a member has itself under the name of the attribute, or "".
 func (s *memberships) ownAttribute(r *memberSet, id string) string {
 	t := s.objects.kind(r.kind.Membership.Member)
 	if !s.snapshot.listed(t, noObject) {
@@ -339,7 +336,6 @@ func (s *memberships) ownAttribute(r *memberSet, id string) string {
 	return ""
 }
 
-// newAttribute is what the attribute of a new member is to be.
 func (s *memberships) newAttribute(r *memberSet, e memberRef, id string) string {
 	a := r.kind.Membership.Attribute
 	if a == nil {

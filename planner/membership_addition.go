@@ -111,7 +111,6 @@ func (b *additions) planSet(r *memberSet) {
 	b.blockRelated(r, excluded)
 }
 
-// blockRelated says of which members the service would not take a relation.
 func (b *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
 		b.steps.addMembers(&Step{
@@ -133,7 +132,6 @@ func (b *additions) member(r *memberSet, e memberRef) Member {
 	return m
 }
 
-// updateAttributes brings the attributes of members, such as roles, to what the manifest says.
 func (b *additions) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
@@ -155,10 +153,8 @@ func (b *additions) updateAttributes(r *memberSet) {
 		b.steps.addMembers(step)
 	}
 	if unseen > 0 {
-		b.diags.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "not-shown", Position: at, Address: string(r.container.Address),
-			Summary: "the service does not show the " + r.kind.Membership.Attribute.Name + " of " + countOf(unseen, resource.MustLookup(r.kind.Membership.Member)) + " of " + string(r.container.Address) + ": it is not compared",
-		})
+		b.diags.at(diag.Warning, at, r.container.Address, "not-shown",
+			"the service does not show the "+r.kind.Membership.Attribute.Name+" of "+countOf(unseen, resource.MustLookup(r.kind.Membership.Member))+" of "+string(r.container.Address)+": it is not compared", "")
 	}
 }
 

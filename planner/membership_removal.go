@@ -117,7 +117,6 @@ func (l *removals) countRemovals() int {
 	return n
 }
 
-// collectCleared collects the memberships that the manifest clears with an empty list or null.
 func (l *removals) collectCleared() {
 	for _, n := range l.objects.uses {
 		if n.field.membership == nil || l.objects.states[n.by].presence != exists {
@@ -134,7 +133,6 @@ func (l *removals) collectCleared() {
 	}
 }
 
-// collectDesired collects the desired memberships.
 func (l *removals) collectDesired() {
 	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
@@ -199,11 +197,8 @@ func (l *removals) keepSelf(d *removal) {
 		return
 	}
 	d.ids = slices.Delete(d.ids, at, at+1)
-	base := string(d.container.Address)
-	l.diags.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: "own-user", Position: d.position, Address: base, Summary: "the credential's own user stays in " + base + ": planform does not remove it",
-		Hint: "add `me` to its " + d.kind.Membership.Field + ", or leave it in the web app",
-	})
+	l.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+": planform does not remove it",
+		"add `me` to its "+d.kind.Membership.Field+", or leave it in the web app")
 }
 
 // shouldLeave reports whether the manifest tells a member that planform added to leave,
@@ -322,7 +317,6 @@ func (l *removals) removable(d *removal) (can, known bool) {
 	return !a.Unsupported && !a.NotFound, answered
 }
 
-// planRemovals plans the requests that take members out.
 func planRemovals(b *removals, steps *steps) {
 	for _, d := range b.list {
 		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)

@@ -28,7 +28,6 @@ type objects struct {
 	recorded  map[serviceID][]resource.Address
 }
 
-// newObjects lists the objects of the manifest with what the state knows of each.
 func newObjects(in *Input) *objects {
 	s := &objects{in: in, kinds: newKindInfo(in), owners: map[serviceID]int{}}
 	s.applyRenames()
@@ -152,7 +151,6 @@ func byRank() []*resource.Kind {
 	return slices.SortedFunc(slices.Values(resource.Kinds()), func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
 }
 
-// renamed reports whether the object itself has a new key, not only its parent or container.
 func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
@@ -171,7 +169,6 @@ func allAddresses(o *resource.Object) (all []resource.Address) {
 	return all
 }
 
-// addressIn is the address of an object with a key; parent "" = the workspace.
 func addressIn(parent resource.Address, k *resource.Kind, key string) resource.Address {
 	if parent == "" {
 		return resource.NewAddress(k.Name, key)
@@ -228,7 +225,6 @@ func numberAfterHyphen(identifier string) int {
 	return n
 }
 
-// known reports whether the state knows an ID.
 func (f *objectState) known() bool { return f.prior != nil && f.prior.ID != "" }
 
 // maybeCreated reports whether it may have been created without the state knowing.
@@ -249,7 +245,6 @@ func (f *objectState) willHave(o *resource.Object, field *resource.Field) (canon
 	return field.ObservedIn(f.row)
 }
 
-// lastDay is the day after which an object that exists is over, or "".
 func (f *objectState) lastDay() string {
 	field, ok := f.info.kind.Field(f.info.kind.ClosedAfter)
 	if !ok || f.row == nil {
@@ -261,8 +256,7 @@ func (f *objectState) lastDay() string {
 
 // archived reports whether an object is where lists do not show it.
 func (f *objectState) archived() bool {
-	at, _ := f.row["archived_at"].(string)
-	return f.info.archived != nil && at != ""
+	return f.info.archived != nil && textIn(f.row, "archived_at") != ""
 }
 
 // readOperation is the operation that reads one record, by ID or else by readable identifier, and
@@ -421,7 +415,6 @@ func (s *objects) ancestor(at int, t *kindInfo) int {
 
 func (s *objects) kind(name string) *kindInfo { return s.kinds[resource.MustLookup(name)] }
 
-// indexOf is the state of an object of the manifest.
 func (s *objects) indexOf(a resource.Address) (int, bool) {
 	if s.byAddress == nil {
 		s.byAddress = make(map[resource.Address]int, len(s.in.Desired))
@@ -458,7 +451,6 @@ func (s *objects) addressOf(id serviceID) resource.Address {
 	return ""
 }
 
-// params are the path parameters for objects that live in a parent.
 func (s *objects) params(parent int) map[string]string {
 	p := map[string]string{"workspace_slug": s.in.Workspace}
 	for ; parent != noObject; parent = s.states[parent].parent {
@@ -473,8 +465,7 @@ func (s *objects) readableID(k *resource.Kind, parent int, row resource.Row) str
 		return ""
 	}
 	if k.Identifier.APIName != "" {
-		shown, _ := row[k.Identifier.APIName].(string)
-		return shown
+		return textIn(row, k.Identifier.APIName)
 	}
 	number, ok := row["sequence_id"].(json.Number)
 	if !ok || parent == noObject || s.states[parent].identifier == "" {
@@ -483,7 +474,6 @@ func (s *objects) readableID(k *resource.Kind, parent int, row resource.Row) str
 	return s.states[parent].identifier + "-" + number.String()
 }
 
-// enumerate names records that live in a parent, by their readable identifiers where they have such.
 func (s *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
@@ -522,7 +512,6 @@ func (s *objects) hasPassed(day string, zone *time.Location) bool {
 	return err == nil && !s.in.Now.IsZero() && !s.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
 }
 
-// isClosed reports whether an object is over on the service.
 func (s *objects) isClosed(i int) bool {
 	f := &s.states[i]
 	return f.presence == exists && s.hasPassed(f.lastDay(), s.currentZone(f.parent))
@@ -541,7 +530,6 @@ func (s *objects) willBeClosed(i int) bool {
 	return s.isClosed(i)
 }
 
-// undecided reports whether an object of the manifest waits for a read, or has an error.
 func (s *objects) undecided(at int) bool {
 	return at != noObject && (s.states[at].presence == pending || s.states[at].presence == invalid)
 }

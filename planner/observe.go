@@ -32,7 +32,6 @@ type round struct {
 	snapshot *snapshot
 }
 
-// askAt asks with path parameters that are all known.
 func (s *service) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
 	read, _ := readOf(op, params)
 	return s.ask(read)
@@ -126,7 +125,6 @@ func (l *listing) byExternalID() index {
 	})
 }
 
-// byField finds records by the canonical form of a field.
 func (l *listing) byField(f *resource.Field) index {
 	return l.by("field "+f.Name, func(row resource.Row) []string {
 		shown, _ := f.ObservedIn(row)
@@ -166,13 +164,13 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resour
 // index finds records by a text. Of many that share one it keeps as many as an error names.
 type index map[string][]resource.Row
 
-// add adds a record, unless it is there already: a list that changes while its pages are read shows one twice.
 func (x index) add(text string, row resource.Row) {
 	const most = 10
 	id := row.ID()
 	if text == "" || id == "" || len(x[text]) >= most {
 		return
 	}
+	// A list that changes while its pages are read shows a record twice.
 	if !slices.ContainsFunc(x[text], func(r resource.Row) bool { return r.ID() == id }) {
 		x[text] = append(x[text], row)
 	}
@@ -181,7 +179,6 @@ func (x index) add(text string, row resource.Row) {
 // unusedID is an ID that nothing has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
-// ask notes a read that is wanted, or returns its answer.
 func (s *service) ask(r Read) (Answer, bool) {
 	if a, ok := s.observed[r]; ok {
 		return a, true
@@ -358,7 +355,6 @@ func (s *snapshot) readOne(f *objectState, op *resource.Operation, by string) Re
 	return read
 }
 
-// self is the ID of the user that the credential belongs to; "" = not known.
 func (s *snapshot) self(t *kindInfo) string {
 	if t.self == nil {
 		return ""

@@ -73,7 +73,7 @@ func (b *ordering) link(list []*Step) bool {
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
 				if b.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					b.diags.Add(diag.Diagnostic{Code: "circle", Summary: string(s.Address) + " needs " + string(b.in.Desired[at].Address) + ", which cannot be made", Hint: breakCycle})
+					b.diags.at(diag.Error, diag.Position{}, "", "circle", string(s.Address)+" needs "+string(b.in.Desired[at].Address)+", which cannot be made", breakCycle)
 					return false
 				}
 				*l.steps = append(*l.steps, b.steps.of[at])
@@ -94,14 +94,10 @@ func (s *Step) prerequisites() []*Step {
 	return slices.Concat(s.needs, s.after)
 }
 
-// indexes are the indexes of steps, sorted.
 func indexes(steps []*Step) []int {
-	if len(steps) == 0 {
-		return nil
-	}
-	list := make([]int, len(steps))
-	for i, s := range steps {
-		list[i] = s.Index
+	var list []int
+	for _, s := range steps {
+		list = append(list, s.Index)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -274,7 +270,6 @@ func (b *ordering) sequence() {
 	}
 }
 
-// reportCycle reports steps each of which waits for the next, where they are written.
 func (b *ordering) reportCycle(cycle []*Step) {
 	d := diag.Diagnostic{Code: "circle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
 	d.Summary = "circular reference: "

@@ -43,7 +43,6 @@ type orphan struct {
 	step     *Step
 }
 
-// recordCreated notes the ID of what a create without an outcome made.
 func (l *orphan) recordCreated(id string) {
 	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
 }
@@ -198,7 +197,6 @@ func (p *orphans) blockParents(a resource.Address, why string) {
 	}
 }
 
-// decide decides about an orphan, after its parent.
 func (p *orphans) decide(l *orphan) {
 	hasChildren := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
@@ -242,7 +240,6 @@ func (p *orphans) decide(l *orphan) {
 	}
 }
 
-// unlocatable decides about an orphan whose parent has no known ID.
 func (p *orphans) unlocatable(l *orphan) {
 	parent := l.record.Address.Parent()
 	i, wanted := p.objects.indexOf(parent)

@@ -114,18 +114,11 @@ func (s *Step) Changes() []Change {
 	if s.Action != Create || s.Members != nil {
 		return s.changes
 	}
-	changes := make([]Change, 0, len(s.Values)+1)
+	var changes []Change
 	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
 		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
 	}
-	for _, v := range s.Values {
-		c := Change{Path: v.Field.Name, Origin: FromManifest, Possible: true}
-		if text := showValue(v); text != "" {
-			c.After = &text
-		}
-		changes = append(changes, c)
-	}
-	return changes
+	return append(changes, changesTo(s.Values)...)
 }
 
 // Members is the batch of a membership step.
@@ -316,7 +309,6 @@ func (p *Plan) Activities() []Read {
 	return reads
 }
 
-// activities is the read that tells what happened to an object.
 func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	k := resource.MustLookup(activity)
 	op, ok := k.Op(resource.List, p.API)
@@ -330,7 +322,6 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	return readOf(op, params)
 }
 
-// people is the read that tells the names of authors.
 func (p *Plan) people() (Read, bool) {
 	k := resource.MustLookup(activity)
 	actor, ok := k.Field("actor")
@@ -390,16 +381,16 @@ func (s *Step) require(other *Step) {
 	}
 }
 
-// addChanges makes changes of all values of a step.
-func (s *Step) addChanges() {
-	for _, v := range s.Values {
-		c := change(v, FromManifest)
-		c.Possible = true
-		s.changes = append(s.changes, c)
+// changesTo are the changes of fields to values that are sent.
+func changesTo(values []*resource.Value) []Change {
+	changes := make([]Change, len(values))
+	for i, v := range values {
+		changes[i] = change(v, FromManifest)
+		changes[i].Possible = true
 	}
+	return changes
 }
 
-// change is a change of a field to a value of the manifest.
 func change(v *resource.Value, from Origin) Change {
 	c := Change{Path: v.Field.Name, Origin: from}
 	if text := showValue(v); text != "" {

@@ -73,7 +73,8 @@ func (b *pruning) deletions() (steps []*Step) {
 				}
 			}
 		case l.decision == blocked && l.record.Protect:
-			b.protected(l)
+			b.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+" is protected, and no longer in the manifest",
+				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
 			add(l, NotPossible, l.reason)
 		}
@@ -84,14 +85,6 @@ func (b *pruning) deletions() (steps []*Step) {
 		}
 	}
 	return steps
-}
-
-func (b *pruning) protected(l *orphan) {
-	b.diags.Add(diag.Diagnostic{
-		Code: "protected", Address: string(l.record.Address),
-		Summary: string(l.record.Address) + " is protected, and no longer in the manifest",
-		Hint:    "add it again; to delete it, apply protect: false first",
-	})
 }
 
 // notices warns of orphans that stay.
@@ -173,7 +166,6 @@ func (b *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how 
 	b.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted", "if it was renamed, add `previously: "+from.Key()+"` to the new entry")
 }
 
-// listOrphans lists what an earlier apply created and the manifest does not have any more.
 func (b *pruning) listOrphans() []Orphan {
 	var list []Orphan
 	for address, r := range b.in.Prior {
@@ -269,7 +261,6 @@ func (b *pruning) sameFields(i int, orphan *Orphan) bool {
 	return same > 0
 }
 
-// warnOrphans says what the manifest does not have any more, and which of it was probably renamed.
 func (b *pruning) warnOrphans() {
 	all := b.listOrphans()
 	b.findProbableRenames(all)
@@ -301,7 +292,6 @@ func (b *pruning) warnOrphans() {
 	}
 }
 
-// warnOtherSources says what prune leaves alone since another manifest may want it.
 func (b *pruning) warnOtherSources() {
 	of, unknown := map[string]int{}, 0
 	for _, l := range b.orphans.list {

@@ -65,7 +65,6 @@ func (p *orphans) checkContents(l *orphan) {
 	}
 }
 
-// checkPresent makes sure that the service shows an object still.
 func (p *orphans) checkPresent(l *orphan) decision {
 	t := l.info
 	if read, ok := l.info.listRead(l.params); ok {
@@ -157,14 +156,13 @@ func (p *orphans) confirmGone(l *orphan) decision {
 		return needsRead
 	}
 	for _, row := range answer.Rows {
-		if at, _ := row["archived_at"].(string); at != "" {
+		if textIn(row, "archived_at") != "" {
 			return l.block(string(top) + " is archived, so its contents cannot be checked")
 		}
 	}
 	return vanished
 }
 
-// findLostCreate finds what a create made that has no outcome, by its external ID.
 func (p *orphans) findLostCreate(l *orphan) bool {
 	read, _ := l.info.listRead(l.params)
 	rows, answer := p.rowsOf(read)
@@ -275,7 +273,7 @@ func (p *orphans) fieldReference(l *orphan) string {
 			}
 		}
 		if len(by) > 0 {
-			return countOf(len(by), u.kind.kind) + " " + verb(len(by), "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
+			return countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
 		}
 	}
 	return ""
@@ -303,7 +301,6 @@ func (p *orphans) keepsUsing(u referrer, id, target string) bool {
 	return true
 }
 
-// isDeleted reports whether an object of the service is deleted too.
 func (p *orphans) isDeleted(id serviceID) bool {
 	l := p.createdByUs[id]
 	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
@@ -395,13 +392,12 @@ func (p *orphans) foreignContainers(l *orphan) string {
 			}
 		}
 		if len(by) > 0 {
-			return countOf(len(by), t.kind) + " " + verb(len(by), "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
+			return countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
 		}
 	}
 	return ""
 }
 
-// addedByUs reports whether planform put a member into a container.
 func (p *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(p.objects.addressesOf(container), func(a resource.Address) bool {
 		return slices.Contains(p.in.Prior[a.Members(m.Plural(), 1)].Members, member)
@@ -420,7 +416,6 @@ func (p *orphans) askUsage(l *orphan, read Read) (a Answer, ok bool) {
 	return a, ok
 }
 
-// memberDisplayName is the display name of the member in a row of a container's list.
 func (p *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	k := resource.MustLookup(m.Member)
 	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {

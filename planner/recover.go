@@ -203,7 +203,6 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	return true
 }
 
-// fingerprint is all that a create sent, as a text.
 func (s *recovery) fingerprint(l *lostCreate) string {
 	var b strings.Builder
 	for _, v := range s.in.Desired[l.object].Sendable(s.in.API) {
@@ -434,8 +433,7 @@ func (x *search) read(n int) (r numbered, answered bool) {
 	if within, shown := r.row[x.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != parent.id {
 		x.failed = true // the numbers are not of this parent
 	}
-	at, _ := r.row["created_at"].(string)
-	r.created, _ = time.Parse(time.RFC3339, at) // zero if it is none
+	r.created, _ = time.Parse(time.RFC3339, textIn(r.row, "created_at")) // zero if it is none
 	return r, true
 }
 

@@ -143,7 +143,6 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	}
 }
 
-// resolveSelf asks who the credential belongs to.
 func (s *references) resolveSelf(name nameKey, r *resource.Reference) {
 	a, answered := s.service.askAt(name.kind.self, nil)
 	switch {

@@ -20,10 +20,8 @@ func newSteps(refs *references) *steps {
 	return &steps{round: refs.round, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
 }
 
-// all are the steps by kind, then by place in the manifest.
 func (b *steps) all() []*Step { return slices.Concat(b.byRank...) }
 
-// add adds a step about an object.
 func (b *steps) add(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
@@ -34,7 +32,6 @@ func (b *steps) add(i int, a Action) *Step {
 	return step
 }
 
-// addMembers adds a step about members of a container.
 func (b *steps) addMembers(step *Step) *Step {
 	c, many, rank := step.Members.Container, step.Kind.Membership.Plural(), resource.Order(step.Kind.Name)
 	all := c.Address.Members(many, 1)
@@ -49,7 +46,6 @@ func (b *steps) toCreate(objects ...int) []int {
 	return slices.DeleteFunc(objects, func(at int) bool { return at == noObject || b.objects.states[at].presence != absent })
 }
 
-// referenced are the objects that values name.
 func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
 	for _, n := range b.objects.states[i].uses {
 		if n.field.membership != nil || !slices.Contains(values, n.value) {

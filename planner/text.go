@@ -12,7 +12,7 @@ import (
 // findings are what is said of a manifest and its plan.
 type findings struct{ diag.List }
 
-// plural is what people call the kind's objects: the manifest's word, where it has one.
+// plural is the manifest's word for the kind's objects, where it has one.
 func plural(k *resource.Kind) string {
 	if k.Section != "" {
 		return strings.ReplaceAll(k.Section, "_", " ")
@@ -20,35 +20,20 @@ func plural(k *resource.Kind) string {
 	return diag.Plural(k.Noun())
 }
 
-// countOf puts a number before the kind's objects.
 func countOf(n int, k *resource.Kind) string {
-	if n == 1 {
-		return "1 " + k.Noun()
-	}
-	return strconv.Itoa(n) + " " + plural(k)
+	return strconv.Itoa(n) + " " + oneOr(n, k.Noun(), plural(k))
 }
 
-func are(n int) string {
+// oneOr is the word for one object, or that for several.
+func oneOr(n int, one, several string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
+	return several
 }
 
-func them(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
-}
-
-// verb is what one object does, or several do.
-func verb(n int, does string) string {
-	if n == 1 {
-		return does + "s"
-	}
-	return does
-}
+func are(n int) string  { return oneOr(n, "is", "are") }
+func them(n int) string { return oneOr(n, "it", "them") }
 
 // firstFew joins the first five of many texts.
 func firstFew(texts []string, separator string) string {
@@ -59,7 +44,6 @@ func firstFew(texts []string, separator string) string {
 	return strings.Join(slices.Concat(texts[:few:few], []string{"and " + diag.Count(len(texts)-few, "other")}), separator)
 }
 
-// truncate shortens a text to its first line, for a message.
 func truncate(text string) string {
 	line, _, more := strings.Cut(text, "\n")
 	if more {
@@ -68,7 +52,6 @@ func truncate(text string) string {
 	return "\"" + diag.Truncate(line, 61) + "\""
 }
 
-// union is what is in one of two lists, sorted.
 func union(one, other []string) []string {
 	if slices.Equal(one, other) {
 		return one
@@ -78,7 +61,6 @@ func union(one, other []string) []string {
 	return slices.Compact(all)
 }
 
-// join puts two remarks side by side.
 func join(one, other string) string {
 	if one == "" {
 		return other
@@ -86,19 +68,26 @@ func join(one, other string) string {
 	return one + ", and " + other
 }
 
-// report adds an error about an object.
 func (f *findings) report(o *resource.Object, code, summary, hint string) {
-	f.Add(diag.Diagnostic{Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
+	f.at(diag.Error, o.Position, o.Address, code, summary, hint)
 }
 
-// warn adds a warning about an object.
 func (f *findings) warn(o *resource.Object, code, summary, hint string) {
-	f.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Position: o.Position, Address: string(o.Address), Summary: summary, Hint: hint})
+	f.at(diag.Warning, o.Position, o.Address, code, summary, hint)
 }
 
-// notice adds a warning about the plan.
 func (f *findings) notice(code, summary, hint string) {
-	f.Add(diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Hint: hint})
+	f.at(diag.Warning, diag.Position{}, "", code, summary, hint)
+}
+
+func (f *findings) at(severity diag.Severity, position diag.Position, about resource.Address, code, summary, hint string) {
+	f.Add(diag.Diagnostic{Severity: severity, Code: code, Position: position, Address: string(about), Summary: summary, Hint: hint})
+}
+
+// textIn is the text that a record has in a field of the API, or "".
+func textIn(row resource.Row, field string) string {
+	text, _ := row[field].(string)
+	return text
 }
 
 // displayTexts are the texts by which people call a record, its readable identifier among them.

@@ -19,7 +19,6 @@ type warnings struct {
 	plan        *Plan
 }
 
-// warn adds the warnings.
 func (b *warnings) warn() {
 	b.failOnDrift()
 	b.notices()
@@ -197,7 +196,6 @@ func (b *warnings) warnHidden() {
 	}
 }
 
-// failOnDrift makes an error of every field that drifted.
 func (b *warnings) failOnDrift() {
 	if b.in.OnDrift != Fail {
 		return
@@ -212,11 +210,8 @@ func (b *warnings) failOnDrift() {
 			}
 			now = "is " + truncate(text)
 		}
-		b.diags.Add(diag.Diagnostic{
-			Code: "drift", Position: v.Position, Address: string(d.Object.Address),
-			Summary: d.Change.Path + " of " + string(d.Object.Address) + " was changed on the service since the last apply: it " + now,
-			Hint:    "copy the value into the manifest, or give --on-drift overwrite or keep",
-		})
+		b.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
+			"copy the value into the manifest, or give --on-drift overwrite or keep")
 	}
 }
 

@@ -186,7 +186,7 @@ func (b *bookkeeping) sourcesKnown(r *memberSet) bool {
 	}
 	wanted := map[string]bool{}
 	for _, e := range r.entries {
-		wanted[b.memberships.memberID(r, e)] = true
+		wanted[e.id] = true
 	}
 	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })
 }

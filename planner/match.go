@@ -218,52 +218,37 @@ func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 // checkExternalID makes sure that planform did not create the record that bears the
 // identifier under another address, and not another record under this address.
 func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
-	ours := map[string]bool{}
-	for _, a := range allAddresses(o) {
-		ours[resource.ExternalID(s.in.Workspace, a)] = true
-	}
-	externalID, _ := f.row["external_id"].(string)
-	switch {
-	case f.row["external_source"] != resource.ExternalSource || !strings.HasPrefix(externalID, s.in.Workspace+"/"):
-	case ours[externalID]:
+	externalID := textIn(f.row, "external_id")
+	if slices.ContainsFunc(allAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(s.in.Workspace, a)) }) {
 		return
-	default:
+	}
+	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, s.in.Workspace+"/") {
 		s.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(externalID, s.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		return
 	}
-	row, answered := s.findByExternalID(o, f)
+	rows, answered := s.findByExternalID(o, f)
 	switch {
 	case !answered:
 		f.presence = pending
-	case row != nil && row.ID() != f.id:
-		is := row.ID()
-		if shown := s.objects.readableID(o.Kind, f.parent, row); shown != "" {
-			is = shown + " (" + is + ")"
-		}
-		s.reportContradiction(o, f, is+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
+	case len(rows) > 0 && rows[0].ID() != f.id:
+		s.reportContradiction(o, f, s.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
 	}
 }
 
-// findByExternalID is the object that carries the external ID of an object, or nil. It is looked for in the
-// list of its kind where that is read already.
-func (s *matches) findByExternalID(o *resource.Object, f *objectState) (row resource.Row, answered bool) {
+// findByExternalID finds the records that carry the external ID of an object, in the list of its
+// kind where that is read already.
+func (s *matches) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
 	externalID := resource.ExternalID(s.in.Workspace, o.Address)
 	if s.snapshot.listed(f.info, f.parent) {
 		l, _ := s.snapshot.list(f.info, f.parent)
-		if hits := l.byExternalID()[externalID]; len(hits) > 0 {
-			return hits[0], true
-		}
-		return nil, true
+		return l.byExternalID()[externalID], true
 	}
 	if !f.info.findsExternalIDs() {
 		return nil, true
 	}
 	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
-	if len(a.Rows) == 0 {
-		return nil, answered
-	}
-	return a.Rows[0], answered
+	return a.Rows, answered
 }
 
 // whyNotShown is why a readable identifier cannot be found, as far as the service tells.
@@ -289,7 +274,7 @@ func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource
 	if f.parent == noObject {
 		return false
 	}
-	shown, _ := row[o.Kind.Parent].(string)
+	shown := textIn(row, o.Kind.Parent)
 	if shown == "" || resource.LowerID(shown) == s.objects.states[f.parent].id {
 		return false
 	}
@@ -489,9 +474,7 @@ func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) str
 		}
 		return 1
 	}
-	created := func(row resource.Row) string {
-		return textIn(row, "created_at")
-	}
+	created := func(row resource.Row) string { return textIn(row, "created_at") }
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
 		return cmp.Or(unowned(a)-unowned(b), cmp.Compare(numberIn(a), numberIn(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
 	})

@@ -56,6 +56,7 @@ func (r *memberSet) address() resource.Address {
 type memberRef struct {
 	ref               *resource.Reference // where it is written
 	member            int                 // its state; none = the manifest does not list it
+	id                string              // where it is known
 	other             string              // another relation to the object that excludes this one
 	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
 }
@@ -132,6 +133,7 @@ func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 		if !ok || s.objects.undecided(at) {
 			continue
 		}
+		e := memberRef{ref: ref, member: at, id: id}
 		if id == "" {
 			id = string(s.in.Desired[at].Address)
 		}
@@ -139,7 +141,6 @@ func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 			continue
 		}
 		seen[id] = true
-		e := memberRef{ref: ref, member: at}
 		if inverse != "" && at != noObject {
 			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
 			e.declaredByInverse = declared[inverseKey{inverse, to, from}]
@@ -168,7 +169,7 @@ func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 		if at == noObject {
 			s.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.entries = append(r.entries, memberRef{ref: ref, member: n.by})
+		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: s.objects.states[n.by].id})
 	}
 }
 
@@ -204,11 +205,11 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 // readMembers reads the members of a container, unless all desired ones are new.
 func (s *memberships) readMembers(r *memberSet) {
 	mayBeIn := func(e memberRef) bool {
-		known := s.memberID(r, e) != ""
-		if e.member != noObject && !known { // both are read in one round
-			known = s.objects.states[e.member].presence == pending && s.objects.states[e.member].known()
+		if e.id == "" && e.member != noObject { // both are read in one round
+			f := &s.objects.states[e.member]
+			return f.presence == pending && f.known() && !e.declaredByInverse
 		}
-		return known && !e.declaredByInverse
+		return e.id != "" && !e.declaredByInverse
 	}
 	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject && s.objects.states[r.object].presence != exists {
 		return
@@ -253,19 +254,10 @@ func (s *memberships) readMembers(r *memberSet) {
 	}
 }
 
-func (s *memberships) memberID(r *memberSet, e memberRef) string {
-	if e.member != noObject {
-		return s.objects.states[e.member].id
-	}
-	_, id, _ := s.refs.target(r.object, r.field, e.ref)
-	return id
-}
-
 // isIn reports whether a member is in the container, as far as is known.
 func (s *memberships) isIn(r *memberSet, e memberRef) bool {
-	id := s.memberID(r, e)
-	_, is := slices.BinarySearch(r.have, id)
-	return e.declaredByInverse || is && id != ""
+	_, is := slices.BinarySearch(r.have, e.id)
+	return e.declaredByInverse || is && e.id != ""
 }
 
 // addedSince lists the members that a request without an outcome was to add and that are in
@@ -273,13 +265,12 @@ func (s *memberships) isIn(r *memberSet, e memberRef) bool {
 func (s *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
 	sent := strings.Split(intent.Name, "\n")
 	for _, e := range r.entries {
-		id := s.memberID(r, e)
-		handle := id
+		name := e.id
 		if e.member != noObject {
-			handle = string(s.in.Desired[e.member].Address)
+			name = string(s.in.Desired[e.member].Address)
 		}
-		if _, is := slices.BinarySearch(r.have, id); is && slices.Contains(sent, handle) {
-			ids = append(ids, id)
+		if _, is := slices.BinarySearch(r.have, e.id); is && slices.Contains(sent, name) {
+			ids = append(ids, e.id)
 		}
 	}
 	return ids, r.read
@@ -293,8 +284,7 @@ func (s *memberships) findOtherRelations(r *memberSet) {
 	}
 	for i := range r.entries {
 		e := &r.entries[i]
-		id := s.memberID(r, *e)
-		if id == "" || s.isIn(r, *e) {
+		if e.id == "" || s.isIn(r, *e) {
 			continue
 		}
 		for _, other := range resource.Memberships() {
@@ -303,7 +293,7 @@ func (s *memberships) findOtherRelations(r *memberSet) {
 			}
 			op, _ := other.Op(resource.ListMembers, s.in.API)
 			a, answered := s.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
-			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == id }) {
+			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == e.id }) {
 				e.other = other.Membership.Field
 			}
 		}
@@ -336,12 +326,11 @@ func (s *memberships) ownAttribute(r *memberSet, id string) string {
 	return ""
 }
 
-func (s *memberships) newAttribute(r *memberSet, e memberRef, id string) string {
-	a := r.kind.Membership.Attribute
-	if a == nil {
-		return ""
+func (s *memberships) newAttribute(r *memberSet, e memberRef) string {
+	if a := r.kind.Membership.Attribute; a != nil {
+		return cmp.Or(e.ref.Attribute, a.DefaultFor(s.ownAttribute(r, e.id)))
 	}
-	return cmp.Or(e.ref.Attribute, a.DefaultFor(s.ownAttribute(r, id)))
+	return ""
 }
 
 // findOutsiders finds the people that fields name though they do not belong to what the object lives in.
@@ -395,7 +384,7 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	for _, r := range s.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
-				in[s.memberships.memberID(r, e)] = true
+				in[e.id] = true
 			}
 		}
 	}

@@ -58,13 +58,35 @@ func (b *additions) planSet(r *memberSet) {
 			wanted = append(wanted, e)
 		}
 	}
-	if len(wanted) == 0 {
-		b.updateAttributes(r)
-		b.blockRelated(r, excluded)
-		return
-	}
 	size := r.kind.Membership.Batch
-	reason, unsupported := "", ""
+	reason, unsupported := b.whyNotAdded(r)
+	if reason != "" {
+		size = max(1, len(wanted))
+	}
+	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
+	files := b.sourcesOf(r)
+	for batch := range slices.Chunk(wanted, size) {
+		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
+		members := make([]int, len(batch))
+		for i, e := range batch {
+			m := b.member(r, e)
+			m.Value = b.memberships.newAttribute(r, e)
+			step.Members.Items, members[i] = append(step.Members.Items, m), e.member
+		}
+		if reason != "" {
+			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
+			return
+		}
+		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.toCreate(r.object), b.steps.toCreate(members...)
+		b.notePrerequisites(r, step)
+	}
+	b.updateAttributes(r)
+	b.blockRelated(r, excluded)
+}
+
+// whyNotAdded says why nobody can be added to a container, or "", and what this edition does
+// not have, if that is why.
+func (b *additions) whyNotAdded(r *memberSet) (reason, unsupported string) {
 	switch {
 	case r.object != noObject && b.blockers.blocker(r.object) != noObject:
 		root := b.blockers.blocker(r.object)
@@ -86,29 +108,7 @@ func (b *additions) planSet(r *memberSet) {
 		unsupported += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
 		reason = "this edition of the service does not have " + unsupported
 	}
-	if reason != "" {
-		size = len(wanted)
-	}
-	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
-	files := b.sourcesOf(r)
-	for batch := range slices.Chunk(wanted, size) {
-		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
-		step.Members.Items = make([]Member, len(batch))
-		members := make([]int, len(batch))
-		for i, e := range batch {
-			m := b.member(r, e)
-			m.Value = b.memberships.newAttribute(r, e, m.ID)
-			step.Members.Items[i], members[i] = m, e.member
-		}
-		if reason != "" {
-			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
-			return
-		}
-		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.toCreate(r.object), b.steps.toCreate(members...)
-		b.notePrerequisites(r, step)
-	}
-	b.updateAttributes(r)
-	b.blockRelated(r, excluded)
+	return reason, unsupported
 }
 
 func (b *additions) blockRelated(r *memberSet, entries []memberRef) {
@@ -121,7 +121,7 @@ func (b *additions) blockRelated(r *memberSet, entries []memberRef) {
 }
 
 func (b *additions) member(r *memberSet, e memberRef) Member {
-	m := Member{ID: b.memberships.memberID(r, e), Text: e.ref.Text, Position: e.ref.Position}
+	m := Member{ID: e.id, Text: e.ref.Text, Position: e.ref.Position}
 	if e.member != noObject {
 		o := b.in.Desired[e.member]
 		m.Address = o.Address
@@ -147,10 +147,9 @@ func (b *additions) updateAttributes(r *memberSet) {
 			unseen++
 			at = e.ref.Position
 		}
-		if step == nil {
-			continue
+		if step != nil {
+			b.steps.addMembers(step)
 		}
-		b.steps.addMembers(step)
 	}
 	if unseen > 0 {
 		b.diags.at(diag.Warning, at, r.container.Address, "not-shown",
@@ -161,7 +160,7 @@ func (b *additions) updateAttributes(r *memberSet) {
 // updateAttribute plans the change of one member's attribute; nil = there is none. known is
 // false where nothing tells what it is.
 func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
-	a, id := r.kind.Membership.Attribute, b.memberships.memberID(r, e)
+	a, id := r.kind.Membership.Attribute, e.id
 	prior := b.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]

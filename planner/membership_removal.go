@@ -136,14 +136,13 @@ func (l *removals) collectCleared() {
 func (l *removals) collectDesired() {
 	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
-			id := l.memberships.memberID(r, e)
-			if id == "" {
+			if e.id == "" {
 				continue
 			}
-			l.assigned[memberOf{kind: r.kind.Name, member: id}] = e.ref.Position
-			l.wanted[memberOf{r.kind.Name, r.container.ID, id}] = true
+			l.assigned[memberOf{kind: r.kind.Name, member: e.id}] = e.ref.Position
+			l.wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				l.wanted[memberOf{inverse, id, r.container.ID}] = true
+				l.wanted[memberOf{inverse, e.id, r.container.ID}] = true
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (b *changes) externalIDChange(i int) *Change {
 		return nil
 	}
 	want := resource.ExternalID(b.in.Workspace, o.Address)
-	have, _ := f.row["external_id"].(string)
+	have := textIn(f.row, "external_id")
 	source, shown := f.row["external_source"].(string)
 	rekeyed := source == resource.ExternalSource && have != want
 	adopted := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""

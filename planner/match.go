@@ -413,7 +413,7 @@ func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (h
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-		externalID, _ := row["external_id"].(string)
+		externalID := textIn(row, "external_id")
 		at, wanted := s.ownersByExternalID()[externalID]
 		return wanted && row.HasExternalID(externalID) && s.in.Desired[at] != o
 	})

@@ -118,7 +118,7 @@ func (l *listing) byID(id string) []resource.Row {
 // byExternalID finds records by the external ID that planform gave them.
 func (l *listing) byExternalID() index {
 	return l.by("external ID", func(row resource.Row) []string {
-		if id, _ := row["external_id"].(string); row.HasExternalID(id) {
+		if id := textIn(row, "external_id"); row.HasExternalID(id) {
 			return []string{id}
 		}
 		return nil

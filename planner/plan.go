@@ -323,8 +323,7 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 }
 
 func (p *Plan) people() (Read, bool) {
-	k := resource.MustLookup(activity)
-	actor, ok := k.Field("actor")
+	actor, ok := resource.MustLookup(activity).Field("actor")
 	if !ok {
 		return Read{}, false
 	}
@@ -354,19 +353,12 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		var newest time.Time
 		for _, row := range observed[r].Rows {
 			// The log has one name for a field, however it is written.
-			if field, _ := row["field"].(string); field != strings.TrimSuffix(d.Change.Path, "_html") {
+			at, err := time.Parse(time.RFC3339, textIn(row, "created_at"))
+			if textIn(row, "field") != strings.TrimSuffix(d.Change.Path, "_html") || err != nil || at.Before(newest) {
 				continue
 			}
-			text, _ := row["created_at"].(string)
-			at, err := time.Parse(time.RFC3339, text)
-			if err != nil || at.Before(newest) {
-				continue
-			}
-			id, _ := row["actor"].(string)
-			if newest, d.Change.By = at, people[resource.LowerID(id)]; d.Change.By == "" {
-				d.Change.By = id
-			}
-			d.Change.At = at.UTC().Format(time.RFC3339)
+			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
+			d.Change.By = cmp.Or(people[resource.LowerID(textIn(row, "actor"))], textIn(row, "actor"))
 		}
 	}
 }

@@ -189,6 +189,9 @@ func (b *pruning) findProbableRenames(orphans []Orphan) {
 		kind   string
 		parent resource.Address
 	}
+	if len(orphans) == 0 {
+		return
+	}
 	left := map[scope][]*Orphan{}
 	for i := range orphans {
 		at := scope{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
@@ -277,18 +280,15 @@ func (b *pruning) warnOrphans() {
 	}
 	m := b.removals.countRemovals()
 	var what []string
+	list := ""
 	if len(names) > 0 {
-		what = append(what, diag.Count(len(names), "object"))
+		what, list = append(what, diag.Count(len(names), "object")), ": "+firstFew(names, ", ")
 	}
 	if m > 0 {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	if n := len(names) + m; n > 0 {
-		text := strings.Join(what, " and ") + " created by an earlier apply " + are(n) + " no longer in the manifest"
-		if len(names) > 0 {
-			text += ": " + firstFew(names, ", ")
-		}
-		b.diags.notice("left-over", text, "to delete "+them(n)+", use --prune")
+		b.diags.notice("left-over", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
 	}
 }
 
@@ -304,12 +304,11 @@ func (b *pruning) warnOtherSources() {
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
-		n := of[file]
-		whose := file
+		n, name := of[file], file
 		if file == standardInput {
-			whose = "standard input"
+			name = "standard input"
 		}
-		b.diags.notice("of-another", diag.Count(n, "object")+" from "+whose+" "+are(n)+" left alone: not part of this run", "")
+		b.diags.notice("of-another", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
 	}
 	if unknown > 0 {
 		b.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),

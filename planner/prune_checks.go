@@ -43,15 +43,14 @@ func (p *orphans) checkContents(l *orphan) {
 			continue
 		}
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			given := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) })
+			predefined := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) })
 			in := p.createdByUs[serviceID{child.Name, id}]
-			if source, _ := rows[id]["external_source"].(string); in == nil && source == resource.ExternalSource {
-				mark, _ := rows[id]["external_id"].(string)
-				if in = p.lostCreates[mark]; in != nil {
+			if externalID := textIn(rows[id], "external_id"); in == nil && rows[id].HasExternalID(externalID) {
+				if in = p.lostCreates[externalID]; in != nil {
 					in.recordCreated(id)
 				}
 			}
-			if !given && (in == nil || in.parent != l) {
+			if !predefined && (in == nil || in.parent != l) {
 				l.decision = l.block("planform did not create the " + label(child, rows[id]) + " in it")
 				return
 			}

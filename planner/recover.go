@@ -161,24 +161,14 @@ func (s *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostC
 	if len(records) > len(lost) {
 		return nil, 0
 	}
-	fits := func(l *lostCreate, r numbered) bool { return r.number > l.lowerBound && s.consistent(l, r.row) }
 	for i, r := range records {
-		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return !fits(l, r) })
+		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return r.number <= l.lowerBound || !s.consistent(l, r.row) })
 		if len(fitting) == 0 {
 			return nil, 0
 		}
 		first := s.fingerprint(fitting[0])
 		if !slices.ContainsFunc(fitting[1:], func(l *lostCreate) bool { return s.fingerprint(l) != first }) {
 			return fitting[0], i
-		}
-	}
-	if len(records) < len(lost) {
-		return nil, 0
-	}
-	for _, l := range lost { // each of them made one
-		i := slices.IndexFunc(records, func(r numbered) bool { return fits(l, r) })
-		if i >= 0 && !slices.ContainsFunc(records[i+1:], func(r numbered) bool { return fits(l, r) }) {
-			return l, i
 		}
 	}
 	return nil, 0

@@ -54,20 +54,21 @@ func (b *warnings) notices() {
 		if n := b.changes.notRefreshed[t]; n > 0 && b.objects.expensive[k] == 0 {
 			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with the state file instead", "")
 		}
-		if n := b.memberships.expensive[k]; n > 0 && !b.in.SkipRefresh {
-			b.diags.notice("not-read-again", k.Membership.Path()+" of "+countOf(n, resource.MustLookup(k.Membership.Container))+" not re-read, since that takes one request each; the state file is trusted",
-				"--refresh-all re-reads them")
-		} else if n := notReadAgain[k]; n > 0 && !b.in.SkipRefresh {
-			b.diags.notice("not-read-again", countOf(n, k)+" not re-read, since that takes one request each; the state file is trusted",
-				"--refresh-all re-reads them")
+		unread := ""
+		if n := b.memberships.expensive[k]; n > 0 {
+			unread = k.Membership.Path() + " of " + countOf(n, resource.MustLookup(k.Membership.Container))
+		} else if n := notReadAgain[k]; n > 0 {
+			unread = countOf(n, k)
+		}
+		if unread != "" && !b.in.SkipRefresh {
+			b.diags.notice("not-read-again", unread+" not re-read, since that takes one request each; the state file is trusted", "--refresh-all re-reads them")
 		}
 		if n := undetectable[t]; n > 0 {
-			by := "its id"
+			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
-				by = "its identifier or id"
+				hint += "identifier or "
 			}
-			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " " + by
-			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint)
+			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
@@ -100,7 +101,7 @@ func (b *warnings) hasNamesake(i int) bool {
 		want, _ := v.Desired(nil) // a natural key names nothing else
 		for _, row := range l.byField(v.Field)[want] {
 			_, owned := b.objects.owners[serviceID{o.Kind.Name, row.ID()}]
-			if source, _ := row["external_source"].(string); source == "" && !owned {
+			if textIn(row, "external_source") == "" && !owned {
 				return true
 			}
 		}
@@ -172,7 +173,7 @@ func (b *warnings) warnHidden() {
 		if len(list) == 0 {
 			continue
 		}
-		names := make([]string, 0, len(list))
+		var names []string
 		for _, i := range list {
 			f, name := &b.objects.states[i], string(b.in.Desired[i].Address)
 			if f.identifier != "" {
@@ -180,15 +181,12 @@ func (b *warnings) warnHidden() {
 			}
 			names = append(names, name+" is "+f.why)
 		}
-		d := diag.Diagnostic{
-			Severity: diag.Warning, Code: "archived", Position: b.in.Desired[list[0]].Position, Address: string(b.in.Desired[list[0]].Address),
-			Summary: firstFew(names, "; ") + " on the service: left alone, with everything in it",
+		const hint = "restore it on the service to have it managed, or remove it from the manifest"
+		if len(list) == 1 {
+			b.diags.warn(b.in.Desired[list[0]], "archived", names[0]+" on the service: left alone, with everything in it", hint)
+		} else {
+			b.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), hint)
 		}
-		if len(list) > 1 {
-			d.Summary, d.Position, d.Address = countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), diag.Position{}, ""
-		}
-		d.Hint = "restore it on the service to have it managed, or remove it from the manifest"
-		b.diags.Add(d)
 	}
 	if b.service.skippedLookups > 0 {
 		b.diags.notice("not-looked-up", diag.Count(b.service.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",

@@ -13,10 +13,10 @@
 // has a type and a file or two of its own, holds the earlier stages that it uses in
 // fields, and knows of no later one; a test keeps it so.
 //
-//	objects       what the manifest wants, what the state knows of it       objects.go
+//	objects       what the manifest wants, what the state knows of it       objects.go, rename.go
 //	service       the only place that turns a question into a read          observe.go
 //	snapshot      what the service lists, parent by parent                  observe.go
-//	matches       what each object is on the service                        match.go, recover.go
+//	matches       what each object is on the service                        match.go, recognise.go, recover.go
 //	references    names to IDs                                              resolve.go
 //	differ        desired x observed x prior of a field                     diff.go
 //	memberships   who is wanted where, and who is there                     membership.go

@@ -1,0 +1,204 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+func near(text string, k *resource.Kind, l *listing) string {
+	var all []string
+	for _, row := range l.rows {
+		all = append(all, displayTexts(k, row)...)
+	}
+	return diag.DidYouMean(text, all)
+}
+
+const createFirst = "create it on the service first, or give the ID of an existing one"
+
+func numberIn(row resource.Row) int64 {
+	number, _ := row["sequence_id"].(json.Number)
+	n, _ := number.Int64() // 0 where there is none
+	return n
+}
+
+// recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
+func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
+	t := f.info
+	if !t.recognisable() {
+		switch {
+		case f.maybeCreated():
+			var hits []resource.Row
+			if f.presence, hits = s.recovery.recoverCreate(f); f.presence == exists {
+				s.adopt(o, f, hits, foundByNumber)
+			}
+		case t.create != nil:
+			f.presence, f.undetectable = absent, true
+		case f.parent != noObject && s.objects.states[f.parent].info.create != nil:
+			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
+		default:
+			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
+		}
+		return
+	}
+	l, st := s.snapshot.list(t, f.parent)
+	if f.presence = st; st != exists {
+		f.why = l.why
+		return
+	}
+	if t.externalIDs && len(l.byExternalID()) > 0 {
+		hits := l.byExternalID()[resource.ExternalID(s.in.Workspace, o.Address)]
+		if len(hits) == 0 {
+			for _, a := range allAddresses(o)[1:] {
+				hits = append(hits, l.byExternalID()[resource.ExternalID(s.in.Workspace, a)]...)
+			}
+		}
+		if len(hits) > 0 {
+			s.adopt(o, f, hits, foundByExternalID)
+			return
+		}
+	}
+	if hits, field := s.sameNaturalKey(l, o, t); len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
+		return
+	}
+	if s.findArchived(o, f, was) {
+		return
+	}
+	f.presence = absent
+	f.unconfirmed = f.maybeCreated()
+	if t.create == nil {
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
+	}
+}
+
+// adopt takes the one record that was recognised; several are an error that names them.
+func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
+	if len(hits) > 1 {
+		hint := "give the id of the right one"
+		if by == foundByExternalID {
+			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
+		}
+		s.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
+		return
+	}
+	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
+}
+
+// findArchived looks for an object among the archived ones before it is created: what planform
+// created is not created again. A name matches an archived object only where the manifest
+// says archived. was is the ID that the object had, or "".
+func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
+	t := f.info
+	if t.archived == nil || !t.externalIDs {
+		return false
+	}
+	a, answered := s.service.askAt(t.archived, s.objects.params(f.parent))
+	if !answered {
+		f.presence = pending
+		return true
+	}
+	externalID := resource.ExternalID(s.in.Workspace, o.Address)
+	for _, row := range a.Rows {
+		if row.ID() == was || row.HasExternalID(externalID) {
+			f.presence, f.row, f.id = exists, row, row.ID()
+			return true
+		}
+	}
+	if _, _, given := wantsArchived(o); !given {
+		return false
+	}
+	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)
+	if len(hits) > 0 {
+		s.adopt(o, f, hits, "its "+field)
+	}
+	return len(hits) > 0
+}
+
+// sameNaturalKey finds the records that have the natural key of an object, but for those which planform made as
+// something else that the manifest has. Of several objects of one name, of which one is marked as each is, the name tells nothing.
+func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+	hits, field = l.sameNaturalKey(o, t)
+	if len(hits) == 0 || !t.externalIDs {
+		return hits, field
+	}
+	if s.hasSharedName(o) {
+		return nil, ""
+	}
+	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
+		externalID := textIn(row, "external_id")
+		at, wanted := s.ownersByExternalID()[externalID]
+		return wanted && row.HasExternalID(externalID) && s.in.Desired[at] != o
+	})
+	return hits, field
+}
+
+// ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
+func (s *matches) ownersByExternalID() map[string]int {
+	if s.byExternalID == nil {
+		s.byExternalID = map[string]int{}
+		for i, o := range s.in.Desired {
+			if s.objects.states[i].info.externalIDs {
+				s.byExternalID[resource.ExternalID(s.in.Workspace, o.Address)] = i
+			}
+		}
+	}
+	return s.byExternalID
+}
+
+// hasSharedName reports whether another object of the manifest beside this one has the same
+// natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
+func (s *matches) hasSharedName(o *resource.Object) bool {
+	if s.names == nil {
+		s.names = map[naturalKey]int{}
+		for _, o := range s.in.Desired {
+			for _, key := range s.naturalKeys(o) {
+				s.names[key]++
+			}
+		}
+	}
+	return slices.ContainsFunc(s.naturalKeys(o), func(key naturalKey) bool { return s.names[key] > 1 })
+}
+
+// naturalKey identifies an object without ID and identifier.
+type naturalKey struct {
+	kind   *resource.Kind
+	parent *resource.Object
+	field  *resource.Field
+	text   string
+}
+
+func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
+	if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
+		for _, f := range t.naturalKey {
+			if text := o.Text(f.Name); text != "" {
+				keys = append(keys, naturalKey{o.Kind, o.Parent, f, text})
+			}
+		}
+	}
+	return keys
+}
+
+// keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
+func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+	unowned := func(row resource.Row) int {
+		if _, owned := s.objects.owners[serviceID{k.Name, row.ID()}]; owned {
+			return 0
+		}
+		return 1
+	}
+	created := func(row resource.Row) string { return textIn(row, "created_at") }
+	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
+		return cmp.Or(unowned(a)-unowned(b), cmp.Compare(numberIn(a), numberIn(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
+	})
+	why := "it is the oldest"
+	if unowned(keep) == 0 {
+		why = "the state file has it"
+	}
+	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
+	return "keep " + s.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.objects.enumerate(k, parent, others)
+}

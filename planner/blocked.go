@@ -314,10 +314,7 @@ func (b *checks) checkFeature(i int) {
 		return
 	}
 	p := &b.objects.states[f.parent]
-	switchField, ok := p.info.kind.Field(o.Kind.RequiresFeature)
-	if !ok {
-		return
-	}
+	switchField, _ := p.info.kind.Field(o.Kind.RequiresFeature)
 	parent := b.in.Desired[f.parent]
 	at := parent.Position
 	on, known := "", true

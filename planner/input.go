@@ -133,6 +133,16 @@ func readOf(op *resource.Operation, params map[string]string) (r Read, ok bool) 
 	return Read{Operation: op, Path: path}, missing == ""
 }
 
+// membersRead is the read that lists the members of a container; ok is false where the API has
+// none, or a path parameter is not known.
+func membersRead(membership *resource.Kind, api resource.API, params map[string]string) (r Read, ok bool) {
+	op, ok := membership.Op(resource.ListMembers, api)
+	if !ok {
+		return Read{}, false
+	}
+	return readOf(op, params)
+}
+
 // Observed holds the answers to the reads made so far.
 type Observed map[Read]Answer
 

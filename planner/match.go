@@ -227,9 +227,6 @@ func (s *matches) findByExternalID(o *resource.Object, f *objectState) (rows []r
 		l, _ := s.snapshot.list(f.info, f.parent)
 		return l.byExternalID()[externalID], true
 	}
-	if !f.info.findsExternalIDs() {
-		return nil, true
-	}
 	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
 	return a.Rows, answered
 }
@@ -254,9 +251,6 @@ func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
 
 // inOtherParent reports a record that lives in another parent than the manifest says.
 func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
-	if f.parent == noObject {
-		return false
-	}
 	shown := textIn(row, o.Kind.Parent)
 	if shown == "" || resource.LowerID(shown) == s.objects.states[f.parent].id {
 		return false

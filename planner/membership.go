@@ -376,8 +376,7 @@ func (s *outsiders) mayBeSent(n refUse) bool {
 
 // insiders are who belongs to a container, or is to belong to it; nil = not known.
 func (s *outsiders) insiders(at prerequisite) map[string]bool {
-	list, ok := at.via.Op(resource.ListMembers, s.in.API)
-	if at.container == noObject || !ok {
+	if _, offered := at.via.Op(resource.ListMembers, s.in.API); at.container == noObject || !offered {
 		return nil
 	}
 	in := map[string]bool{}
@@ -401,7 +400,7 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	if s.objects.states[at.container].presence != exists {
 		return nil
 	}
-	read, _ := readOf(list, s.objects.params(at.container))
+	read, _ := membersRead(at.via, s.in.API, s.objects.params(at.container))
 	a, answered := s.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil

@@ -265,13 +265,9 @@ func (l *removals) fromService(r *memberSet) {
 // dropAlreadyGone leaves out members that the container no longer has. It reports false while
 // that is not known.
 func (l *removals) dropAlreadyGone(d *removal) bool {
-	op, ok := d.kind.Op(resource.ListMembers, l.in.API)
+	read, ok := membersRead(d.kind, l.in.API, d.params)
 	if !ok {
 		return true
-	}
-	read, ok := readOf(op, d.params)
-	if !ok {
-		return false
 	}
 	answer, answered := l.service.ask(read)
 	if !answered || answer.Unsupported {
@@ -306,9 +302,7 @@ func (l *removals) removable(d *removal) (can, known bool) {
 		if readable {
 			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, d.ids[0]
 		}
-		if read, ok = readOf(op, params); !ok {
-			return true, true
-		}
+		read, _ = readOf(op, params)
 		read.Probe, read.Optional = !readable, readable
 		l.probes[d.kind] = read
 	}

@@ -323,10 +323,7 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 }
 
 func (p *Plan) people() (Read, bool) {
-	actor, ok := resource.MustLookup(activity).Field("actor")
-	if !ok {
-		return Read{}, false
-	}
+	actor, _ := resource.MustLookup(activity).Field("actor")
 	op, ok := resource.MustLookup(actor.Ref).Op(resource.List, p.API)
 	if !ok {
 		return Read{}, false

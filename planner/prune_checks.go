@@ -308,12 +308,8 @@ func (p *orphans) isDeleted(id serviceID) bool {
 // foreignMembers says which objects that planform did not put there are in an orphan.
 func (p *orphans) foreignMembers(l *orphan) string {
 	for _, k := range l.info.membershipsInside() {
-		op, ok := k.Op(resource.ListMembers, p.in.API)
-		if !ok {
-			continue
-		}
 		m := k.Membership
-		read, ok := readOf(op, l.params)
+		read, ok := membersRead(k, p.in.API, l.params)
 		if !ok {
 			continue
 		}
@@ -368,9 +364,8 @@ func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) m
 func (p *orphans) foreignContainers(l *orphan) string {
 	for _, k := range l.info.membershipsAround() {
 		t := p.objects.kind(k.Membership.Container)
-		op, ok := k.Op(resource.ListMembers, p.in.API)
 		read, listed := t.listRead(map[string]string{"workspace_slug": p.in.Workspace})
-		if !listed || !ok {
+		if !listed {
 			continue
 		}
 		answer, _ := p.askUsage(l, read)
@@ -380,9 +375,9 @@ func (p *orphans) foreignContainers(l *orphan) string {
 		}
 		var by []string
 		for _, row := range rows {
-			read, _ := readOf(op, map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
+			read, ok := membersRead(k, p.in.API, map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
-			if p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
+			if !ok || p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
 			members, _ := p.askUsage(l, read)

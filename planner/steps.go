@@ -67,10 +67,7 @@ func (b *steps) parentDefault(f *objectState, field *resource.Field) (id string,
 		return "", nil
 	}
 	p := &b.objects.states[f.parent]
-	to, ok := p.info.kind.Field(field.ParentDefault)
-	if !ok {
-		return "", nil
-	}
+	to, _ := p.info.kind.Field(field.ParentDefault)
 	if v, given := b.in.Desired[f.parent].Value(to.Name); given {
 		if len(v.Refs) == 0 {
 			return "", nil

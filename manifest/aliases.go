@@ -80,29 +80,19 @@ func quote(text string) string { return "\"" + truncate(text) + "\"" }
 
 // invalidTag says what is wrong with a tag that was written out, or "".
 func invalidTag(n *node) string {
-	if n.Style&taggedStyle == 0 {
-		if n.Tag == "!" {
-			return n.Tag
-		}
-		return ""
-	}
+	valid := false
 	switch n.Tag {
 	case "!!str", "!!int", "!!float", "!!bool", "!!timestamp":
-		if n.Kind == scalarNode {
-			return ""
-		}
+		valid = n.Kind == scalarNode
 	case "!!null":
-		if n.Kind == scalarNode && (n.Value == "" || n.Value == "~" || strings.EqualFold(n.Value, "null")) {
-			return ""
-		}
+		valid = n.Kind == scalarNode && (n.Value == "" || n.Value == "~" || strings.EqualFold(n.Value, "null"))
 	case "!!map":
-		if n.Kind == mappingNode {
-			return ""
-		}
+		valid = n.Kind == mappingNode
 	case "!!seq":
-		if n.Kind == sequenceNode {
-			return ""
-		}
+		valid = n.Kind == sequenceNode
+	}
+	if valid || n.Style&taggedStyle == 0 && n.Tag != "!" {
+		return ""
 	}
 	return n.Tag
 }

@@ -115,8 +115,8 @@ func (d *decoder) properties(it *item) {
 		}
 		p := k.props[name]
 		value := pairs[i+1]
-		if group := k.group(p); group != "" {
-			d.report(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+group+":, in a line of its own")
+		if p.what == isField && k.Fields[p.field].Group != "" {
+			d.report(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
 		switch p.what {
@@ -151,7 +151,8 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 		return
 	}
 	if to.Kind != mappingNode {
-		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+k.fieldsOf(name)[0]+": [...]")
+		first := k.Fields[slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Group == name })]
+		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+first.Name+": [...]")
 		return
 	}
 	d.present.within = name + "."

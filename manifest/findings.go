@@ -51,34 +51,30 @@ func (f *findings) diagnostics() diag.List {
 	f.list = slices.CompactFunc(f.list, func(a, b finding) bool {
 		return a.Position == b.Position && a.Severity == b.Severity && a.Code == b.Code && a.Summary == b.Summary
 	})
-	// Where not all can be told, errors go first.
 	errors := 0
-	for i := range f.list {
-		if f.list[i].Severity == diag.Error {
+	for _, n := range f.list {
+		if n.Severity == diag.Error {
 			errors++
 		}
 	}
+	// Where not all can be told, errors go first.
+	roomForErrors, roomForOthers := f.max, max(0, f.max-errors)
 	var list diag.List
-	toldErrors, toldWarnings := 0, 0
-	for i := range f.list {
-		n := &f.list[i]
+	for _, n := range f.list {
+		room := &roomForOthers
 		if n.Severity == diag.Error {
-			if toldErrors == f.max {
-				continue
-			}
-			toldErrors++
-		} else {
-			if toldWarnings+min(errors, f.max) >= f.max {
-				continue
-			}
-			toldWarnings++
+			room = &roomForErrors
 		}
+		if *room == 0 {
+			continue
+		}
+		*room--
 		if n.suggest != nil && n.Hint == "" {
 			n.Hint = n.suggest()
 		}
 		list = append(list, n.Diagnostic)
 	}
-	if more := errors - toldErrors + f.dropped; more > 0 {
+	if more := max(0, errors-f.max) + f.dropped; more > 0 {
 		list = append(list, diag.Diagnostic{
 			Severity: diag.Note, Code: "too-many-findings", Summary: diag.Count(more, "more error") + " not shown", Hint: "put these right first",
 		})

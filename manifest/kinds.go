@@ -121,25 +121,6 @@ func (k *kindInfo) field(property string) (*resource.Field, bool) {
 	return nil, false
 }
 
-// group is the mapping inside which a field is written, or "".
-func (k *kindInfo) group(p prop) string {
-	if p.what != isField {
-		return ""
-	}
-	return k.Fields[p.field].Group
-}
-
-// fieldsOf lists the fields of a group.
-func (k *kindInfo) fieldsOf(group string) []string {
-	var names []string
-	for i := range k.Fields {
-		if f := &k.Fields[i]; f.Group == group {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // kindsWith name what has a property of that name, in the plural.
 func (s *kindSet) kindsWith(name string, except *kindInfo) []string {
 	var labels []string

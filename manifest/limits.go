@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -16,18 +17,11 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	if l.FileBytes <= 0 {
-		l.FileBytes = 256 << 20
-	}
-	set(&l.ScalarBytes, 5<<20)
-	set(&l.Elements, 3_000_000)
-	set(&l.Depth, 100)
-	set(&l.Findings, 100)
+	l.FileBytes = cmp.Or(l.FileBytes, 256<<20)
+	l.ScalarBytes = cmp.Or(l.ScalarBytes, 5<<20)
+	l.Elements = cmp.Or(l.Elements, 3_000_000)
+	l.Depth = cmp.Or(l.Depth, 100)
+	l.Findings = cmp.Or(l.Findings, 100)
 	return l
 }
 

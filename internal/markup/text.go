@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,15 +100,7 @@ func (w *textWriter) open(tag string, attrs []attr) {
 		}
 		return
 	case component:
-		w.begin()
-		w.b.WriteString("[" + strings.TrimSuffix(tag, "-component"))
-		for _, key := range []string{"entity_identifier", "src", "title"} {
-			if v := value(attrs, key); v != "" {
-				w.b.WriteString(" " + v)
-				break
-			}
-		}
-		w.b.WriteString("]")
+		w.placeholder(strings.TrimSuffix(tag, "-component"), value(attrs, "entity_identifier"), value(attrs, "src"), value(attrs, "title"))
 		return
 	default: // a block
 	}
@@ -206,16 +199,14 @@ func (w *textWriter) void(tag string, attrs []attr) {
 			}
 		}
 	case "img":
-		w.begin()
-		w.b.WriteString("[image")
-		for _, key := range []string{"alt", "src"} {
-			if v := value(attrs, key); v != "" {
-				w.b.WriteString(" " + v)
-				break
-			}
-		}
-		w.b.WriteString("]")
+		w.placeholder("image", value(attrs, "alt"), value(attrs, "src"))
 	}
+}
+
+// placeholder stands for what has no text, with the first of its names that is not empty.
+func (w *textWriter) placeholder(what string, names ...string) {
+	w.begin()
+	w.b.WriteString(strings.TrimSuffix("["+what+" "+cmp.Or(names...), " ") + "]")
 }
 
 func (w *textWriter) text(s string) {

@@ -70,14 +70,7 @@ func normalRecord(r planner.Record) planner.Record {
 
 // normalList is a list, sorted and without duplicates.
 func normalList(list []string) []string {
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1, slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list):
-		return list
-	default:
-		return slices.Compact(slices.Sorted(slices.Values(list)))
-	}
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 // normalTime is a time as it is stored: in UTC and whole seconds. A time before 1970 or

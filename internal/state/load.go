@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/planform/planform/planner"
@@ -83,18 +82,11 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	if info, err = file.Stat(); err != nil {
 		return nil, nil, err
 	}
-	text := make([]byte, 0, info.Size()+1)
-	for {
-		n, err := file.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
-		if errors.Is(err, io.EOF) {
-			return text, info, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		text = slices.Grow(text, 512)
+	text, err := io.ReadAll(io.LimitReader(file, largest+1))
+	if err == nil && len(text) > largest {
+		err = errTooLarge
 	}
+	return text, info, err
 }
 
 func (c identity) belongs(path string, opts Options) error {

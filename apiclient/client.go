@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/resource"
 )
@@ -76,8 +74,7 @@ type Client struct {
 	transport http.RoundTripper
 	traced    bool // the transport calls the hooks of httptrace
 	limit     *limiter
-	cap       *rate.Limiter // nil = none
-	buffers   sync.Pool     // of *bytes.Buffer
+	buffers   sync.Pool // of *bytes.Buffer
 
 	learned learned
 	sent    atomic.Int64
@@ -127,10 +124,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	_, c.traced = c.transport.(*http.Transport)
 	c.running, c.stop = context.WithCancelCause(context.Background())
-	c.limit = newLimiter(func(wait time.Duration) { c.notify(Event{Type: Waiting, Wait: wait}) })
-	if cfg.MaxPerMinute > 0 {
-		c.cap = rate.NewLimiter(rate.Limit(cfg.MaxPerMinute/60), 1)
-	}
+	c.limit = newLimiter(cfg.MaxPerMinute, func(wait time.Duration) { c.notify(Event{Type: Waiting, Wait: wait}) })
 	version := cfg.Version
 	if version == "" {
 		version = "dev"

@@ -162,19 +162,9 @@ func permanent(err error) bool {
 	if !errors.Is(err, errBroken) {
 		return true // the transport's own refusal
 	}
-	var (
-		dns       *net.DNSError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		hostname  x509.HostnameError
-		authority x509.UnknownAuthorityError
-		invalid   x509.CertificateInvalidError
-	)
-	switch {
-	case errors.As(err, &dns):
-		return dns.IsNotFound
-	default:
-		return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &hostname) ||
-			errors.As(err, &authority) || errors.As(err, &invalid) || errors.Is(err, http.ErrSchemeMismatch)
-	}
+	dns, _ := errors.AsType[*net.DNSError](err)
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	_, _, invalid := certificate(err)
+	return dns != nil && dns.IsNotFound || dns == nil && (verify || record || invalid || errors.Is(err, http.ErrSchemeMismatch))
 }

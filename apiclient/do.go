@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
@@ -133,9 +134,10 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	defer func() { _ = resp.Body.Close() }()
 	// Not every body ends with the context: after a protocol switch it is the bare connection.
 	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
-	s.answered(resp.StatusCode, resp.Header)
+	headers := readHeaders(resp.Header)
+	s.answered(resp.StatusCode, headers.Remaining, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
-	if headers := readHeaders(resp.Header); failed != nil {
+	if failed != nil {
 		failed.Headers = headers
 	} else {
 		a.headers = headers
@@ -185,14 +187,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 
 // mayBeEmpty reports whether a success of the operation needs no body.
 func mayBeEmpty(op *resource.Operation) bool {
-	switch op.Verb {
-	case resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers:
-		return true
-	case resource.Create, resource.List, resource.Get, resource.Find, resource.ListMembers:
-		return false
-	default:
-		return false
-	}
+	return slices.Contains([]resource.Verb{resource.Update, resource.Delete, resource.AddMembers, resource.RemoveMembers}, op.Verb)
 }
 
 // buffer takes a buffer that the caller puts back. Decoding copies what it keeps.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,32 +247,11 @@ func isHTML(contentType string, body []byte) bool {
 
 // htmlExcerpt is the title of a web page, or the beginning of its text.
 func htmlExcerpt(page []byte, hide func(string) string) string {
-	text := string(page)
-	lower := strings.ToLower(text)
-	if len(lower) == len(text) {
-		if start := strings.Index(lower, "<title"); start >= 0 {
-			if open := strings.IndexByte(text[start:], '>'); open >= 0 {
-				rest := text[start+open+1:]
-				if end := strings.IndexByte(rest, '<'); end > 0 && strings.TrimSpace(rest[:end]) != "" {
-					return oneLine(hide(html.UnescapeString(rest[:end])), maxExcerpt)
-				}
-			}
-		}
+	text := regexp.MustCompile(`<[^>]*(>|$)`).ReplaceAllString(string(page), " ")
+	if title := regexp.MustCompile(`(?i)<title[^>]*>([^<]*[^<\s][^<]*)<`).FindSubmatch(page); title != nil {
+		text = string(title[1])
 	}
-	var b strings.Builder
-	depth := 0
-	for _, r := range text {
-		switch {
-		case r == '<':
-			depth++
-			b.WriteByte(' ')
-		case r == '>' && depth > 0:
-			depth = 0
-		case depth == 0:
-			b.WriteRune(r)
-		}
-	}
-	return oneLine(hide(html.UnescapeString(b.String())), maxExcerpt)
+	return oneLine(hide(html.UnescapeString(text)), maxExcerpt)
 }
 
 // oneLine makes a text of others safe to show: white space becomes single spaces;

@@ -280,11 +280,8 @@ func (e *Error) permissionHint() string {
 	if e.bearer && e.Scope != "" {
 		scope = "the access token needs the scope " + e.Scope
 	}
-	if e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
-		return scope // the service's own message says more
-	}
-	if e.problem { // what the user may not see is a 404 there
-		return scope
+	if e.problem || e.Message != "" && !strings.HasPrefix(e.Message, noPermission) {
+		return scope // the service's own message says more; v2 gives 404 for what the user may not see
 	}
 	owner, place := cmp.Or(e.owner, "the user"), "workspace"
 	if strings.Contains(e.Path, "/projects/") || e.Op != nil && slices.Contains(e.Op.Params(), "identifier") {

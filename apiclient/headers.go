@@ -19,7 +19,7 @@ func readHeaders(h http.Header) Headers {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		headers.Date = date.UTC()
 	}
-	if n, ok := remaining(h); ok {
+	if n, err := strconv.Atoi(strings.TrimSpace(h.Get("X-RateLimit-Remaining"))); err == nil && n >= 0 {
 		headers.Remaining = n
 	}
 	if at, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Reset")), 10, 64); err == nil && at > 0 {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -18,23 +16,23 @@ import (
 // oldest counted request leaves the window (Retry-After). The quota itself is not
 // announced, and other programs may use the same key. So the limiter
 //
-//   - computes free: the rest according to the last answer, less the requests under way;
-//   - keeps a log of counted requests, each of which frees a place when it leaves the
-//     window. Answers take precedence over the log;
+//   - takes the rest from the last answer, less the requests under way;
+//   - keeps a log of the client's own requests, each of which frees a place after a minute;
 //   - sends one more request when no place is free and the log expects none soon: its
-//     Retry-After then gives the time of the next free place, also of another program. It
-//     does not if the last refusal matched the log;
-//   - after a refusal holds everything back until Retry-After is over, then sends one
-//     request, and the others according to its answer.
+//     Retry-After tells when another program's place is free. It does not if the last
+//     refusal matched the log;
+//   - after a refusal waits for Retry-After, then sends one request, and the others
+//     according to its answer.
 //
 // A service that does not announce the rest gets requests without limit until it refuses
-// one; from then on the log decides, and beyond it one request goes at a time.
+// one; from then on the log decides.
 type limiter struct {
-	notify func(wait time.Duration)
+	notify   func(wait time.Duration)
+	interval time.Duration // between requests, for the configured cap; 0 = none
 
 	mu        sync.Mutex
-	changed   chan struct{} // closed to wake those who wait; nil while nobody waits
-	inflight  []*slot
+	changed   chan struct{} // closed when a request ends
+	inflight  map[*slot]struct{}
 	answered  bool    // an answer has come
 	known     bool    // there is a quota
 	announces bool    // answers give the rest of the quota
@@ -42,7 +40,8 @@ type limiter struct {
 	log       []entry // counted requests that are still in the window, oldest first
 	trusted   bool    // the last refusal matched the log
 
-	blocked        time.Time // nothing is sent before
+	capped         time.Time // the cap allows nothing before
+	blocked        time.Time // the service allows nothing before
 	probing        bool      // after a refusal, until an answer comes that is none
 	refusals       int       // in a row
 	refusedAt      time.Time
@@ -57,7 +56,6 @@ type slot struct {
 	l    *limiter
 	sent time.Time
 	low  int // the least rest in answers that came meanwhile
-	done bool
 }
 
 const (
@@ -68,39 +66,50 @@ const (
 	maxBackoffLog = 5 // 2^5 s is the longest pause without a Retry-After
 )
 
-func newLimiter(notify func(time.Duration)) *limiter { return &limiter{notify: notify} }
+func newLimiter(perMinute float64, notify func(time.Duration)) *limiter {
+	l := &limiter{notify: notify, changed: make(chan struct{}), inflight: map[*slot]struct{}{}}
+	if perMinute > 0 {
+		l.interval = time.Duration(min(float64(time.Minute)/perMinute, 1e18))
+	}
+	return l
+}
 
 // acquire waits for permission to send a request. It returns errPause and the
 // pause if the service asked for one that lasts longer than maxWait, and the
 // context's error if that ends first.
 func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, time.Duration, error) {
-	l.mu.Lock()
 	for {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		l.mu.Lock()
 		now := time.Now()
 		wait, ok := l.maySend(now)
 		if ok {
-			s := l.grant(now)
-			l.mu.Unlock()
-			return s, 0, nil
+			defer l.mu.Unlock()
+			return l.grant(now), 0, nil
 		}
-		if pause := l.blocked.Sub(now); pause > max(0, maxWait) {
-			l.mu.Unlock()
+		pause, changed := l.blocked.Sub(now), l.changed
+		// While requests are under way their answers may end the wait at any time.
+		end, sure := now.Add(wait), pause > 0 || l.capped.After(now) || len(l.inflight) == 0
+		tell := sure && wait >= notWorthTelling && wait < unknown && !end.Before(l.announcedUntil.Add(notWorthTelling)) && pause <= max(0, maxWait)
+		if tell {
+			l.announcedUntil = end
+		}
+		l.mu.Unlock()
+		if pause > max(0, maxWait) {
 			return nil, pause, errPause
 		}
-		if l.changed == nil {
-			l.changed = make(chan struct{})
-		}
-		changed := l.changed
-		// While requests are under way their answers may end the wait at any time.
-		worth := wait >= notWorthTelling && wait < unknown && (l.blocked.After(now) || len(l.inflight) == 0) && l.announceWaitLocked(now, wait)
-		l.mu.Unlock()
-		if worth {
+		if tell {
 			l.notify(wait)
 		}
-		if err := sleepUntil(ctx, changed, wait); err != nil {
-			return nil, 0, err
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
 		}
-		l.mu.Lock()
+		timer.Stop()
 	}
 }
 
@@ -111,34 +120,9 @@ func (l *limiter) hasAnswered() bool {
 	return l.answered
 }
 
-// try is acquire without waiting; nil = a wait is needed.
-func (l *limiter) try() *slot {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if _, ok := l.maySend(now); !ok {
-		return nil
-	}
-	return l.grant(now)
-}
-
-// sleepUntil returns after a time or when changed is closed, with an error if the context ended first.
-func sleepUntil(ctx context.Context, changed <-chan struct{}, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-changed:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // maySend reports whether a request may be sent now, and if not, the wait before the next check.
 func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
-	if pause := l.blocked.Sub(now); pause > 0 {
+	if pause := max(l.blocked.Sub(now), l.capped.Sub(now)); pause > 0 {
 		return pause, false
 	}
 	if !l.known {
@@ -148,14 +132,10 @@ func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 		l.log = l.log[1:]
 		l.free++
 	}
-	if l.free > 0 && !l.probing {
-		return 0, true
-	}
-	next := time.Duration(unknown)
-	if len(l.log) > 0 {
-		next = l.log[0].answered.Add(window).Sub(now)
-	}
+	next := l.nextPlace(now)
 	switch {
+	case l.free > 0 && !l.probing:
+		return 0, true
 	case len(l.inflight) > 0:
 		return next, false // wait for its answer or the log
 	case l.probing, !l.announces && now.Sub(l.refusedAt) > 2*window:
@@ -165,37 +145,52 @@ func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	}
 }
 
+// nextPlace is the time until the log frees a place.
+func (l *limiter) nextPlace(now time.Time) time.Duration {
+	if len(l.log) == 0 {
+		return unknown
+	}
+	return max(0, l.log[0].answered.Add(window).Sub(now))
+}
+
 func (l *limiter) grant(now time.Time) *slot {
 	s := &slot{l: l, sent: now, low: unknown}
 	if l.known {
 		l.free--
 	}
-	l.inflight = append(l.inflight, s)
+	l.capped = now.Add(l.interval)
+	l.inflight[s] = struct{}{}
 	return s
 }
 
-// answered evaluates the answer to the slot's request. It must be called once, before drop.
-func (s *slot) answered(status int, h http.Header) {
+// end takes the slot back, and wakes those who wait once the limiter is unlocked.
+func (l *limiter) end(s *slot) {
+	delete(l.inflight, s)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// answered evaluates the answer to the slot's request; left is the rest of the quota, or
+// -1. It must be called once, before drop.
+func (s *slot) answered(status, left int, h http.Header) {
 	l, now := s.l, time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.remove(s)
+	l.end(s)
 	l.answered = true
-	left, says := remaining(h)
-	switch {
-	case status == http.StatusTooManyRequests:
+	if status == http.StatusTooManyRequests {
 		l.refuse(now, s, h)
-	case says:
-		l.count(now, s, left)
-	case l.announces:
-		if l.known { // the service does not count this request
-			l.free++
-		}
-	default:
-		l.log = append(l.log, entry{s.sent, now})
-		l.refusals, l.probing = 0, false
+		return
 	}
-	l.wake()
+	if left < 0 && l.announces { // the service does not count this request
+		l.free++
+		return
+	}
+	l.refusals, l.probing = 0, false
+	if left >= 0 {
+		l.count(now, s, left)
+	}
+	l.log = append(l.log, entry{s.sent, now})
 }
 
 // drop ends a slot whose request got no answer. The place stays taken until the answer to
@@ -204,66 +199,32 @@ func (s *slot) drop() {
 	l := s.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.done {
+	if _, pending := l.inflight[s]; !pending {
 		return
 	}
-	l.remove(s)
+	l.end(s)
 	if !l.announces {
 		l.log = append(l.log, entry{s.sent, time.Now()})
 	}
-	l.wake()
 }
 
-// release returns a slot whose request is not sent.
-func (s *slot) release() {
-	l := s.l
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.remove(s)
-	if l.known {
-		l.free++
-	}
-	l.wake()
-}
-
-func (l *limiter) remove(s *slot) {
-	s.done = true
-	for i, other := range l.inflight {
-		if other == s {
-			last := len(l.inflight) - 1
-			l.inflight[i] = l.inflight[last]
-			l.inflight[last] = nil
-			l.inflight = l.inflight[:last]
-			return
-		}
-	}
-}
-
-func (l *limiter) wake() {
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
-	}
-}
-
-// count evaluates an answer that gives the rest of the quota. Answers to concurrent
-// requests come in any order; the least rest among them counts.
+// count takes the rest of the quota from an answer. Answers to concurrent requests come in
+// any order; the least rest among them counts.
 func (l *limiter) count(now time.Time, s *slot, left int) {
-	for _, other := range l.inflight {
+	for other := range l.inflight {
 		other.low = min(other.low, left)
 	}
-	l.known, l.announces, l.refusals, l.probing = true, true, 0, false
+	l.known, l.announces = true, true
 	// The answer may already include requests that have left the window.
 	for len(l.log) > 0 && now.Sub(l.log[0].sent) >= window {
 		l.log = l.log[1:]
 	}
-	l.log = append(l.log, entry{s.sent, now})
 	l.free = min(left, s.low) - len(l.inflight)
 }
 
 // refuse evaluates a 429.
 func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
-	for _, other := range l.inflight {
+	for other := range l.inflight {
 		other.low = 0
 	}
 	l.known, l.probing, l.free = true, true, 0
@@ -272,51 +233,14 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 		l.refusedAt = now
 	}
 	wait, says := retryAfter(h, now)
-	next := time.Duration(0)
-	if len(l.log) > 0 {
-		next = max(0, l.log[0].answered.Add(window).Sub(now))
+	next := l.nextPlace(now)
+	if !says { // the refusal may be momentary; the log may have a free place sooner
+		wait = min(time.Second<<min(max(l.refusals-1, 0), maxBackoffLog), next)
 	}
-	l.trusted = says && next > 0 && (wait-next).Abs() < nearEnough
-	switch {
-	case says: // after repeated refusals the pause grows
-		wait = max(wait, time.Duration(min(l.refusals, maxRefusals))*time.Second/2)
-	default: // the refusal may be momentary; the log may have a free place sooner
-		wait = time.Second << min(max(l.refusals-1, 0), maxBackoffLog)
-		if next > 0 && next <= wait {
-			wait, l.trusted = next, true
-		}
-	}
+	l.trusted = (wait - next).Abs() < nearEnough
+	// After repeated refusals the pause grows.
+	wait = max(wait, time.Duration(min(l.refusals, maxRefusals))*time.Second/2)
 	if until := now.Add(wait); until.After(l.blocked) {
 		l.blocked = until
 	}
-}
-
-// announceWait reports whether a wait is longer than the one reported last.
-func (l *limiter) announceWait(wait time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.announceWaitLocked(time.Now(), wait)
-}
-
-func (l *limiter) announceWaitLocked(now time.Time, wait time.Duration) bool {
-	end := now.Add(wait)
-	if end.Before(l.announcedUntil.Add(notWorthTelling)) {
-		return false
-	}
-	l.announcedUntil = end
-	return true
-}
-
-// remaining is the rest of the quota according to the service.
-func remaining(h http.Header) (n int, ok bool) {
-	const tooMany = 1 << 30
-	values := h["X-Ratelimit-Remaining"]
-	if len(values) == 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(values[0]))
-	if err != nil || n < 0 {
-		return 0, false
-	}
-	return min(n, tooMany), true
 }

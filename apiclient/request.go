@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -82,11 +83,8 @@ func (c *Client) prepare(req Request) (*call, error) {
 		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle}
-	switch op.Verb {
-	case resource.List, resource.ListArchived, resource.ListMembers, resource.AddMembers:
+	if slices.Contains([]resource.Verb{resource.List, resource.ListArchived, resource.ListMembers, resource.AddMembers}, op.Verb) {
 		call.limit = maxMany
-	case resource.Create, resource.Update, resource.Delete, resource.Get, resource.Find, resource.RemoveMembers,
-		resource.Self, resource.Summary, resource.UpdateMember, resource.Archive, resource.Unarchive:
 	}
 	return call, nil
 }

@@ -129,24 +129,19 @@ func (r *retries) outage(err *Error) bool { return err.unreachable() && r.c.limi
 
 // transient reports whether the same request may succeed later and repeating it is harmless.
 func (r *retries) transient(err *Error) bool {
-	if err.Status == 0 {
+	switch {
+	case err.Status == 0:
 		return r.outage(err) || !permanent(err.Err) && (err.Effect == NoEffect || r.repeatable())
-	}
-	if !r.repeatable() && (r.effect != NoEffect || err.Status != http.StatusServiceUnavailable && !err.migrating()) {
+	case !r.repeatable() && (r.effect != NoEffect || err.Status != http.StatusServiceUnavailable && !err.migrating()):
 		return false
-	}
-	if err.migrating() {
-		return true
-	}
-	switch err.Status {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
-		return true
-	case http.StatusInternalServerError:
+	case err.Status == http.StatusInternalServerError:
 		r.serverErrors++
 		return r.serverErrors <= maxServerErrors
+	case err.Status < 300: // a success with an incomplete body
+		return errors.Is(err.Err, errBroken)
+	default:
+		return err.Transient()
 	}
-	// A success with an incomplete body.
-	return err.Status < 300 && errors.Is(err.Err, errBroken)
 }
 
 // repeatable reports whether sending the request a second time is harmless.

@@ -32,7 +32,11 @@ func (e *lostError) Unwrap() []error { return []error{ErrStopped, e.cause} }
 // untilStopped is ctx, cancelled with [ErrStopped] when the client is stopped.
 func (c *Client) untilStopped(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	unlink := context.AfterFunc(c.running, func() { cancel(context.Cause(c.running)) })
+	stop := func() { cancel(context.Cause(c.running)) }
+	if c.running.Err() != nil {
+		stop() // AfterFunc would not do it at once
+	}
+	unlink := context.AfterFunc(c.running, stop)
 	return ctx, func() {
 		unlink()
 		cancel(nil)

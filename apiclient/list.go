@@ -107,7 +107,10 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	if asked := positive(l.query.Get(l.sizeParam)); asked > 0 && l.sizeParam != "" {
 		l.sizes = []int{asked}
 	}
-	l.size = c.learned.pageSize(l.sizes[0], call.op, l.sizeParam)
+	l.size = c.learned.pageSize(l.sizes[0], call.op)
+	if !call.op.V2() { // whose parameter of that name has another range
+		l.size = c.learned.pageSize(l.size, l.sizeParam)
+	}
 	l.ask()
 	return l, nil
 }
@@ -248,24 +251,23 @@ func (l *listing) shrink(e *Error) bool {
 	return true
 }
 
-// pageSize is the size of a list's first page: the best, or less if the service is known to refuse or delay that.
-func (l *learned) pageSize(best int, op *resource.Operation, param string) int {
+// pageSize is the best size of a page, or less if the service is known to refuse or delay
+// that for the operation, or for all lists with the parameter.
+func (l *learned) pageSize(best int, operationOrParam any) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, key := range []any{op, param} {
-		if bound, ok := l.page[key]; ok {
-			best = min(best, bound)
-		}
+	if bound, ok := l.page[operationOrParam]; ok {
+		return min(best, bound)
 	}
 	return best
 }
 
-// boundPageSize remembers the largest page, of an operation or of all lists with a parameter, that the service delivers.
-func (l *learned) boundPageSize(key any, rows int) {
+// boundPageSize remembers that the service refuses or delays larger pages.
+func (l *learned) boundPageSize(operationOrParam any, rows int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if bound, ok := l.page[key]; !ok || rows < bound {
-		l.page[key] = rows
+	if bound, ok := l.page[operationOrParam]; !ok || rows < bound {
+		l.page[operationOrParam] = rows
 	}
 }
 

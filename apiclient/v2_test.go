@@ -172,6 +172,30 @@ func TestAListOfV2IsReadInSmallerPagesIfItTakesTooLong(t *testing.T) {
 	})
 }
 
+func TestAPageSizeThatV1RefusesIsNoMatterOfV2(t *testing.T) {
+	t.Parallel()
+	var last string
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last = r.URL.RawQuery
+		switch q := r.URL.Query(); {
+		case strings.Contains(r.URL.Path, "/v2/"):
+			status(envelopes(3)(q))(w, r)
+		case asked(q, "per_page", 0) > 100:
+			status(400, `{"detail":"Invalid per_page value. Cannot exceed 100."}`)(w, r)
+		default:
+			status(cursors(3)(q))(w, r)
+		}
+	}))
+	for _, op := range []*resource.Operation{listOp(t, 0), v2List()} {
+		if rows, err := c.List(t.Context(), request(op)); err != nil || len(rows) != 3 {
+			t.Errorf("%d rows, %v", len(rows), err)
+		}
+	}
+	if !strings.HasSuffix(last, "per_page=200") {
+		t.Errorf("asked %q", last)
+	}
+}
+
 func TestABareArrayIsAListOfV2OnlyWithoutACursor(t *testing.T) {
 	t.Parallel()
 	c := setup(t, status(200, `[{"value":"x"}]`))

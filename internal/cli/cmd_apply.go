@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -32,18 +33,17 @@ step is in the plan and in the result; --output json reports steps as they end.
 
    # also delete objects that are no longer in the manifest
    planform apply -f workspace.yaml --prune --yes`,
-		Flags: concat(planFlags(), []cli.Flag{
+		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
 			&cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"},
 			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"},
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
 		}, stateFlags(), connectionFlags(), outputFlags()),
-		Action: func(c *cli.Context) error {
+		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
-			var out output
 			var err error
-			if o.planOptions, out, err = newPlanOptions(c, p); err != nil {
+			if o.planOptions, err = newPlanOptions(c, p); err != nil {
 				return err
 			}
 			if o.parallelism < 1 {
@@ -53,7 +53,7 @@ step is in the plan and in the result; --output json reports steps as they end.
 				return runPlan(c.Context, p, o.planOptions, out)
 			}
 			return runApply(c.Context, p, o, out)
-		},
+		}),
 	}
 }
 

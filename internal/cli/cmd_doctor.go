@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,22 +28,12 @@ the manifests need. Each problem comes with a suggested fix.
    planform doctor
    planform doctor -f workspace.yaml --output json
    planform doctor --sandbox`,
-		Flags: concat([]cli.Flag{manifestFlag()}, stateFlags(), connectionFlags(), outputFlags()),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
-			service, err := newConnectionOptions(c, p)
-			if err != nil {
-				return err
-			}
+		Flags: slices.Concat([]cli.Flag{manifestFlag()}, stateFlags(), connectionFlags(), outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			service := newConnectionOptions(c, p)
 			service.noRetry, service.anywhere = true, true
 			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
-		},
+		}),
 	}
 }
 
@@ -100,7 +91,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 		in.StatePath = filepath.Clean(in.StatePath)
 	}
 	report := doctor.Examine(ctx, in)
-	if err := out.view.Report(shownReport(&report)); err != nil {
+	if err := out.view.Report(viewReport(&report)); err != nil {
 		return err
 	}
 	if n := report.Count(doctor.Problem); n > 0 {
@@ -109,10 +100,10 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 	return nil
 }
 
-func shownReport(r *doctor.Report) *view.Report {
+func viewReport(r *doctor.Report) *view.Report {
 	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Supported, Lacks: r.Unsupported}
 	for _, c := range r.Checks {
-		shown.Checks = append(shown.Checks, view.Check{Name: c.Name, Status: c.Status.String(), Summary: c.Summary, Hint: c.Hint})
+		shown.Checks = append(shown.Checks, view.Check(c))
 	}
 	return &shown
 }

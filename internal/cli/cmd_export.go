@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,34 +30,23 @@ as Markdown files, and a state file: planform plan -f DIR then shows no changes.
 
 Links, comments and relations take one request per work item. They are exported
 only with --with.`,
-		Flags: concat([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to; it must not contain manifests yet"},
 			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, separated by commas (default: all)"},
 			&cli.StringSliceFlag{Name: "only", Usage: "`SECTIONS` to export, such as work_items,pages (default: all)"},
 			&cli.StringSliceFlag{Name: "with", Usage: "also export these `SECTIONS`, which take one request per work item: " + strings.Join(export.Costly(), ", ")},
 			&cli.BoolFlag{Name: "force", Usage: "replace existing files"},
 		}, connectionFlags(), outputFlags()),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
-			o := exportOptions{dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"), force: c.Bool("force")}
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			o := exportOptions{dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"), force: c.Bool("force"), service: newConnectionOptions(c, p)}
 			switch {
 			case o.dir == "":
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
 			case c.String("api") == "documented":
 				return usageError{text: errUnlisted.Error(), hint: "use --api full or --api auto"}
 			}
-			o.service, err = newConnectionOptions(c, p)
-			if err != nil {
-				return err
-			}
 			return runExport(c.Context, o, out)
-		},
+		}),
 	}
 }
 

@@ -76,21 +76,13 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 	}
 	return &cli.Command{
 		Name: op.GetCommand, Usage: singleLine(op.Doc), UsageText: strings.Join(usage, " "),
-		Flags: concat(flags, connectionFlags(), outputFlags()),
+		Flags: slices.Concat(flags, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
-			service, err := newConnectionOptions(c, p)
-			if err != nil {
-				return err
-			}
-			o := getOptions{operation: op, service: service, given: map[string]string{}, expand: c.String("expand")}
+			o := getOptions{operation: op, service: newConnectionOptions(c, p), given: map[string]string{}, expand: c.String("expand")}
 			if err := o.arguments(c, positional); err != nil {
 				return err
 			}
-			return runGet(c.Context, o, out)
+			return runGet(c.Context, o, newOutput(c, p))
 		},
 	}
 }

@@ -35,14 +35,14 @@ func planCommand(p Process) *cli.Command {
 
    # include the deletions of --prune
    planform plan -f workspace.yaml --prune`,
-		Flags: concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
-		Action: func(c *cli.Context) error {
-			o, out, err := newPlanOptions(c, p)
+		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			o, err := newPlanOptions(c, p)
 			if err != nil {
 				return err
 			}
 			return runPlan(c.Context, p, o, out)
-		},
+		}),
 	}
 }
 
@@ -56,8 +56,8 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "refresh-all", Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
-		&cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"},
-		&cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"},
+		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
+		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"}, "manifest", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
 		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
 		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
@@ -77,15 +77,9 @@ type planOptions struct {
 	service          connectionOptions
 }
 
-func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err error) {
-	if err = noArguments(c); err != nil {
-		return o, out, err
-	}
+func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	if o.files, err = files(c); err != nil {
-		return o, out, err
-	}
-	if out, err = newOutput(c, p); err != nil {
-		return o, out, err
+		return o, err
 	}
 	o.allowUnsupported = c.Bool("allow-unsupported")
 	o.state, o.detailed, o.grace = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
@@ -93,45 +87,24 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, out output, err e
 		o.grace = c.Duration("patience")
 	}
 	if o.grace < 0 {
-		return o, out, usageError{text: "--settle-timeout must not be negative", hint: "--settle-timeout 0s does not wait"}
+		return o, usageError{text: "--settle-timeout must not be negative", hint: "--settle-timeout 0s does not wait"}
 	}
+	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-	}
-	if o.input.OnDrift, err = onDrift(c.String("on-drift")); err != nil {
-		return o, out, err
-	}
-	switch order := c.String("order"); order {
-	case "manifest":
-	case "any":
-		o.input.AnyOrder = true
-	default:
-		return o, out, usageError{text: fmt.Sprintf("--order %q is neither manifest nor any", order)}
+		OnDrift: onDrift[c.String("on-drift")], AnyOrder: c.String("order") == "any",
 	}
 	if o.input.NoCreate, err = kinds(splitList(c, "no-create")); err != nil {
-		return o, out, err
+		return o, err
 	}
 	for _, pattern := range c.StringSlice("target") {
 		if !utf8.ValidString(pattern) {
-			return o, out, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
+			return o, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
 		}
 		o.input.Targets = append(o.input.Targets, planner.NewTarget(pattern))
 	}
-	o.service, err = newConnectionOptions(c, p)
-	return o, out, err
-}
-
-func onDrift(word string) (planner.OnDrift, error) {
-	switch word {
-	case "overwrite":
-		return planner.Overwrite, nil
-	case "keep":
-		return planner.Keep, nil
-	case "fail":
-		return planner.Fail, nil
-	default:
-		return 0, usageError{text: fmt.Sprintf("--on-drift %q is none of overwrite, keep, fail", word)}
-	}
+	o.service = newConnectionOptions(c, p)
+	return o, nil
 }
 
 // kinds are the kinds that a flag names.
@@ -139,13 +112,13 @@ func kinds(names []string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for _, name := range names {
 		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
-			var things []string
+			var known []string
 			for _, k := range resource.Kinds() {
 				if k.Membership == nil && k.Section != "" {
-					things = append(things, k.Name)
+					known = append(known, k.Name)
 				}
 			}
-			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, things)}
+			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, known)}
 		}
 		all[name] = true
 	}

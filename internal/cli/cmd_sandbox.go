@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,50 +22,25 @@ func sandboxCommand(p Process) *cli.Command {
    planform sandbox --listen 127.0.0.1:8080
    export PLANE_BASE_URL=http://127.0.0.1:8080 PLANE_API_KEY=` + sandbox.Key + `
    planform plan -f workspace.yaml`,
-		Flags: concat([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free port"},
 			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
-			&cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"},
-			&cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full or community"},
+			choice(cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"}, "observed", "contract"),
+			choice(cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full or community"}, "full", "community"),
 			&cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"},
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 		}, outputFlags()),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			o := sandbox.Options{Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Answers: sandbox.Observed, Edition: sandbox.Full}
+			if c.String("answers") == "contract" {
+				o.Answers = sandbox.Contract
 			}
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
-			o, err := newSandboxOptions(c)
-			if err != nil {
-				return err
+			if c.String("edition") == "community" {
+				o.Edition = sandbox.Community
 			}
 			return runSandbox(c.Context, p, o, c.String("listen"), out)
-		},
+		}),
 	}
-}
-
-func newSandboxOptions(c *cli.Context) (sandbox.Options, error) {
-	o := sandbox.Options{Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty")}
-	switch how := c.String("answers"); how {
-	case "observed":
-		o.Answers = sandbox.Observed
-	case "contract":
-		o.Answers = sandbox.Contract
-	default:
-		return o, usageError{text: fmt.Sprintf("--answers %q is neither observed nor contract", how)}
-	}
-	switch which := c.String("edition"); which {
-	case "full":
-		o.Edition = sandbox.Full
-	case "community":
-		o.Edition = sandbox.Community
-	default:
-		return o, usageError{text: fmt.Sprintf("--edition %q is neither full nor community", which)}
-	}
-	return o, nil
 }
 
 func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string, out output) error {

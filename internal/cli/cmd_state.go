@@ -63,7 +63,7 @@ type stateOptions struct {
 func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions, output) error) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
-		Flags: concat(flags, []cli.Flag{
+		Flags: slices.Concat(flags, []cli.Flag{
 			manifestFlag(),
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
 			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
@@ -71,10 +71,7 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
 		}, stateFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
+			out := newOutput(c, p)
 			wants := len(strings.Fields(args))
 			if least := wants - strings.Count(args, "["); c.NArg() < least || c.NArg() > wants {
 				return usageError{text: fmt.Sprintf("planform state %s takes %s", name, args), hint: c.Command.UsageText}
@@ -112,17 +109,9 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		dir = m.Dir
 	}
 	if c.Bool("sandbox") {
-		baseURL = sandboxURL
-		if workspace == "" {
-			workspace = sandbox.Workspace
-		}
+		baseURL, workspace = sandboxURL, cmp.Or(workspace, sandbox.Workspace)
 	}
-	if baseURL == "" {
-		baseURL = p.Getenv("PLANE_BASE_URL")
-	}
-	if workspace == "" {
-		workspace = p.Getenv("PLANE_WORKSPACE_SLUG")
-	}
+	baseURL, workspace = cmp.Or(baseURL, p.Getenv("PLANE_BASE_URL")), cmp.Or(workspace, p.Getenv("PLANE_WORKSPACE_SLUG"))
 	if baseURL == "" || workspace == "" {
 		return o, usageError{text: "cannot tell which state file to use", hint: "give -f FILE and --base-url (or PLANE_BASE_URL), or --sandbox, or --state FILE with both"}
 	}

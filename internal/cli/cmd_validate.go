@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,21 +20,14 @@ func validateCommand(p Process) *cli.Command {
    planform validate -f workspace.yaml
    planform validate -f manifests/ --output json
    ./generate | planform validate -f -`,
-		Flags: concat([]cli.Flag{manifestFlag()}, outputFlags()),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
+		Flags: slices.Concat([]cli.Flag{manifestFlag()}, outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)
 			if err != nil {
 				return err
 			}
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
 			return runValidate(c.Context, p, names, out)
-		},
+		}),
 	}
 }
 

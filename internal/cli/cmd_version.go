@@ -15,23 +15,16 @@ func versionCommand(p Process) *cli.Command {
 		Name: "version", Usage: "prints the version",
 		UsageText: "planform version [--output json]",
 		Flags:     outputFlags(),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			out, err := newOutput(c, p)
-			if err != nil {
-				return err
-			}
+		Action: withOutput(p, func(c *cli.Context, out output) error {
 			if out.json {
 				return out.view.JSON(struct {
 					FormatVersion int `json:"format_version"`
 					build
 				}{view.FormatVersion, version()})
 			}
-			_, err = fmt.Fprintln(p.Streams.Out, version())
+			_, err := fmt.Fprintln(p.Streams.Out, version())
 			return err
-		},
+		}),
 	}
 }
 

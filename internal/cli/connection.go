@@ -73,37 +73,17 @@ type connectionOptions struct {
 	getenv       func(string) string
 }
 
-func newConnectionOptions(c *cli.Context, p Process) (connectionOptions, error) {
+func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 	o := connectionOptions{
 		sandbox: c.Bool("sandbox"), baseURL: c.String("base-url"), workspace: c.String("workspace"), apiKeyFile: c.String("api-key-file"),
 		api: c.String("api"), timeout: c.Duration("timeout"), insecureHTTP: c.Bool("insecure-http"), getenv: p.Getenv,
 	}
-	switch o.api {
-	case "auto", "documented", "full":
-	default:
-		return o, usageError{text: fmt.Sprintf("--api %q is none of auto, documented, full", o.api)}
+	o.perMinute, _ = parseRate(c.String("rate")) // the flag was checked
+	if !o.sandbox {                              // what the environment says of a real service is not meant for the sandbox
+		o.baseURL = cmp.Or(o.baseURL, p.Getenv("PLANE_BASE_URL"))
+		o.fallback = p.Getenv("PLANE_WORKSPACE_SLUG")
 	}
-	if o.timeout <= 0 {
-		return o, usageError{text: "--timeout must be positive"}
-	}
-	if rate := c.String("rate"); rate != "" {
-		perMinute, err := parseRate(rate)
-		if err != nil {
-			return o, usageError{text: err.Error(), hint: "such as --rate 50/m"}
-		}
-		o.perMinute = perMinute
-	}
-	if o.sandbox { // what the environment says of a real service is not meant for the sandbox
-		if o.baseURL != "" || o.apiKeyFile != "" {
-			return o, usageError{text: "--sandbox cannot be combined with a real service", hint: "leave out --base-url and --api-key-file"}
-		}
-		return o, nil
-	}
-	if o.baseURL == "" {
-		o.baseURL = p.Getenv("PLANE_BASE_URL")
-	}
-	o.fallback = p.Getenv("PLANE_WORKSPACE_SLUG")
-	return o, nil
+	return o
 }
 
 // slug is the workspace of a command without manifests.
@@ -122,14 +102,6 @@ func destination(m *manifest.Manifest, flag, environment string) (string, error)
 		text: fmt.Sprintf("PLANE_WORKSPACE_SLUG is %s, and the manifest is for the workspace %s (%s)", environment, m.Workspace, m.WorkspacePosition),
 		hint: fmt.Sprintf("unset PLANE_WORKSPACE_SLUG, or give --workspace %s or --workspace %s", m.Workspace, environment),
 	}
-}
-
-// parseRate reads a rate; a number alone is meant per minute.
-func parseRate(text string) (float64, error) {
-	if text != "" && strings.Trim(text, "0123456789") == "" {
-		text += "/m"
-	}
-	return apiclient.ParseRate(text)
 }
 
 // connection is a service that can be talked to.

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/apiclient"
 )
 
 // Categories of flags in the help texts.
@@ -16,13 +21,13 @@ const (
 // connectionFlags are those of every command that talks to a service.
 func connectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use a local look-alike of the service, with its data in .planform/, instead of a real one"},
+		&cli.BoolFlag{Name: "sandbox", Category: categoryService, Action: sandboxAlone, Usage: "use a local look-alike of the service, with its data in .planform/, instead of a real one"},
 		&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service, such as https://api.plane.so (or PLANE_BASE_URL)"},
 		&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
 		&cli.StringFlag{Name: "api-key-file", Category: categoryService, Usage: "`FILE` with the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN)"},
-		&cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`OPERATIONS` to use: documented (the 20 public ones), full, or auto to find out"},
-		&cli.StringFlag{Name: "rate", Category: categoryService, Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case"},
-		&cli.DurationFlag{Name: "timeout", Category: categoryService, Value: time.Minute, Usage: "`TIME` limit of one request"},
+		choice(cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`OPERATIONS` to use: documented (the 20 public ones), full, or auto to find out"}, "auto", "documented", "full"),
+		&cli.StringFlag{Name: "rate", Category: categoryService, Action: checkRate, Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case"},
+		&cli.DurationFlag{Name: "timeout", Category: categoryService, Value: time.Minute, Action: checkTimeout, Usage: "`TIME` limit of one request"},
 		&cli.BoolFlag{Name: "insecure-http", Category: categoryService, Usage: "allow plain http to another machine, although it shows the credential to the network"},
 	}
 }
@@ -30,12 +35,66 @@ func connectionFlags() []cli.Flag {
 // outputFlags are those of every command.
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: text or json"},
-		&cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"},
+		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: text or json"}, "text", "json"),
+		choice(cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"}, "auto", "always", "never"),
 		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "the same as --color never"},
-		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Usage: "log `LEVEL` on standard error: debug, info, warn or error"},
-		&cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "log `FORMAT`: text or json"},
+		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel, Usage: "log `LEVEL` on standard error: debug, info, warn or error"},
+		choice(cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "log `FORMAT`: text or json"}, "text", "json"),
 	}
+}
+
+// choice is a flag that takes one of a few words.
+func choice(f cli.StringFlag, words ...string) *cli.StringFlag {
+	f.Action = func(_ *cli.Context, value string) error {
+		switch {
+		case slices.Contains(words, value):
+			return nil
+		case len(words) == 2:
+			return usageError{text: fmt.Sprintf("--%s %q is neither %s nor %s", f.Name, value, words[0], words[1])}
+		default:
+			return usageError{text: fmt.Sprintf("--%s %q is none of %s", f.Name, value, strings.Join(words, ", "))}
+		}
+	}
+	return &f
+}
+
+func sandboxAlone(c *cli.Context, sandbox bool) error {
+	if sandbox && (c.String("base-url") != "" || c.String("api-key-file") != "") {
+		return usageError{text: "--sandbox cannot be combined with a real service", hint: "leave out --base-url and --api-key-file"}
+	}
+	return nil
+}
+
+func checkRate(_ *cli.Context, rate string) error {
+	if _, err := parseRate(rate); err != nil {
+		return usageError{text: err.Error(), hint: "such as --rate 50/m"}
+	}
+	return nil
+}
+
+// parseRate reads a rate; a number alone is meant per minute. "" is none.
+func parseRate(text string) (perMinute float64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	if strings.Trim(text, "0123456789") == "" {
+		text += "/m"
+	}
+	return apiclient.ParseRate(text)
+}
+
+func checkTimeout(_ *cli.Context, d time.Duration) error {
+	if d <= 0 {
+		return usageError{text: "--timeout must be positive"}
+	}
+	return nil
+}
+
+func checkLogLevel(_ *cli.Context, level string) error {
+	if err := new(slog.Level).UnmarshalText([]byte(level)); err != nil {
+		return usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", level)}
+	}
+	return nil
 }
 
 // manifestFlag names what to read.
@@ -48,15 +107,6 @@ func stateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "state", Usage: "state `FILE` (default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
 	}
-}
-
-// concat joins lists of flags.
-func concat(lists ...[]cli.Flag) []cli.Flag {
-	var all []cli.Flag
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
 }
 
 // splitList are the values of a flag that is repeated, or takes several with commas between.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -19,38 +18,46 @@ type output struct {
 	log  *slog.Logger
 }
 
-// newOutput reads the output flags.
-func newOutput(c *cli.Context, p Process) (output, error) {
-	o := output{}
-	switch format := c.String("output"); format {
-	case "text":
-	case "json":
-		o.json = true
-	default:
-		return o, usageError{text: fmt.Sprintf("--output %q is neither text nor json", format)}
-	}
+// newOutput reads the output flags, which were checked.
+func newOutput(c *cli.Context, p Process) output {
 	color := c.String("color")
-	switch {
-	case color != "auto" && color != "always" && color != "never":
-		return o, usageError{text: fmt.Sprintf("--color %q is none of auto, always, never", color)}
-	case c.Bool("no-color"):
+	if c.Bool("no-color") {
 		color = "never"
 	}
+	o := output{json: c.String("output") == "json"}
 	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
-	if perMinute, err := parseRate(c.String("rate")); err == nil { // else it is complained about with the rest of the connection
+	if perMinute, _ := parseRate(c.String("rate")); perMinute > 0 {
 		opts.PerMinute = max(1, int(perMinute))
 	}
 	o.view = view.New(opts)
+	o.log = slog.New(logHandler(c, o.view.Stderr()))
+	return o
+}
+
+func logHandler(c *cli.Context, w io.Writer) slog.Handler {
+	opts := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindString {
+			a.Value = slog.StringValue(view.Safe(a.Value.String()))
+		}
+		return a
+	}}
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil {
-		return o, usageError{text: fmt.Sprintf("--log-level %q is none of debug, info, warn, error", c.String("log-level"))}
+	_ = level.UnmarshalText([]byte(c.String("log-level")))
+	opts.Level = level
+	if c.String("log-format") == "json" {
+		return slog.NewJSONHandler(w, opts)
 	}
-	handler, err := logHandler(c.String("log-format"), o.view.Stderr(), level)
-	if err != nil {
-		return o, err
+	return slog.NewTextHandler(w, opts)
+}
+
+// withOutput is the action of a command that takes flags only.
+func withOutput(p Process, run func(c *cli.Context, out output) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := noArguments(c); err != nil {
+			return err
+		}
+		return run(c, newOutput(c, p))
 	}
-	o.log = slog.New(handler)
-	return o, nil
 }
 
 // lockedBy is told whom a command waits for that wants the state's lock.
@@ -62,22 +69,5 @@ func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 func (o output) warnOfOthers(statePath string) {
 	if dir, yes := state.WritableByOthers(statePath); yes {
 		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
-	}
-}
-
-func logHandler(format string, w io.Writer, level slog.Level) (slog.Handler, error) {
-	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Value.Kind() == slog.KindString {
-			a.Value = slog.StringValue(view.Safe(a.Value.String()))
-		}
-		return a
-	}}
-	switch format {
-	case "text":
-		return slog.NewTextHandler(w, opts), nil
-	case "json":
-		return slog.NewJSONHandler(w, opts), nil
-	default:
-		return nil, usageError{text: fmt.Sprintf("--log-format %q is neither text nor json", format)}
 	}
 }

@@ -1,38 +1,21 @@
 package doctor
 
-// Status is how well something is.
-type Status int
-
-// The statuses. A warning does not keep planform from working.
+// The statuses of a check. A warning does not keep planform from working.
 const (
-	OK Status = iota
-	Warning
-	Problem
+	OK      = "ok"
+	Warning = "warning"
+	Problem = "problem"
 )
-
-// String gives a word.
-func (s Status) String() string {
-	switch s {
-	case Warning:
-		return "warning"
-	case Problem:
-		return "problem"
-	case OK:
-		return "ok"
-	default:
-		return "?"
-	}
-}
 
 // Check is the outcome of one check.
 type Check struct {
-	Name    string // what was looked at, such as workspace
-	Status  Status
-	Summary string // how it is
+	Name    string // what was examined, such as workspace
+	Status  string
+	Summary string
 	Hint    string // the next step; "" = none
 }
 
-// Report is everything that was looked at.
+// Report is the outcome of an examination.
 type Report struct {
 	BaseURL   string
 	Workspace string
@@ -44,22 +27,21 @@ type Report struct {
 }
 
 // Count tells how many checks ended with the status.
-func (r *Report) Count(s Status) int {
-	n := 0
-	for i := range r.Checks {
-		if r.Checks[i].Status == s {
+func (r *Report) Count(status string) (n int) {
+	for _, c := range r.Checks {
+		if c.Status == status {
 			n++
 		}
 	}
 	return n
 }
 
-func (r *Report) add(name string, s Status, what, do string) {
-	r.Checks = append(r.Checks, Check{Name: name, Status: s, Summary: what, Hint: do})
+func (r *Report) add(name, status, summary, hint string) {
+	r.Checks = append(r.Checks, Check{name, status, summary, hint})
 }
 
 // deny is add for a problem of credential or permission.
-func (r *Report) deny(name, what, do string) {
-	r.add(name, Problem, what, do)
+func (r *Report) deny(name, summary, hint string) {
+	r.add(name, Problem, summary, hint)
 	r.Denied = true
 }

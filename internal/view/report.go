@@ -31,11 +31,10 @@ type Check struct {
 	Hint    string // the next step; "" = none
 }
 
-// Count tells how many checks ended with the status.
-func (r *Report) Count(status string) int {
-	n := 0
-	for i := range r.Checks {
-		if r.Checks[i].Status == status {
+// count tells how many checks ended with the status.
+func (r *Report) count(status string) (n int) {
+	for _, c := range r.Checks {
+		if c.Status == status {
 			n++
 		}
 	}
@@ -65,7 +64,7 @@ func (p *printer) report(r *Report) {
 			p.line(blanks(names+statuses+2*len(columnGap)), p.dim.paint("-> "), Safe(c.Hint))
 		}
 	}
-	found := cmp.Or(counts(noun(r.Count(Problem), "problem"), noun(r.Count(Warning), "warning")), "All is well")
+	found := cmp.Or(counts(noun(r.count(Problem), "problem"), noun(r.count(Warning), "warning")), "All is well")
 	p.line("\n", p.bold.paint(found+"."), " ", diag.Count(r.Requests, "request"), ", nothing was written.")
 }
 
@@ -96,7 +95,7 @@ type jsonCheck struct {
 func newJSONReport(r *Report) jsonReport {
 	j := jsonReport{
 		FormatVersion, r.Workspace, r.BaseURL,
-		reportSummary{r.Count(OK), r.Count(Warning), r.Count(Problem), r.Requests},
+		reportSummary{r.count(OK), r.count(Warning), r.count(Problem), r.Requests},
 		orEmpty(r.Offers), orEmpty(r.Lacks), make([]jsonCheck, len(r.Checks)),
 	}
 	for i, c := range r.Checks {

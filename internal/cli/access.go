@@ -13,11 +13,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// access makes sure of address, credential and workspace, before anything is
-// concluded from other answers, and decides which operations are used. The answer
-// that tells whether the wider API is there is put into observed.
+// access checks base URL, credential and workspace before other answers are relied
+// on, and decides which operations are used. The answer that shows whether the wider
+// API is available is put into observed.
 func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
-	in := doctor.Input{BaseURL: c.name, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Hide: c.client.Redact}
+	in := doctor.Input{BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Redact: c.client.Redact}
 	if which == "documented" {
 		in.API = resource.Documented
 	}
@@ -32,10 +32,10 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 	case err == nil && api == resource.Full:
 		return api, nil
 	case err == nil, errors.Is(err, apiclient.ErrForbidden):
-		if err := c.preflight.Workspace(ctx, cause(err)); err != nil {
+		if err := c.preflight.Workspace(ctx, unlistedError(err)); err != nil {
 			return resource.Documented, err
 		}
-		if which == "full" { // what cannot be read is told where it is wanted
+		if which == "full" { // what cannot be read is reported where it is needed
 			return resource.Full, nil
 		}
 		return resource.Documented, nil
@@ -64,19 +64,19 @@ func (c *connection) explain(ctx context.Context, api, project string, err error
 	}}
 }
 
-// cause is why the list of projects could not be read; without an error, there is no such route.
-func cause(err error) error {
+// unlistedError is why the list of projects could not be read; without an error, the route is unsupported.
+func unlistedError(err error) error {
 	if err == nil {
 		return apiclient.ErrUnsupported
 	}
 	return err
 }
 
-// outsider tells of projects of the manifest that the service lists, and of which the user is not a member.
-func (c *connection) outsider(observed planner.Observed, wanted []*resource.Object) error {
+// checkMembership returns an error for projects of the manifest of which the user is not a member.
+func (c *connection) checkMembership(observed planner.Observed, wanted []*resource.Object) error {
 	for read, answer := range observed {
 		if o := read.Operation; o.Kind == "project" && o.Verb == resource.List && !strings.Contains(read.Fields, "id") {
-			return c.preflight.Outsider(answer.Rows, wanted)
+			return c.preflight.CheckMembership(answer.Rows, wanted)
 		}
 	}
 	return nil

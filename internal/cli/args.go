@@ -102,7 +102,7 @@ func usage(c *cli.Context, err error, _ bool) error {
 }
 
 // otherWords are commands of other programs, by what does the same here.
-func otherWord(word string) string {
+func commandElsewhere(word string) string {
 	switch word {
 	case "import":
 		return "planform apply creates the objects of a manifest, planform export writes a manifest of an existing workspace, planform state import binds an address to an ID"

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestABugIsNotTakenForPendingChanges(t *testing.T) {
+func TestAPanicDoesNotExitWithPendingChanges(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer
 	code := Main(Process{

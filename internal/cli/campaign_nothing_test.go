@@ -54,14 +54,14 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 	c.restsAt(t, s, ending, flags...)
 }
 
-// thing is one object of a manifest that is made up.
-type thing struct {
+// object is one object of a made-up manifest.
+type object struct {
 	kind string // as the store calls it
 	key  string
-	was  string // its key in the manifest before
-	name string // or what else tells it from its like
-	in   *thing // what it lives in
-	// set is its fields: text, number, boolean, nil, *thing or []*thing.
+	was  string  // its key in the manifest before
+	name string  // or what else tells it from its like
+	in   *object // what it lives in
+	// set is its fields: text, number, boolean, nil, *object or []*object.
 	set map[string]any
 
 	given   bool // it comes with its project, and is in the manifest only if something is set
@@ -74,19 +74,19 @@ type thing struct {
 // world is a manifest of everything, as it is to be and as it is.
 type world struct {
 	rng           *rand.Rand
-	all           []*thing // what something lives in before it
+	all           []*object // what something lives in before it
 	names         int
-	ada, bob, eve *thing
-	related       map[[2]*thing]bool // ever
-	found         []belonging        // who is in what without planform's knowing that it put them there
+	ada, bob, eve *object
+	related       map[[2]*object]bool // ever
+	found         []belonging         // who is in what without planform's knowing that it put them there
 }
 
 func newWorld(rng *rand.Rand) *world {
 	w := &world{
-		rng: rng, related: map[[2]*thing]bool{},
-		ada: &thing{kind: "member", key: "ada@example.com", name: "ada"},
-		bob: &thing{kind: "member", key: "bob@example.com", name: "bob"},
-		eve: &thing{kind: "member", key: "eve@example.com", name: "eve"},
+		rng: rng, related: map[[2]*object]bool{},
+		ada: &object{kind: "member", key: "ada@example.com", name: "ada"},
+		bob: &object{kind: "member", key: "bob@example.com", name: "bob"},
+		eve: &object{kind: "member", key: "eve@example.com", name: "eve"},
 	}
 	for range 2 {
 		w.project()
@@ -139,10 +139,10 @@ func (w *world) project() {
 	}
 }
 
-// new makes a thing that has nothing set yet.
-func (w *world) new(kind string, in *thing) *thing {
+// new makes a object that has nothing set yet.
+func (w *world) new(kind string, in *object) *object {
 	w.names++
-	o := &thing{kind: kind, in: in, key: fmt.Sprintf("k%d", w.names), name: fmt.Sprintf("N%d", w.names), set: map[string]any{}}
+	o := &object{kind: kind, in: in, key: fmt.Sprintf("k%d", w.names), name: fmt.Sprintf("N%d", w.names), set: map[string]any{}}
 	switch kind {
 	case "link":
 		o.name = "https://example.com/" + o.name
@@ -156,8 +156,8 @@ func (w *world) new(kind string, in *thing) *thing {
 	return o
 }
 
-func (w *world) find(kind string, in *thing, name string) *thing {
-	i := slices.IndexFunc(w.all, func(o *thing) bool { return o.kind == kind && o.in == in && o.name == name })
+func (w *world) find(kind string, in *object, name string) *object {
+	i := slices.IndexFunc(w.all, func(o *object) bool { return o.kind == kind && o.in == in && o.name == name })
 	if i < 0 {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (w *world) find(kind string, in *thing, name string) *thing {
 }
 
 // living is what there is to be of a kind.
-func (w *world) living(kind string, in *thing) []*thing {
-	var found []*thing
+func (w *world) living(kind string, in *object) []*object {
+	var found []*object
 	for _, o := range w.all {
 		if o.kind == kind && !o.gone && (in == nil || o.in == in) {
 			found = append(found, o)
@@ -175,15 +175,15 @@ func (w *world) living(kind string, in *thing) []*thing {
 	return found
 }
 
-func (w *world) one(of []*thing) *thing {
+func (w *world) one(of []*object) *object {
 	if len(of) == 0 {
 		return nil
 	}
 	return of[w.rng.IntN(len(of))]
 }
 
-func (w *world) some(of []*thing, most int) []*thing {
-	var some []*thing
+func (w *world) some(of []*object, most int) []*object {
+	var some []*object
 	for _, i := range w.rng.Perm(len(of))[:min(len(of), w.rng.IntN(most+1))] {
 		some = append(some, of[i])
 	}
@@ -196,8 +196,8 @@ func (w *world) text() string { w.names++; return fmt.Sprintf("Text %d", w.names
 
 func (w *world) colour() string { return fmt.Sprintf("#%06x", w.rng.IntN(1<<24)) }
 
-// fill sets some of a thing's fields, and those that it needs.
-func (w *world) fill(o *thing) {
+// fill sets some of a object's fields, and those that it needs.
+func (w *world) fill(o *object) {
 	maybe := func(field string, value any) {
 		if w.rng.IntN(2) == 0 {
 			o.set[field] = value
@@ -206,10 +206,10 @@ func (w *world) fill(o *thing) {
 	project := o.in
 	switch o.kind {
 	case "project":
-		o.set["identifier"], o.set["members"] = strings.ToUpper(o.name), []*thing{w.bob, w.eve}[:1+w.rng.IntN(2)]
+		o.set["identifier"], o.set["members"] = strings.ToUpper(o.name), []*object{w.bob, w.eve}[:1+w.rng.IntN(2)]
 		o.set["cycle_view"], o.set["module_view"], o.set["is_issue_type_enabled"] = true, true, true
 		maybe("description", w.text())
-		maybe("lead", w.one([]*thing{w.ada, w.bob}))
+		maybe("lead", w.one([]*object{w.ada, w.bob}))
 		maybe("timezone", w.word("Europe/Berlin", "UTC", "Asia/Tokyo"))
 		maybe("guest_view_all_features", w.rng.IntN(2) == 0)
 	case "state":
@@ -232,14 +232,14 @@ func (w *world) fill(o *thing) {
 	case "module":
 		maybe("description", w.text())
 		maybe("status", w.word("backlog", "planned", "in-progress", "paused"))
-		maybe("lead", w.one([]*thing{w.ada, w.bob}))
-		maybe("members", w.some([]*thing{w.ada, w.bob}, 2))
+		maybe("lead", w.one([]*object{w.ada, w.bob}))
+		maybe("members", w.some([]*object{w.ada, w.bob}, 2))
 		if w.rng.IntN(2) == 0 {
 			o.set["start_date"], o.set["target_date"] = "2031-02-01", w.word("2031-02-14", "2031-03-14")
 		}
 	case "cycle":
 		maybe("description", w.text())
-		maybe("owned_by", w.one([]*thing{w.ada, w.bob}))
+		maybe("owned_by", w.one([]*object{w.ada, w.bob}))
 		if year := 2030 + slices.Index(w.all, o); w.rng.IntN(2) == 0 { // no two at a time
 			o.set["start_date"], o.set["end_date"] = fmt.Sprintf("%d-02-01", year), fmt.Sprintf("%d-02-%d", year, 10+w.rng.IntN(18))
 		}
@@ -248,7 +248,7 @@ func (w *world) fill(o *thing) {
 		maybe("priority", w.word("none", "urgent", "high", "medium", "low"))
 		maybe("start_date", w.word("2031-02-01", "2031-02-02"))
 		maybe("target_date", w.word("2031-02-14", "2031-03-14"))
-		maybe("assignees", w.some([]*thing{w.ada, w.bob}, 2))
+		maybe("assignees", w.some([]*object{w.ada, w.bob}, 2))
 		maybe("labels", w.some(w.living("label", project), 3))
 		for _, field := range []string{"state", "type", "module", "cycle"} {
 			if to := w.one(w.living(referred(field), project)); to != nil {
@@ -266,16 +266,16 @@ func (w *world) fill(o *thing) {
 	case "initiative":
 		maybe("description", w.text())
 		maybe("state", w.word("DRAFT", "PLANNED", "ACTIVE"))
-		maybe("lead", w.one([]*thing{w.ada, w.bob}))
+		maybe("lead", w.one([]*object{w.ada, w.bob}))
 		maybe("start_date", "2031-02-01")
 		maybe("end_date", w.word("2031-02-14", "2031-03-14"))
 		maybe("labels", w.some(w.living("initiative_label", nil), 3))
 		maybe("projects", w.some(w.living("project", nil), 2))
 	case "teamspace":
 		maybe("description", w.text())
-		maybe("lead", w.one([]*thing{w.ada, w.bob}))
+		maybe("lead", w.one([]*object{w.ada, w.bob}))
 		maybe("projects", w.some(w.living("project", nil), 2))
-		maybe("members", w.some([]*thing{w.ada, w.bob, w.eve}, 3))
+		maybe("members", w.some([]*object{w.ada, w.bob, w.eve}, 3))
 	case "customer":
 		maybe("description", w.text())
 		maybe("email", w.word("a@example.com", "b@example.com"))
@@ -300,10 +300,10 @@ func referred(field string) string {
 	return field
 }
 
-// before is what a thing may be below: what lives in the same and was made
+// before is what a object may be below: what lives in the same and was made
 // earlier, so that there is no circle at any time.
-func (w *world) before(o *thing) []*thing {
-	var found []*thing
+func (w *world) before(o *object) []*object {
+	var found []*object
 	for _, other := range w.living(o.kind, o.in) {
 		if other == o {
 			break
@@ -315,17 +315,17 @@ func (w *world) before(o *thing) []*thing {
 
 // relate puts an item in relation to some others, each pair in one relation ever,
 // since the service removes all relations of a pair at once.
-func (w *world) relate(item *thing, others []*thing) {
+func (w *world) relate(item *object, others []*object) {
 	if w.rng.IntN(3) > 0 {
 		return
 	}
 	for _, other := range w.some(others, 3) {
-		if other == item || w.related[[2]*thing{item, other}] {
+		if other == item || w.related[[2]*object{item, other}] {
 			continue
 		}
-		w.related[[2]*thing{item, other}], w.related[[2]*thing{other, item}] = true, true
+		w.related[[2]*object{item, other}], w.related[[2]*object{other, item}] = true, true
 		field := w.word("blocked_by", "blocking", "relates_to", "duplicate")
-		list, _ := item.set[field].([]*thing)
+		list, _ := item.set[field].([]*object)
 		item.set[field] = append(list, other)
 	}
 }
@@ -346,7 +346,7 @@ func (w *world) visit(t *testing.T, s *service) {
 			ids[kind+fmt.Sprint(row["name"])] = fmt.Sprint(row["id"])
 		}
 	}
-	postTo := func(p *thing, path string, body map[string]any) string {
+	postTo := func(p *object, path string, body map[string]any) string {
 		t.Helper()
 		text, err := json.Marshal(body)
 		if err != nil {
@@ -412,7 +412,7 @@ func (w *world) visit(t *testing.T, s *service) {
 	}
 	for _, o := range w.living("work_item", other) {
 		// Of an item that stays in a project that is to go, the service would not let the state go.
-		if state, _ := o.set["state"].(*thing); w.rng.IntN(20) == 0 && o.set["parent"] == nil && (state == nil || state.given) {
+		if state, _ := o.set["state"].(*object); w.rng.IntN(20) == 0 && o.set["parent"] == nil && (state == nil || state.given) {
 			o.touched = true
 			postTo(other, "work-items/"+ids[o.kind+o.name]+"/comments/", map[string]any{"comment_html": "<p>Theirs too</p>"})
 		}
@@ -472,8 +472,8 @@ func (w *world) disown(t *testing.T, s *service) {
 	}
 }
 
-// path is the keys of a thing's address.
-func (o *thing) path() string {
+// path is the keys of a object's address.
+func (o *object) path() string {
 	key := o.key
 	if o.kind == "link" {
 		key = o.name
@@ -484,13 +484,13 @@ func (o *thing) path() string {
 	return o.in.path() + "/" + key
 }
 
-// change takes a third of the things away, renames some, sets and moves others, and adds a few.
+// change takes a third of the objects away, renames some, sets and moves others, and adds a few.
 // It reports whether something is to go that cannot, since somebody else put something into it.
 func (w *world) change() (stuck bool) {
 	projects := w.living("project", nil)
 	insist := w.rng.IntN(3) == 0
 	other := projects[1]
-	used := slices.ContainsFunc(w.living("work_item", other), func(o *thing) bool { return o.touched })
+	used := slices.ContainsFunc(w.living("work_item", other), func(o *object) bool { return o.touched })
 	other.gone = !other.kept && (insist || !used) && w.rng.IntN(3) == 0
 	other.held = other.gone && used
 	stuck = other.held
@@ -504,7 +504,7 @@ func (w *world) change() (stuck bool) {
 		}
 		stuck = true
 		for _, field := range []string{"state", "type", "parent"} {
-			if to, ok := item.set[field].(*thing); ok {
+			if to, ok := item.set[field].(*object); ok {
 				to.kept, to.held = true, to.gone
 			}
 		}
@@ -550,7 +550,7 @@ func (w *world) change() (stuck bool) {
 				w.fill(w.new("comment", item))
 			}
 			for field := range relations() {
-				if list, _ := item.set[field].([]*thing); len(list) > 0 && w.rng.IntN(4) == 0 {
+				if list, _ := item.set[field].([]*object); len(list) > 0 && w.rng.IntN(4) == 0 {
 					item.set[field] = list[1:]
 				}
 			}
@@ -562,7 +562,7 @@ func (w *world) change() (stuck bool) {
 	return stuck
 }
 
-func (w *world) rename(o *thing) {
+func (w *world) rename(o *object) {
 	w.names++
 	switch o.name = fmt.Sprintf("N%d", w.names); o.kind {
 	case "comment":
@@ -570,11 +570,11 @@ func (w *world) rename(o *thing) {
 	}
 }
 
-// heal lets a thing name nothing that goes.
-func (w *world) heal(o *thing) {
+// heal lets a object name nothing that goes.
+func (w *world) heal(o *object) {
 	for field, v := range o.set {
 		switch v := v.(type) {
-		case *thing:
+		case *object:
 			if !v.gone {
 				continue
 			}
@@ -590,8 +590,8 @@ func (w *world) heal(o *thing) {
 			default:
 				o.set[field] = nil
 			}
-		case []*thing:
-			o.set[field] = slices.DeleteFunc(slices.Clone(v), func(to *thing) bool { return to.gone })
+		case []*object:
+			o.set[field] = slices.DeleteFunc(slices.Clone(v), func(to *object) bool { return to.gone })
 		}
 	}
 }
@@ -600,7 +600,7 @@ func (w *world) heal(o *thing) {
 func (w *world) manifest(t *testing.T) string {
 	t.Helper()
 	top := map[string]any{"version": 1, "workspace": sandbox.Workspace}
-	nodes := map[*thing]map[string]any{nil: top}
+	nodes := map[*object]map[string]any{nil: top}
 	sections := map[string]string{
 		"work_item_type": "work_item_types", "work_item": "work_items", "customer_request": "requests",
 	}
@@ -640,7 +640,7 @@ func (w *world) manifest(t *testing.T) string {
 			section = o.kind + "s"
 		}
 		into := nodes[o.in]
-		if parent, ok := o.set["parent"].(*thing); ok && o.kind == "work_item" && len(o.key)%2 == 0 {
+		if parent, ok := o.set["parent"].(*object); ok && o.kind == "work_item" && len(o.key)%2 == 0 {
 			into = nodes[parent]
 			delete(node, "parent")
 		}
@@ -656,9 +656,9 @@ func (w *world) manifest(t *testing.T) string {
 }
 
 // written is a value in the manifest of o.
-func (w *world) written(o *thing, v any) any {
+func (w *world) written(o *object, v any) any {
 	switch v := v.(type) {
-	case *thing:
+	case *object:
 		switch v.kind {
 		case "state", "label", "work_item_type":
 			return v.name
@@ -668,7 +668,7 @@ func (w *world) written(o *thing, v any) any {
 			}
 		}
 		return v.key
-	case []*thing:
+	case []*object:
 		list := []any{}
 		for _, to := range v {
 			list = append(list, w.written(o, to))
@@ -680,15 +680,15 @@ func (w *world) written(o *thing, v any) any {
 
 // facts is what is said of a workspace, each as often as it is.
 type facts struct {
-	things map[string]int // and who is in what
-	values map[string]int
+	objects map[string]int // and who is in what
+	values  map[string]int
 }
 
 func newFacts() *facts { return &facts{map[string]int{}, map[string]int{}} }
 
 func (f *facts) add(o *facts) {
-	for what, n := range o.things {
-		f.things[what] += n
+	for what, n := range o.objects {
+		f.objects[what] += n
 	}
 	for what, n := range o.values {
 		f.values[what] += n
@@ -698,8 +698,8 @@ func (f *facts) add(o *facts) {
 // less is what is not in o.
 func (f *facts) less(o *facts) *facts {
 	rest := newFacts()
-	for of, n := range map[*map[string]int]map[string]int{&f.things: o.things, &f.values: o.values} {
-		into := rest.things
+	for of, n := range map[*map[string]int]map[string]int{&f.objects: o.objects, &f.values: o.values} {
+		into := rest.objects
 		if of == &f.values {
 			into = rest.values
 		}
@@ -751,7 +751,7 @@ func columns() map[string][]string {
 	}
 }
 
-// named is what the things of the store are called, by their IDs.
+// named is what the objects of the store are called, by their IDs.
 func named(s *service) map[string]string {
 	names := map[string]string{}
 	for _, kind := range []string{"member", "project", "state", "label", "work_item_type", "module", "cycle", "work_item", "initiative", "initiative_label", "teamspace", "customer"} {
@@ -790,7 +790,7 @@ func observe(s *service) *facts {
 			if in != nil {
 				me = called(kind, fmt.Sprint(name), names[fmt.Sprint(in)])
 			}
-			f.things[me]++
+			f.objects[me]++
 			for _, column := range columns {
 				f.values[me+" "+column+" "+kept(row[column], names, zones[row["project"]])]++
 			}
@@ -798,13 +798,13 @@ func observe(s *service) *facts {
 	}
 	for _, b := range belongings(s) {
 		if fact := b.fact(names); fact != "" {
-			f.things[fact]++
+			f.objects[fact]++
 		}
 	}
 	return f
 }
 
-// belonging is a row of the store that says that one thing belongs to another, by their IDs.
+// belonging is a row of the store that says that one object belongs to another, by their IDs.
 type belonging struct{ of, how, to string }
 
 func belongings(s *service) (all []belonging) {
@@ -869,24 +869,24 @@ func (w *world) wanted() *facts {
 		}
 		me := called(o.kind, o.name, in)
 		if !o.gone || o.held {
-			f.things[me]++
+			f.objects[me]++
 		}
 		if o.gone {
 			continue
 		}
 		belongs := map[string]bool{}
 		belong := func(how string, to any) {
-			list, _ := to.([]*thing)
-			if one, ok := to.(*thing); ok {
-				list = []*thing{one}
+			list, _ := to.([]*object)
+			if one, ok := to.(*object); ok {
+				list = []*object{one}
 			}
 			for _, to := range list {
 				if fact := fmt.Sprintf("%q %s %q", o.name, how, to.name); !belongs[fact] {
 					belongs[fact] = true
-					f.things[fact]++
+					f.objects[fact]++
 				}
 				if inverse := relations()[how]; o.kind == "work_item" && inverse != "" {
-					f.things[fmt.Sprintf("%q %s %q", to.name, inverse, o.name)]++
+					f.objects[fmt.Sprintf("%q %s %q", to.name, inverse, o.name)]++
 				}
 			}
 		}
@@ -922,9 +922,9 @@ func said(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
-	case *thing:
+	case *object:
 		return v.name
-	case []*thing:
+	case []*object:
 		var list []string
 		for _, to := range v {
 			list = append(list, to.name)
@@ -945,13 +945,13 @@ func (w *world) compare(t *testing.T, s *service, there *facts) (f findings) {
 		found[b.fact(names)] = true
 	}
 	about := func(what string) bool { // what is not wanted any more and stays, of which the rest may be as it likes
-		return slices.ContainsFunc(w.all, func(o *thing) bool { return o.held && strings.Contains(what, fmt.Sprintf("%q", o.name)) })
+		return slices.ContainsFunc(w.all, func(o *object) bool { return o.held && strings.Contains(what, fmt.Sprintf("%q", o.name)) })
 	}
-	for what, n := range want.less(has).things {
+	for what, n := range want.less(has).objects {
 		f.lost += n
 		t.Logf("lost: %s (%d)", what, n)
 	}
-	for what, n := range has.less(want).things {
+	for what, n := range has.less(want).objects {
 		if !about(what) && !found[what] {
 			f.doubled += n
 			t.Logf("doubled: %s (%d too many)", what, n)

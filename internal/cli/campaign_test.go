@@ -48,7 +48,7 @@ const (
 // that is there already. In some rounds of a campaign of 20 or more it also
 // limits the rate of requests, and goes away for a moment. With a -campaign-late
 // of more than two seconds more writes are late, kills come while a run waits for
-// them too, and the service refuses a second thing with the same external ID, as
+// them too, and the service refuses a second object with the same external ID, as
 // the real one does: planform relies on it. The kinds of rounds:
 //
 //   - full and documented import work items with links, parents and a cycle into a

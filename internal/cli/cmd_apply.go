@@ -69,24 +69,24 @@ type applyOptions struct {
 
 // runApply is the whole way from a manifest to the service.
 func runApply(ctx context.Context, p Process, o applyOptions, out output) error {
-	wanted, err := load(ctx, p, &o.planOptions, out)
+	desired, err := load(ctx, p, &o.planOptions, out)
 	if err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, wanted.Workspace, out)
+	conn, err := connect(ctx, o.service, desired.Workspace, out)
 	if err != nil {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // what was done is in the journal and the state
-	path, err := o.statePath(wanted, conn)
+	path, err := o.statePath(desired, conn)
 	if err != nil {
 		return err
 	}
 	out.warnOfOthers(path)
 	file, err := state.Open(ctx, path, state.Options{
-		BaseURL: conn.name, Workspace: conn.workspace, Command: "planform apply",
+		BaseURL: conn.baseURL, Workspace: conn.workspace, Command: "planform apply",
 		LockTimeout: o.lockTimeout, Waiting: out.lockedBy(o.lockTimeout),
 	})
 	if err != nil {
@@ -94,11 +94,11 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	}
 	defer file.Close() //nolint:errcheck // saved before
 	grace := o.gracePeriod(file, out)
-	plan, err := makePlan(ctx, conn, o.planOptions, wanted, file.Path(), file, out)
+	plan, err := makePlan(ctx, conn, o.planOptions, desired, file.Path(), file, out)
 	if err != nil {
 		return err
 	}
-	where := conn.where(wanted, file.Path())
+	where := conn.where(desired, file.Path())
 	if !out.json {
 		if err := out.view.Plan(plan, where); err != nil {
 			return err
@@ -123,20 +123,20 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		result.Stopped = err
 	}
 	if !out.json && plan.Empty() && result.Stopped == nil {
-		return verdict(plan, result, o)
+		return runError(plan, result, o)
 	}
 	if err := out.view.Result(plan, result); err != nil {
 		return err
 	}
-	err = verdict(plan, result, o)
-	if result.Stopped == nil && !result.Interrupted && tellDoubles(ctx, conn, plan, result, out) && (err == nil || errors.Is(err, errPending)) {
+	err = runError(plan, result, o)
+	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, result, out) && (err == nil || errors.Is(err, errPending)) {
 		return errSteps
 	}
 	return err
 }
 
-// tellDoubles tells what another run created at the same time, and reports whether there is any.
-func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
+// reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
+func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
 	found, err := provider.NewService(conn.client, plan, provider.Grace{}).Doubles(ctx, r)
 	if err != nil {
 		out.view.Notef("%v", err)
@@ -145,7 +145,7 @@ func tellDoubles(ctx context.Context, conn *connection, plan *planner.Plan, r ex
 	return len(found) > 0
 }
 
-// confirm asks whether to go ahead, where there is anybody to ask and anything to do.
+// confirm asks whether to go ahead if there is a terminal and anything to do.
 func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, where view.Where, out output) (bool, error) {
 	if err := o.checkDeleteLimits(p, plan); err != nil {
 		return false, err
@@ -190,7 +190,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	}, cancel)
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
-	defer conn.watch.follow(progress, false)()
+	defer conn.relay.follow(progress, false)()
 	return executor.Run(ctx, plan, provider.NewService(conn.client, plan, grace), journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
@@ -199,8 +199,8 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	})
 }
 
-// verdict turns how the run ended into the error that decides the exit code.
-func verdict(plan *planner.Plan, r executor.Result, o applyOptions) error {
+// runError is the error of a run for the exit code.
+func runError(plan *planner.Plan, r executor.Result, o applyOptions) error {
 	switch {
 	case r.Stopped != nil:
 		return reported{r.Stopped}

@@ -31,7 +31,7 @@ the manifests need. Each problem comes with a suggested fix.
 		Flags: slices.Concat([]cli.Flag{manifestFlag()}, stateFlags(), connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			service := newConnectionOptions(c, p)
-			service.noRetry, service.anywhere = true, true
+			service.noRetry, service.workspaceOptional = true, true
 			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
 		}),
 	}
@@ -54,19 +54,19 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 	}
 	dir := "."
 	if len(o.files) > 0 {
-		wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
+		desired, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
 		out.view.Diagnostics(findings)
-		workspace, err := destination(wanted, o.service.workspace, o.service.fallback)
+		workspace, err := destination(desired, o.service.workspace, o.service.envWorkspace)
 		if err != nil {
 			return err
 		}
-		in.Manifests, in.Wanted, in.Workspace = o.files, wanted.Objects, workspace
+		in.Manifests, in.Desired, in.Workspace = o.files, desired.Objects, workspace
 		for i := range findings {
 			if findings[i].Severity == diag.Error {
 				in.Errors++
 			}
 		}
-		dir = wanted.Dir
+		dir = desired.Dir
 		o.service.dir = dir
 	}
 	conn, err := connect(ctx, o.service, in.Workspace, out)
@@ -75,14 +75,14 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 	case errors.As(err, &wrong):
 		return err
 	case err != nil:
-		in.Refused, in.Do = err, diag.HintOf(err)
+		in.Refused, in.RefusedHint = err, diag.HintOf(err)
 		if errors.Is(err, errCredentials) {
 			in.Credential = ""
 		}
 	default:
 		defer conn.close() //nolint:errcheck // nothing was written
-		in.Client, in.Hide = conn.client, conn.client.Redact
-		in.BaseURL, in.Workspace = conn.name, conn.workspace
+		in.Client, in.Redact = conn.client, conn.client.Redact
+		in.BaseURL, in.Workspace = conn.baseURL, conn.workspace
 	}
 	if in.StatePath = o.state; in.StatePath == "" {
 		in.StatePath, _ = state.DefaultPath(dir, in.BaseURL, in.Workspace) // without an address there is none

@@ -43,7 +43,7 @@ only with --with.`,
 			case o.dir == "":
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
 			case c.String("api") == "documented":
-				return usageError{text: errUnlisted.Error(), hint: "use --api full or --api auto"}
+				return usageError{text: errNoLists.Error(), hint: "use --api full or --api auto"}
 			}
 			return runExport(c.Context, o, out)
 		}),
@@ -69,11 +69,11 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written to the service
-	path, err := state.DefaultPath(o.dir, conn.name, conn.workspace)
+	path, err := state.DefaultPath(o.dir, conn.baseURL, conn.workspace)
 	if err != nil {
 		return err
 	}
-	if err := o.checkEmpty(inside(o.dir, path)); err != nil {
+	if err := o.checkEmpty(relativeTo(o.dir, path)); err != nil {
 		return err
 	}
 	found, err := o.read(ctx, conn, out)
@@ -104,7 +104,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	shown := view.Export{
-		Workspace: conn.workspace, Directory: o.dir, Files: names, State: inside(o.dir, path),
+		Workspace: conn.workspace, Directory: o.dir, Files: names, State: relativeTo(o.dir, path),
 		Counts: shownCounts(found.Counts), NotRead: shownCounts(found.Skipped), Requests: conn.client.Sent(),
 	}
 	for _, one := range found.Omitted {
@@ -139,8 +139,8 @@ func (o exportOptions) checkEmpty(names ...string) error {
 	return err
 }
 
-// inside is a path in the folder as the export names files.
-func inside(dir, path string) string {
+// relativeTo is a path in the folder as the export names files.
+func relativeTo(dir, path string) string {
 	if name, err := filepath.Rel(dir, path); err == nil {
 		return filepath.ToSlash(name)
 	}
@@ -150,17 +150,17 @@ func inside(dir, path string) string {
 // read reads the service and shows how far it is.
 func (o exportOptions) read(ctx context.Context, conn *connection, out output) (*export.Export, error) {
 	progress := out.view.Reading()
-	defer conn.watch.follow(progress, false)()
+	defer conn.relay.follow(progress, false)()
 	observed := planner.Observed{}
 	api, err := conn.access(ctx, o.service.api, observed)
 	if err != nil {
 		return nil, err
 	}
 	if api != resource.Full {
-		return nil, diag.WithHint(errUnlisted, "export needs the list of projects: use a credential that may read it")
+		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.name), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
+		Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota
@@ -171,21 +171,21 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 	})
 }
 
-// saveState writes down what every exported thing is on the service.
+// saveState writes down the ID of every exported object.
 func saveState(ctx context.Context, path string, conn *connection, records []planner.Record) error {
-	file, err := state.Open(ctx, path, state.Options{BaseURL: conn.name, Workspace: conn.workspace, Command: "planform export"})
+	file, err := state.Open(ctx, path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace, Command: "planform export"})
 	if err != nil {
 		return err
 	}
-	// What stands under another address in an older state is the same thing: known twice, it would be taken for one that
+	// What stands under another address in an older state is the same object: known twice, it would be taken for one that
 	// nobody wants any more.
-	type thing struct{ kind, part, id string }
-	of := func(r planner.Record) thing {
+	type identity struct{ kind, part, id string }
+	of := func(r planner.Record) identity {
 		_, part, _ := strings.Cut(string(r.Address), "#")
-		return thing{r.Address.Kind(), part, r.ID}
+		return identity{r.Address.Kind(), part, r.ID}
 	}
 	prior := file.Prior()
-	former := make(map[thing]resource.Address, len(prior))
+	former := make(map[identity]resource.Address, len(prior))
 	for address, r := range prior {
 		former[of(r)] = address
 	}

@@ -41,13 +41,13 @@ func reads() []*resource.Operation {
 	return ops
 }
 
-// flagOf is the flag for a path parameter, such as --work-item for work_item_id.
-func flagOf(param string) string {
+// flagName is the flag for a path parameter, such as --work-item for work_item_id.
+func flagName(param string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", "-")
 }
 
-// inputs are the path parameters that the user gives.
-func inputs(op *resource.Operation) []string {
+// userParams are the path parameters that the user gives.
+func userParams(op *resource.Operation) []string {
 	return slices.DeleteFunc(op.Params(), func(s string) bool { return s == "workspace_slug" })
 }
 
@@ -55,16 +55,16 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 	var flags []cli.Flag
 	usage := []string{"planform get", op.GetCommand}
 	positional := ""
-	for _, param := range inputs(op) {
+	for _, param := range userParams(op) {
 		if param == "identifier" {
 			positional = param
 			continue
 		}
-		flags = append(flags, &cli.StringFlag{Name: flagOf(param), Usage: "`ID` of the " + strings.ReplaceAll(flagOf(param), "-", " ") + readable(param)})
+		flags = append(flags, &cli.StringFlag{Name: flagName(param), Usage: "`ID` of the " + strings.ReplaceAll(flagName(param), "-", " ") + identifierHint(param)})
 		if derivable(op, param) {
-			usage = append(usage, "[--"+flagOf(param)+" ID]")
+			usage = append(usage, "[--"+flagName(param)+" ID]")
 		} else {
-			usage = append(usage, "--"+flagOf(param)+" ID")
+			usage = append(usage, "--"+flagName(param)+" ID")
 		}
 	}
 	if slices.Contains(op.Query, "expand") {
@@ -78,7 +78,7 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 		Name: op.GetCommand, Usage: singleLine(op.Doc), UsageText: strings.Join(usage, " "),
 		Flags: slices.Concat(flags, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
-			o := getOptions{operation: op, service: newConnectionOptions(c, p), given: map[string]string{}, expand: c.String("expand")}
+			o := getOptions{operation: op, service: newConnectionOptions(c, p), params: map[string]string{}, expand: c.String("expand")}
 			if err := o.arguments(c, positional); err != nil {
 				return err
 			}
@@ -87,8 +87,8 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 	}
 }
 
-// readable tells which parameters can be given by a readable identifier.
-func readable(param string) string {
+// identifierHint tells which parameters can be given by a readable identifier.
+func identifierHint(param string) string {
 	switch param {
 	case "work_item_id":
 		return ", or its identifier such as WEB-7, which makes --project unnecessary"
@@ -101,13 +101,13 @@ func readable(param string) string {
 
 // derivable reports whether another parameter may tell the value of this one.
 func derivable(op *resource.Operation, param string) bool {
-	return param == "project_id" && slices.Contains(inputs(op), "work_item_id")
+	return param == "project_id" && slices.Contains(userParams(op), "work_item_id")
 }
 
 // getOptions say what to read.
 type getOptions struct {
 	operation *resource.Operation
-	given     map[string]string // by path parameter: ID or readable identifier
+	params    map[string]string // by path parameter: ID or readable identifier
 	expand    string
 	service   connectionOptions
 }
@@ -117,30 +117,30 @@ func (o getOptions) arguments(c *cli.Context, positional string) error {
 	most := 0
 	if positional != "" {
 		most = 1
-		o.given[positional] = c.Args().First()
+		o.params[positional] = c.Args().First()
 	}
 	if c.NArg() > most {
 		return usageError{text: "unexpected argument " + c.Args().Get(most), hint: c.Command.UsageText}
 	}
-	for _, param := range inputs(o.operation) {
+	for _, param := range userParams(o.operation) {
 		if param != positional {
-			o.given[param] = c.String(flagOf(param))
+			o.params[param] = c.String(flagName(param))
 		}
-		switch value := o.given[param]; {
+		switch value := o.params[param]; {
 		case value == "" && !derivable(o.operation, param):
-			return usageError{text: "planform get " + c.Command.Name + " needs " + needed(param, positional), hint: c.Command.UsageText}
-		case value != "" && param != positional && readable(param) == "" && !resource.IsID(value):
-			return usageError{text: "--" + flagOf(param) + " " + value + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
+			return usageError{text: "planform get " + c.Command.Name + " needs " + required(param, positional), hint: c.Command.UsageText}
+		case value != "" && param != positional && identifierHint(param) == "" && !resource.IsID(value):
+			return usageError{text: "--" + flagName(param) + " " + value + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
 		}
 	}
 	return nil
 }
 
-func needed(param, positional string) string {
+func required(param, positional string) string {
 	if param == positional {
 		return "an identifier such as WEB-7"
 	}
-	return "--" + flagOf(param)
+	return "--" + flagName(param)
 }
 
 func runGet(ctx context.Context, o getOptions, out output) error {
@@ -151,7 +151,7 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	defer conn.watch.read(out)()
+	defer conn.relay.read(out)()
 	if err := o.show(ctx, conn, out); err != nil {
 		return conn.explain(ctx, o.service.api, o.project(), err)
 	}
@@ -160,16 +160,16 @@ func runGet(ctx context.Context, o getOptions, out output) error {
 
 // project is the project that the flags or a work item's identifier name; "" = none.
 func (o getOptions) project() string {
-	item := cmp.Or(o.given["work_item_id"], o.given["identifier"])
-	if i := strings.LastIndex(item, "-"); o.given["project_id"] == "" && i > 0 && !resource.IsID(item) {
+	item := cmp.Or(o.params["work_item_id"], o.params["identifier"])
+	if i := strings.LastIndex(item, "-"); o.params["project_id"] == "" && i > 0 && !resource.IsID(item) {
 		return item[:i]
 	}
-	return o.given["project_id"]
+	return o.params["project_id"]
 }
 
 // show reads what was asked for and shows it.
 func (o getOptions) show(ctx context.Context, conn *connection, out output) error {
-	params, err := conn.lookUp(ctx, o.given)
+	params, err := conn.resolveParams(ctx, o.params)
 	if err != nil {
 		return err
 	}
@@ -195,11 +195,11 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		if m := kind.Membership; m != nil {
 			kind = resource.MustLookup(m.Member)
 		}
-		return out.view.Table(table(kind, rows, conn.people(ctx, kind, rows, params)))
+		return out.view.Table(table(kind, rows, conn.memberNames(ctx, kind, rows, params)))
 	}
 	res, err := conn.client.Do(ctx, req)
 	if err != nil {
-		return noSuch(o.operation, params["identifier"], err)
+		return notFound(o.operation, params["identifier"], err)
 	}
 	row := conn.client.RedactRow(res.Row)
 	if out.json {
@@ -208,15 +208,15 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 	return out.view.Table(record(row))
 }
 
-// lookUp turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.
-func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[string]string, error) {
+// resolveParams turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.
+func (c *connection) resolveParams(ctx context.Context, given map[string]string) (map[string]string, error) {
 	params := maps.Clone(given)
 	params["workspace_slug"] = c.workspace
 	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
 		find, _ := resource.MustLookup("work_item").Op(resource.Find, resource.Documented)
 		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
 		if err != nil {
-			return nil, noSuch(find, item, err)
+			return nil, notFound(find, item, err)
 		}
 		params["work_item_id"] = res.Row.ID()
 		if project, ok := res.Row["project"].(string); ok && given["project_id"] == "" {
@@ -247,17 +247,17 @@ func (c *connection) lookUp(ctx context.Context, given map[string]string) (map[s
 	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.DidYouMean(project, codes))
 }
 
-// noSuch is the error of a look-up by a readable identifier. One of another form has no route.
-func noSuch(op *resource.Operation, identifier string, err error) error {
+// notFound is the error of a look-up by a readable identifier. One of another form has no route.
+func notFound(op *resource.Operation, identifier string, err error) error {
 	if op.Verb != resource.Find || !errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported) {
 		return err
 	}
 	return diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7")
 }
 
-// people are the names of the workspace's members by ID, where records of the kind
+// memberNames are the names of the workspace's members by ID, where records of the kind
 // name any. A table is as good without: that they cannot be read is no error.
-func (c *connection) people(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
+func (c *connection) memberNames(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
 	members := resource.MustLookup("member")
 	list, ok := members.Op(resource.List, resource.Full)
 	if !ok || len(rows) == 0 || !slices.ContainsFunc(kind.Fields, func(f resource.Field) bool { return f.Ref == members.Name }) {

@@ -126,30 +126,30 @@ func kinds(names []string) (map[string]bool, error) {
 }
 
 func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
-	wanted, err := load(ctx, p, &o, out)
+	desired, err := load(ctx, p, &o, out)
 	if err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, wanted.Workspace, out)
+	conn, err := connect(ctx, o.service, desired.Workspace, out)
 	if err != nil {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	path, err := o.statePath(wanted, conn)
+	path, err := o.statePath(desired, conn)
 	if err != nil {
 		return err
 	}
-	known, err := state.Read(path, state.Options{BaseURL: conn.name, Workspace: conn.workspace})
+	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
 	if err != nil {
 		return err
 	}
-	plan, err := makePlan(ctx, conn, o, wanted, known.Path, known, out)
+	plan, err := makePlan(ctx, conn, o, desired, prior.Path, prior, out)
 	if err != nil {
 		return err
 	}
-	if err := out.view.Plan(plan, conn.where(wanted, known.Path)); err != nil {
+	if err := out.view.Plan(plan, conn.where(desired, prior.Path)); err != nil {
 		return err
 	}
 	return o.pending(plan)
@@ -178,20 +178,20 @@ func (o planOptions) impossible(plan *planner.Plan) bool {
 
 // where says where a plan goes.
 func (c *connection) where(wanted *manifest.Manifest, state string) view.Where {
-	return view.Where{Service: c.name, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state}
+	return view.Where{Service: c.baseURL, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state}
 }
 
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest.Manifest, error) {
-	wanted, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
+	desired, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
-		return nil, errShown
+		return nil, errReported
 	}
-	o.service.dir = wanted.Dir
+	o.service.dir = desired.Dir
 	var err error
-	wanted.Workspace, err = destination(wanted, o.service.workspace, o.service.fallback)
-	return wanted, err
+	desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace)
+	return desired, err
 }
 
 // statePath is where the state of this service and workspace is kept.
@@ -199,63 +199,63 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 	if o.state != "" {
 		return filepath.Clean(o.state), nil
 	}
-	return state.DefaultPath(wanted.Dir, conn.name, conn.workspace)
+	return state.DefaultPath(wanted.Dir, conn.baseURL, conn.workspace)
 }
 
 // plan reads with a progress line.
 func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace provider.Grace, out output) (*planner.Plan, diag.List, error) {
-	defer c.watch.read(out)()
+	defer c.relay.read(out)()
 	var err error
 	if in.API, err = c.access(ctx, api, in.Observed); err != nil {
 		return nil, nil, err
 	}
 	in.APIFound = api == "auto"
-	if err := c.outsider(in.Observed, in.Desired); err != nil {
+	if err := c.checkMembership(in.Observed, in.Desired); err != nil {
 		return nil, nil, err
 	}
 	return provider.Plan(ctx, c.client, in, grace)
 }
 
-// priorState is what former runs left.
-type priorState interface {
+// stateReader reads what earlier runs left.
+type stateReader interface {
 	Prior() planner.Prior
 	LastActivity() time.Time
 }
 
 // makePlan reads what the service holds and compares. path is where the state is.
-func makePlan(ctx context.Context, conn *connection, o planOptions, wanted *manifest.Manifest, path string, last priorState, out output) (*planner.Plan, error) {
+func makePlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader, out output) (*planner.Plan, error) {
 	in := o.input
 	in.Now = time.Now()
-	in.Notices = wanted.Localize(func(s resource.Source) bool {
-		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.name)
+	in.Notices = desired.Localize(func(s resource.Source) bool {
+		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.baseURL)
 	})
-	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.name, last.Prior(), planner.Observed{}
-	around := newSourceSet(path, o.files, wanted.Files)
-	wanted.RenameSources(around.names)
-	in.OtherSources = around.others(in.Prior)
+	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.baseURL, prior.Prior(), planner.Observed{}
+	sources := newSourceSet(path, o.files, desired.Files)
+	desired.RenameSources(sources.names)
+	in.OtherSources = sources.others(in.Prior)
 	var known []resource.Address
 	if in.Prune {
 		known = slices.Collect(maps.Keys(in.Prior))
 	}
 	var findings diag.List
-	if in.Desired, findings = planner.Select(wanted.Objects, in.Targets, known); findings.HasErrors() {
+	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
 		out.view.Diagnostics(findings)
-		return nil, errShown
+		return nil, errReported
 	}
-	plan, findings, err := conn.plan(ctx, in, o.service.api, o.gracePeriod(last, out), out)
+	plan, findings, err := conn.plan(ctx, in, o.service.api, o.gracePeriod(prior, out), out)
 	if err != nil {
 		return nil, err
 	}
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
-		return nil, errShown
+		return nil, errReported
 	}
 	return plan, nil
 }
 
 // gracePeriod is the grace period for what former runs sent. A run that died may have
 // sent requests again since it was heard of, each time after a grace period.
-func (o planOptions) gracePeriod(last priorState, out output) provider.Grace {
+func (o planOptions) gracePeriod(last stateReader, out output) provider.Grace {
 	const attempts = 3
 	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
 		out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))

@@ -94,9 +94,9 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
 	if names := c.StringSlice("file"); len(names) > 0 {
 		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace, AllowEmpty: true})
-		if findings.HasErrors() && !located(m, findings) {
+		if findings.HasErrors() && !locatesState(m, findings) {
 			out.view.Diagnostics(findings)
-			return o, errShown
+			return o, errReported
 		}
 		environment := p.Getenv("PLANE_WORKSPACE_SLUG")
 		if c.Bool("sandbox") {
@@ -126,8 +126,8 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	return o, err
 }
 
-// located reports whether a manifest tells where its state is, whatever else is wrong with it.
-func located(m *manifest.Manifest, findings diag.List) bool {
+// locatesState reports whether a manifest tells where its state is, whatever else is wrong with it.
+func locatesState(m *manifest.Manifest, findings diag.List) bool {
 	return m.Workspace != "" && !slices.ContainsFunc(findings, func(d diag.Diagnostic) bool {
 		return d.Severity == diag.Error && (d.Path == schema.Workspace || slices.Contains([]string{"unreadable", "bad-workspace"}, d.Code))
 	})
@@ -136,8 +136,8 @@ func located(m *manifest.Manifest, findings diag.List) bool {
 // address is the n-th argument.
 func (o stateOptions) address(n int) resource.Address { return resource.Address(o.args[n]) }
 
-// known returns what is known of an address, or an error with near ones.
-func known(prior planner.Prior, a resource.Address) (planner.Record, error) {
+// recordOf returns what is known of an address, or an error with near ones.
+func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {
 	if r, ok := prior[a]; ok {
 		return r, nil
 	}
@@ -163,7 +163,7 @@ func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
 			continue
 		}
 		records = append(records, newRecordJSON(r))
-		rows = append(rows, []string{string(a), r.ID, r.Identifier, openText(r)})
+		rows = append(rows, []string{string(a), r.ID, r.Identifier, pendingText(r)})
 	}
 	if out.json {
 		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "records": records})
@@ -171,7 +171,7 @@ func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
 	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
 }
 
-func openText(r planner.Record) string {
+func pendingText(r planner.Record) string {
 	switch {
 	case r.PendingIntent != nil:
 		return r.PendingIntent.Action.String() + " without an outcome"
@@ -187,7 +187,7 @@ func stateShow(_ context.Context, _ Process, o stateOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	r, err := known(s.Prior(), o.address(0))
+	r, err := recordOf(s.Prior(), o.address(0))
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 		return usageError{text: "--id ID or --absent is required", hint: "--id ID if the object exists on the service, --absent if it does not"}
 	}
 	return edit(ctx, o, func(f *state.File) error {
-		r, err := known(f.Prior(), o.address(0))
+		r, err := recordOf(f.Prior(), o.address(0))
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 	}
 	return edit(ctx, o, func(f *state.File) error {
 		prior := f.Prior()
-		if _, err := known(prior, from); err != nil {
+		if _, err := recordOf(prior, from); err != nil {
 			return err
 		}
 		if _, taken := prior[to]; taken {
@@ -314,7 +314,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 
 func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) error {
 	return edit(ctx, o, func(f *state.File) error {
-		r, err := known(f.Prior(), o.address(0))
+		r, err := recordOf(f.Prior(), o.address(0))
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func runValidate(ctx context.Context, p Process, names []string, out output) err
 		return err
 	}
 	if findings.HasErrors() {
-		return errShown
+		return errReported
 	}
 	if out.json {
 		return nil

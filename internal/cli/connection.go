@@ -24,10 +24,10 @@ import (
 // sandboxURL stands for the sandbox in plans and state files: its port changes from run to run.
 const sandboxURL = "sandbox:"
 
-// sandboxFile is where the sandbox keeps the data of a workspace: in the nearest
-// folder from dir upwards that has it already. Otherwise it is made in the current
-// folder if dir is in that, else in dir. So it is the same for one manifest,
-// wherever planform is started. A folder that anybody may write to is not searched.
+// sandboxFile is the sandbox's file for a workspace: the nearest from dir upwards,
+// so that it is the same for one manifest wherever planform is started. If there is
+// none, it is created in the current folder if dir is below that, else in dir.
+// The search ends at a folder that anybody may write to.
 func sandboxFile(dir, workspace string) string {
 	name := filepath.Join(".planform", "sandbox.db")
 	if workspace != "" && workspace != sandbox.Workspace {
@@ -58,19 +58,19 @@ func shorten(path string) string {
 
 // connectionOptions say which service to talk to, and how.
 type connectionOptions struct {
-	sandbox      bool
-	baseURL      string
-	workspace    string // of the flag
-	fallback     string // of the environment, for where nothing else names one
-	dir          string // of the first manifest
-	anywhere     bool   // the service may be looked at without a workspace
-	apiKeyFile   string
-	api          string
-	perMinute    float64
-	timeout      time.Duration
-	insecureHTTP bool
-	noRetry      bool // nothing is tried again, and no long pause is waited for
-	getenv       func(string) string
+	sandbox           bool
+	baseURL           string
+	workspace         string // of the flag
+	envWorkspace      string // of the environment, for where nothing else names one
+	dir               string // of the first manifest
+	workspaceOptional bool   // the command works without a workspace
+	apiKeyFile        string
+	api               string
+	perMinute         float64
+	timeout           time.Duration
+	insecureHTTP      bool
+	noRetry           bool // nothing is tried again, and no long pause is waited for
+	getenv            func(string) string
 }
 
 func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
@@ -81,13 +81,13 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 	o.perMinute, _ = parseRate(c.String("rate")) // the flag was checked
 	if !o.sandbox {                              // what the environment says of a real service is not meant for the sandbox
 		o.baseURL = cmp.Or(o.baseURL, p.Getenv("PLANE_BASE_URL"))
-		o.fallback = p.Getenv("PLANE_WORKSPACE_SLUG")
+		o.envWorkspace = p.Getenv("PLANE_WORKSPACE_SLUG")
 	}
 	return o
 }
 
 // slug is the workspace of a command without manifests.
-func (o connectionOptions) slug() string { return cmp.Or(o.workspace, o.fallback) }
+func (o connectionOptions) slug() string { return cmp.Or(o.workspace, o.envWorkspace) }
 
 // destination is the workspace that manifests are for: the flag's, the
 // manifest's, or that of the environment, which never overrules a manifest.
@@ -104,31 +104,31 @@ func destination(m *manifest.Manifest, flag, environment string) (string, error)
 	}
 }
 
-// connection is a service that can be talked to.
+// connection is a client with what it was made from.
 type connection struct {
 	client     *apiclient.Client
-	name       string // base URL as plans and state files give it
+	baseURL    string // base URL as plans and state files give it
 	workspace  string
 	sandbox    string         // file of the sandbox; "" = it is a real service
 	credential string         // where the credential comes from
-	watch      *progressRelay // what the client tells
+	relay      *progressRelay // passes on the client's events
 	close      func() error
 
 	preflight *doctor.Preflight
-	user      string // whom the credential belongs to; "" = not known
+	user      string // the credential's; "" = not known
 }
 
 // connect opens the client, and the sandbox if it is asked for.
 func connect(ctx context.Context, o connectionOptions, workspace string, out output) (*connection, error) {
-	watch := &progressRelay{}
+	relay := &progressRelay{}
 	config := apiclient.Config{
 		BaseURL: o.baseURL, Workspace: workspace, Version: version().Number, InsecureHTTP: o.insecureHTTP, MaxPerMinute: o.perMinute,
-		Timeout: o.timeout, Log: out.log, Notify: watch.tell,
+		Timeout: o.timeout, Log: out.log, Notify: relay.notify,
 	}
 	if o.noRetry {
 		config.Retries, config.MaxElapsed = -1, time.Second
 	}
-	conn := &connection{name: o.baseURL, workspace: workspace, credential: o.credentialSource(), watch: watch, close: func() error { return nil }}
+	conn := &connection{baseURL: o.baseURL, workspace: workspace, credential: o.credentialSource(), relay: relay, close: func() error { return nil }}
 	if o.sandbox {
 		answers := sandbox.Observed
 		if o.api == "documented" {
@@ -150,15 +150,15 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 			return nil, err
 		}
 		conn.close = server.Close
-		conn.name = sandboxURL
+		conn.baseURL = sandboxURL
 		if config.BaseURL, err = server.Start(ctx, ""); err != nil {
 			_ = server.Close()
 			return nil, err
 		}
 		config.Credential = apiclient.APIKey(sandbox.Key)
-	} else if err := o.real(&config); err != nil {
+	} else if err := o.configure(&config); err != nil {
 		return nil, err
-	} else if o.apiKeyFile != "" && openToOthers(o.apiKeyFile) {
+	} else if o.apiKeyFile != "" && accessibleToOthers(o.apiKeyFile) {
 		out.view.Notef("other users of this machine can read or change %s: chmod 600 keeps the key from them", o.apiKeyFile)
 	}
 	client, err := apiclient.New(config)
@@ -168,7 +168,7 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	}
 	conn.client = client
 	if !o.sandbox {
-		conn.name = client.BaseURL()
+		conn.baseURL = client.BaseURL()
 	}
 	return conn, nil
 }
@@ -177,12 +177,12 @@ func isSlug(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
-// real completes the configuration for a real service.
-func (o connectionOptions) real(config *apiclient.Config) error {
+// configure completes the configuration for a real service.
+func (o connectionOptions) configure(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
 		return usageError{text: "no base URL", hint: "set PLANE_BASE_URL or give --base-url; --sandbox needs none"}
-	case config.Workspace == "" && !o.anywhere:
+	case config.Workspace == "" && !o.workspaceOptional:
 		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
 	}
 	credential, err := o.credential()
@@ -231,8 +231,8 @@ func readSecret(name string) (string, error) {
 	return string(text), err
 }
 
-// openToOthers reports whether everybody can read a file, or others than its owner change it.
-func openToOthers(name string) bool {
+// accessibleToOthers reports whether everybody can read a file, or others than its owner change it.
+func accessibleToOthers(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && runtime.GOOS != "windows" && info.Mode()&0o026 != 0
 }

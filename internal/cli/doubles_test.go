@@ -10,8 +10,8 @@ import (
 )
 
 // A service that checks a mark before it stores it, and not in one go, lets two
-// runs create the same thing at the same moment.
-func TestWhatTwoRunsCreatedIsNamedByTheRun(t *testing.T) {
+// runs create the same object at the same moment.
+func TestARunReportsObjectsThatAnotherRunCreatedToo(t *testing.T) {
 	t.Parallel()
 	var s *service
 	var once sync.Once
@@ -37,7 +37,7 @@ func TestWhatTwoRunsCreatedIsNamedByTheRun(t *testing.T) {
 }
 
 // Of two runs that want the same, the one that came second made nothing, and prunes nothing.
-func TestWhatAnotherRunCreatedIsNotTakenForOnesOwn(t *testing.T) {
+func TestAnObjectOfAnotherRunIsNotTakenForOnesOwn(t *testing.T) {
 	t.Parallel()
 	var s *service
 	var once sync.Once

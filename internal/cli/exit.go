@@ -67,20 +67,20 @@ var (
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
 	// errUnlisted: the wider API is needed and not there.
-	errUnlisted = errors.New("the documented operations cannot list the contents of a workspace")
+	errNoLists = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: what was exported is not all, for want of permission.
 	errDenied = errors.New("the export is incomplete: the credential may not read everything")
 	// errInterrupted: a signal ended the run. If that is not [reported], nothing was changed.
 	errInterrupted = errors.New("interrupted")
 	// errShown: the findings have been shown.
-	errShown = errors.New("there are errors")
+	errReported = errors.New("there are errors")
 )
 
 // finish shows an error that nothing has shown yet and gives the exit code.
 func finish(p Process, json bool, err error) int {
 	code := exitCode(err)
 	switch {
-	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errShown):
+	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errReported):
 		return code
 	}
 	if _, ok := errors.AsType[reported](err); ok {

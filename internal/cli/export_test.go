@@ -44,7 +44,7 @@ func TestAServiceThatListsNoProjectsCannotBeExported(t *testing.T) {
 	}
 }
 
-func TestWhatPlanformMadeIsExportedUnderItsKeys(t *testing.T) {
+func TestObjectsOfPlanformAreExportedUnderTheirKeys(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", `version: 1

@@ -11,7 +11,7 @@ import (
 const oneItem = "version: 1\nworkspace: acme\nprojects:\n  - {identifier: WEB, work_items: [{name: One}]}\n"
 
 // What is wrong with address, credential or workspace is told before anything is concluded from other answers.
-func TestTheFirstContactIsMadeSureOf(t *testing.T) {
+func TestWrongAddressesCredentialsAndWorkspacesAreReportedFirst(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		edition sandbox.Edition
@@ -67,7 +67,7 @@ func TestTheFirstContactIsMadeSureOf(t *testing.T) {
 	}
 }
 
-func TestAProjectOfOthersIsToldAsSuch(t *testing.T) {
+func TestAProjectOfOthersIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	key := s.write(t, "key", sandboxtest.KeyEve)

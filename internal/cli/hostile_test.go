@@ -52,7 +52,7 @@ func TestARecordThatEchoesTheCredentialDoesNotShowIt(t *testing.T) {
 }
 
 // A server's stray bytes, and with GODEBUG=http2debug=1 the credential, would go past the view.
-func TestWhatGoLogsByItselfIsNotShown(t *testing.T) {
+func TestLogsOfTheStandardLibraryAreNotShown(t *testing.T) {
 	t.Parallel()
 	scriptedService(t, "[]").must(t, "get", "initiative-labels", "--workspace", "acme")
 	if log.Writer() != io.Discard {

@@ -78,7 +78,7 @@ func migrated(t *testing.T, s *service) string {
 	return strings.Join(kept, "\n")
 }
 
-// serviceNames are what an export says of a thing that another service calls otherwise. Keys are among
+// serviceNames are what an export says of an object that another service names differently. Keys are among
 // them: those of what planform made come from its marks.
 var serviceNames = regexp.MustCompile(`(source|base_url|workspace|key|id|identifier): .*`)
 

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// output is how a command shows things.
+// output is how a command shows its results, notes and logs.
 type output struct {
 	view *view.View
 	json bool
@@ -60,12 +60,12 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 	}
 }
 
-// lockedBy is told whom a command waits for that wants the state's lock.
+// lockedBy notes who holds the state's lock while a command waits for it.
 func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
 }
 
-// warnOfOthers tells that others can write where the state is kept.
+// warnOfOthers notes that other users can write to the folder of the state.
 func (o output) warnOfOthers(statePath string) {
 	if dir, yes := state.WritableByOthers(statePath); yes {
 		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)

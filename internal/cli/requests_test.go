@@ -21,7 +21,7 @@ func items(n int) string {
 	return b.String()
 }
 
-func TestWhatANewProjectHasIsReadOnce(t *testing.T) {
+func TestTheDefaultsOfANewProjectAreReadOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	var text strings.Builder
@@ -92,7 +92,7 @@ func last(text string) string {
 	return lines[len(lines)-1]
 }
 
-func TestWhatTakesOneRequestEachIsReadAgainOnlyIfAskedFor(t *testing.T) {
+func TestDataOfOneRequestPerObjectIsReadAgainOnlyOnDemand(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(100))

@@ -58,11 +58,11 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, onSignals(func() { cancel(errInterrupted) })
 }
 
-// progressRelay passes on what the client tells to the progress line of the moment.
+// progressRelay passes the client's events on to the current progress line.
 type progressRelay struct {
-	mu      sync.Mutex
-	to      *view.Progress
-	reading bool
+	mu       sync.Mutex
+	progress *view.Progress
+	reading  bool
 }
 
 // read shows the reads from now on until done is called.
@@ -80,24 +80,24 @@ func (w *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
 func (w *progressRelay) set(p *view.Progress, reading bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.to, w.reading = p, reading
+	w.progress, w.reading = p, reading
 }
 
-func (w *progressRelay) tell(e apiclient.Event) {
+func (w *progressRelay) notify(e apiclient.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.to == nil:
+	case w.progress == nil:
 	case e.Type == apiclient.Retrying:
 		why := e.Err
 		if broken, ok := errors.AsType[*apiclient.ConnectionError](why); ok {
 			why = broken // no answer came, whatever the request was
 		}
-		w.to.Waiting(e.Wait, "another try: "+why.Error())
+		w.progress.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:
-		w.to.Waiting(e.Wait, "the rate limit")
+		w.progress.Waiting(e.Wait, "the rate limit")
 	case w.reading:
-		w.to.Read()
+		w.progress.Read()
 	}
 }
 

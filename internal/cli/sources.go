@@ -13,7 +13,7 @@ import (
 // sourceSet are the manifests that share a state, by the names that it has for
 // them: paths from the folder that it is for, with slashes.
 type sourceSet struct {
-	home    string            // the folder
+	dir     string            // the folder
 	names   map[string]string // of the manifests that are read, by those that the user gave
 	read    map[string]bool
 	folders map[string]bool // that are read as such
@@ -24,9 +24,9 @@ const standardInput = "-"
 
 // newSourceSet tells of a state and the manifests that are read. given are the names on the command line.
 func newSourceSet(state string, given, files []string) *sourceSet {
-	s := &sourceSet{home: realPath(filepath.Dir(state)), names: map[string]string{}, read: map[string]bool{}, folders: map[string]bool{}}
-	if filepath.Base(s.home) == ".planform" {
-		s.home = filepath.Dir(s.home)
+	s := &sourceSet{dir: realPath(filepath.Dir(state)), names: map[string]string{}, read: map[string]bool{}, folders: map[string]bool{}}
+	if filepath.Base(s.dir) == ".planform" {
+		s.dir = filepath.Dir(s.dir)
 	}
 	for _, file := range files {
 		s.names[file] = s.name(file)
@@ -49,7 +49,7 @@ func (s *sourceSet) name(file string) string {
 }
 
 func (s *sourceSet) relative(file string) string {
-	if name, err := filepath.Rel(s.home, file); err == nil {
+	if name, err := filepath.Rel(s.dir, file); err == nil {
 		file = name
 	}
 	return filepath.ToSlash(file)
@@ -91,7 +91,7 @@ func (s *sourceSet) others(prior planner.Prior) map[string]bool {
 func (s *sourceSet) missing(file string) bool {
 	local := filepath.FromSlash(file)
 	if !filepath.IsAbs(local) {
-		local = filepath.Join(s.home, local)
+		local = filepath.Join(s.dir, local)
 	}
 	_, err := os.Lstat(local)
 	return errors.Is(err, fs.ErrNotExist)

@@ -85,7 +85,7 @@ func TestAStateThatIsNotOursIsLeftAsItWas(t *testing.T) {
 	}
 }
 
-func TestALostStateCostsReadsAndNoDoubles(t *testing.T) {
+func TestALostStateCostsReadsAndNoDuplicates(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(30))
@@ -149,7 +149,7 @@ func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 	}
 }
 
-func TestWhatEndsARunIsToldOnce(t *testing.T) {
+func TestAnErrorThatEndsARunIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
 		if r.Method == http.MethodGet {

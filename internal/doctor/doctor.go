@@ -20,43 +20,43 @@ type Client interface {
 	Do(ctx context.Context, req apiclient.Request) (*apiclient.Response, error)
 }
 
-// Input is what there is to look at.
+// Input is what to examine.
 type Input struct {
 	BaseURL   string // as people know it
 	Workspace string
 	// Credential says where the credential comes from, such as "API key from PLANE_API_KEY"; "" = there is none.
 	Credential string
-	// Client is nil where none can be made; Refused says why, and Do what to do about it.
-	Client  Client
-	Refused error
-	Do      string
+	// Client is nil where none can be made: Refused says why, RefusedHint what to do.
+	Client      Client
+	Refused     error
+	RefusedHint string
 	// API is what may be asked. Full is also for finding out.
 	API resource.API
-	// StatePath is where the state is; "" = it cannot be told.
+	// StatePath is the path of the state file; "" = not known.
 	StatePath string
-	// Manifests are files that were read, Wanted what they want, Errors how many errors they have.
+	// Manifests are the files that were read, Desired their objects, Errors the number of their errors.
 	Manifests []string
-	Wanted    []*resource.Object
+	Desired   []*resource.Object
 	Errors    int
 
-	Now  func() time.Time    // nil = time.Now
-	Hide func(string) string // takes the credential out of a text that came from elsewhere; nil = there is none
+	Now    func() time.Time    // nil = time.Now
+	Redact func(string) string // takes the credential out of a text that came from elsewhere; nil = there is none
 }
 
-// Examine looks at everything.
+// Examine makes all checks.
 func Examine(ctx context.Context, in Input) Report {
 	e := newExamination(in)
 	if in.Client == nil {
-		e.noClient()
+		e.reportNoClient()
 	} else {
-		e.service(ctx)
+		e.checkAPI(ctx)
 	}
-	e.state()
-	e.manifest()
-	if in.Hide != nil {
+	e.checkState()
+	e.checkManifest()
+	if in.Redact != nil {
 		for i := range e.Checks {
 			c := &e.Checks[i]
-			c.Summary, c.Hint = in.Hide(c.Summary), in.Hide(c.Hint)
+			c.Summary, c.Hint = in.Redact(c.Summary), in.Redact(c.Hint)
 		}
 	}
 	return *e.Report
@@ -68,7 +68,7 @@ func newExamination(in Input) *examination {
 	}
 	e := &examination{
 		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
-		params: map[string]string{}, found: map[string]finding{}, remaining: -1,
+		params: map[string]string{}, lists: map[string]listResult{}, remaining: -1,
 	}
 	if in.Workspace != "" {
 		e.params["workspace_slug"] = in.Workspace
@@ -76,46 +76,46 @@ func newExamination(in Input) *examination {
 	return e
 }
 
-// examination is a report that is being made.
+// examination is a report in the making.
 type examination struct {
 	*Report
 	in Input
 
-	params         map[string]string  // of paths, as far as answers told them
-	found          map[string]finding // by kind, what became of reading its list
-	userName       string             // the user's name
-	remaining      int                // requests that the service says are left; -1 = not said
+	params         map[string]string     // of paths, as far as answers had them
+	lists          map[string]listResult // by kind, the result of reading its list
+	userName       string                // the user's name
+	remaining      int                   // requests left, according to the service; -1 = not announced
 	reset          time.Time
-	limited        *apiclient.Error // the refusal for the rate
-	drift          time.Duration    // how far the service's clock is ahead
-	dated          bool             // the service shows its clock
+	limited        *apiclient.Error // the answer 429
+	clockSkew      time.Duration    // how far the service's clock is ahead
+	hasClock       bool             // the service shows its clock
 	quotaExhausted bool             // nothing more can be asked now
-	patient        bool             // the client waits until it can
+	waitsForQuota  bool             // the client waits until it can
 	failure        error            // of the first question
-	anonymous      bool             // the service has no route that tells whom the credential belongs to
-	outside        []Check          // projects of the manifest of which the user is not a member
+	anonymous      bool             // the service has no route for the credential's user
+	notMember      []Check          // projects of the manifest of which the user is not a member
 }
 
-// finding is what became of reading a list, or what a project has one of.
-type finding struct {
-	row resource.Row // the first with an ID that can be; nil = the list is empty
+// listResult is the result of reading a list, or an object of which a project has one.
+type listResult struct {
+	row resource.Row // the first with a valid ID; nil = the list is empty
 	err error
 }
 
-// noClient reports why there is no client.
-func (e *examination) noClient() {
+// reportNoClient reports why there is no client.
+func (e *examination) reportNoClient() {
 	if e.in.Credential == "" {
-		e.deny("credential", e.in.Refused.Error(), e.in.Do)
+		e.deny("credential", e.in.Refused.Error(), e.in.RefusedHint)
 		return
 	}
-	e.add("service", Problem, e.in.Refused.Error(), e.in.Do)
+	e.add("service", Problem, e.in.Refused.Error(), e.in.RefusedHint)
 	e.add("credential", OK, e.in.Credential+", not confirmed", "")
 }
 
-// ask makes one read, of one row where it is a list: of projects only where no manifest names some.
+// ask makes one read request, for one row of a list; for all projects where a manifest names some.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
-	if op.Verb == resource.List && (op.Kind != "project" || len(e.in.Wanted) == 0) {
+	if op.Verb == resource.List && (op.Kind != "project" || len(e.in.Desired) == 0) {
 		query.Set("per_page", "1") // one of the two is understood, the other ignored
 		query.Set("limit", "1")
 	}
@@ -129,64 +129,63 @@ func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclie
 			e.limited, e.quotaExhausted = failed, true
 		}
 		if failed.Status != 0 {
-			e.read(failed.Headers)
+			e.readHeaders(failed.Headers)
 		}
 	case err == nil:
 		e.Requests++
 		if resp.Redirected {
 			e.Requests++
 		}
-		e.read(resp.Headers)
+		e.readHeaders(resp.Headers)
 	}
 	return resp, err
 }
 
-func (e *examination) read(h apiclient.Headers) {
+func (e *examination) readHeaders(h apiclient.Headers) {
 	if h.Remaining >= 0 {
 		e.remaining, e.reset = h.Remaining, h.Reset
 		e.quotaExhausted = e.quotaExhausted || h.Remaining == 0
 	}
-	if !h.Date.IsZero() && !e.dated {
+	if !h.Date.IsZero() && !e.hasClock {
 		// The service shows whole seconds.
-		e.dated, e.drift = true, h.Date.Sub(e.in.Now().Truncate(time.Second))
+		e.hasClock, e.clockSkew = true, h.Date.Sub(e.in.Now().Truncate(time.Second))
 	}
 }
 
-// service asks the service.
-func (e *examination) service(ctx context.Context) {
+// checkAPI makes the checks that need the service.
+func (e *examination) checkAPI(ctx context.Context) {
 	ops := e.questions()
 	if len(ops) == 0 {
 		return
 	}
 	defer func() {
-		e.limit()
-		e.clock()
+		e.checkRateLimit()
+		e.checkClock()
 	}()
 	if _, missing := ops[0].Expand(e.params); missing != "" {
-		e.noWorkspace()
+		e.reportNoWorkspace()
 		return
 	}
-	if !e.first(ctx, ops[0]) {
+	if !e.checkService(ctx, ops[0]) {
 		return
 	}
 	if e.Workspace == "" {
-		e.noWorkspace()
+		e.reportNoWorkspace()
 		return
 	}
 	for _, op := range ops[1:] {
-		e.list(ctx, op)
+		e.readListIfPossible(ctx, op)
 	}
-	if e.nowhere() {
-		e.notThere()
+	if e.hasNoAPI() {
+		e.reportNoAPI()
 		return
 	}
-	e.workspace()
-	e.edition()
+	e.checkWorkspace()
+	e.checkEdition()
 }
 
-// questions are the reads that one path parameter after the other makes
-// possible: who the credential belongs to, what the workspace holds, and what
-// one project holds. What a project has one of is read as it is.
+// questions are the read operations to use, in this order: the credential's user,
+// lists of the workspace, then lists and single objects of one project.
 func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.MustLookup("project")
@@ -209,16 +208,16 @@ func (e *examination) questions() []*resource.Operation {
 	return append(append(append(self, projects...), top...), within...)
 }
 
-// first asks the first question, whose answer tells most, and reports whether it makes sense to go on.
-func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
-	resp, err := e.keep(ctx, op)
+// checkService makes the first request and reports whether the others make sense.
+func (e *examination) checkService(ctx context.Context, op *resource.Operation) bool {
+	resp, err := e.readList(ctx, op)
 	e.failure = err
-	what, do, reached := reach(e.BaseURL, err)
+	summary, hint, reached := checkReached(e.BaseURL, err)
 	if err == nil && op.Verb == resource.Self && resp.Row.ID() == "" {
-		what, do, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to", elsewhere(e.BaseURL), false
+		summary, hint, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to", baseURLHint(e.BaseURL), false
 	}
 	if !reached {
-		e.add("service", Problem, what, do)
+		e.add("service", Problem, summary, hint)
 		e.add("credential", OK, e.in.Credential+", not confirmed", "")
 		return false
 	}
@@ -228,11 +227,11 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 	}
 	failed, _ := errors.AsType[*apiclient.Error](err)
 	if failed != nil && failed.Credential() {
-		what, do := "the "+e.in.Credential+" is not accepted: "+words(failed), "it may be mistyped, expired or revoked: make a new one in the service's settings"
+		summary, hint := "the "+e.in.Credential+" is not accepted: "+refusalText(failed), "it may be mistyped, expired or revoked: make a new one in the service's settings"
 		if failed.Status == 401 && strings.HasPrefix(e.in.Credential, "access token") {
-			do = "some editions take API keys only: set PLANE_API_KEY instead"
+			hint = "some editions take API keys only: set PLANE_API_KEY instead"
 		}
-		e.deny("credential", what, do)
+		e.deny("credential", summary, hint)
 		return false
 	}
 	taken := e.in.Credential
@@ -244,19 +243,19 @@ func (e *examination) first(ctx context.Context, op *resource.Operation) bool {
 		return false
 	}
 	if op.Verb == resource.Self {
-		e.self(resp, failed)
+		e.checkUser(resp, failed)
 	}
 	return true
 }
 
-// self tells who the credential belongs to.
-func (e *examination) self(resp *apiclient.Response, failed *apiclient.Error) {
+// checkUser reports whom the credential belongs to.
+func (e *examination) checkUser(resp *apiclient.Response, failed *apiclient.Error) {
 	if failed != nil {
-		what := "the service does not tell whose credential this is: " + words(failed)
+		summary := "the service does not tell whose credential this is: " + refusalText(failed)
 		if e.anonymous = failed.Unsupported(); e.anonymous {
-			e.add("user", OK, what, "")
+			e.add("user", OK, summary, "")
 		} else {
-			e.add("user", Warning, what, "")
+			e.add("user", Warning, summary, "")
 		}
 		return
 	}
@@ -273,13 +272,13 @@ func (e *examination) self(resp *apiclient.Response, failed *apiclient.Error) {
 	e.add("user", OK, "the credential belongs to "+e.userName, "")
 }
 
-// keep asks, and keeps the first row of a list.
-func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
+// readList makes a request and records the first row of a list.
+func (e *examination) readList(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	resp, err := e.ask(ctx, op)
 	if op.Verb == resource.Self {
 		return resp, err
 	}
-	f := finding{err: err}
+	f := listResult{err: err}
 	switch {
 	case op.Verb == resource.Get && errors.Is(err, apiclient.ErrNotFound):
 		f.err = nil // the project has none
@@ -292,23 +291,23 @@ func (e *examination) keep(ctx context.Context, op *resource.Operation) (*apicli
 				e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
 			}
 			if op.Kind == "project" {
-				e.outside = e.outsider(all, e.in.Wanted)
+				e.notMember = e.notMemberOf(all, e.in.Desired)
 			}
 		}
 	}
-	e.found[op.Kind] = f
+	e.lists[op.Kind] = f
 	return resp, err
 }
 
-// list asks for a list, if its parent is known and the limit allows it.
-func (e *examination) list(ctx context.Context, op *resource.Operation) {
-	if _, missing := op.Expand(e.params); missing == "" && (e.patient || !e.quotaExhausted) && ctx.Err() == nil {
-		_, _ = e.keep(ctx, op) // the error is in what is kept
+// readListIfPossible reads a list if its parent is known and the quota allows it.
+func (e *examination) readListIfPossible(ctx context.Context, op *resource.Operation) {
+	if _, missing := op.Expand(e.params); missing == "" && (e.waitsForQuota || !e.quotaExhausted) && ctx.Err() == nil {
+		_, _ = e.readList(ctx, op) // the error is in e.lists
 	}
 }
 
-// words are the service's own words for a refusal.
-func words(e *apiclient.Error) string {
+// refusalText is a refusal in the service's own words.
+func refusalText(e *apiclient.Error) string {
 	switch {
 	case e.Message != "" && e.Status != 0:
 		return fmt.Sprintf("%d %s", e.Status, strings.TrimSuffix(e.Message, "."))

@@ -65,7 +65,7 @@ func plain(h http.Handler) *httptest.Server { return httptest.NewServer(h) }
 // none is the workspace of a trial without one.
 const none = "-"
 
-// trial is one thing to look at.
+// trial is one case of an examination.
 type trial struct {
 	options    sandboxtest.Options                       // of a sandbox
 	handler    func(next http.Handler) http.Handler      // before the sandbox; nil = none
@@ -132,7 +132,7 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 		t.Fatal(err)
 	}
 	t.Cleanup(client.CloseIdle)
-	in.Client, in.Hide = client, client.Redact
+	in.Client, in.Redact = client, client.Redact
 	if tr.manifest != "" {
 		name := filepath.Join(dir, "m.yaml")
 		if err := os.WriteFile(name, []byte("version: 1\nworkspace: acme\n"+tr.manifest), 0o600); err != nil {
@@ -142,7 +142,7 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 		if findings.HasErrors() != (tr.faulty > 0) {
 			t.Fatal(findings)
 		}
-		in.Manifests, in.Wanted = []string{name}, m.Objects
+		in.Manifests, in.Desired = []string{name}, m.Objects
 	}
 	if tr.state != nil {
 		tr.state(t, in.StatePath, base)
@@ -341,7 +341,7 @@ var byChance = regexp.MustCompile(`(lineage )[0-9a-f-]+|(locked by )[^(]+|(proce
 // kinds is what the edition has and lacks, and how many requests that took.
 var kinds = regexp.MustCompile(`(?m)^(ok edition: |offers |lacks |    if manifests have|warning permission: ).*|^(requests )\d\d`)
 
-func TestWhatTheDoctorSays(t *testing.T) {
+func TestReportsOfServicesCredentialsStatesAndManifests(t *testing.T) {
 	t.Parallel()
 	for name, tr := range trials() {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +362,7 @@ func TestWhatTheDoctorSays(t *testing.T) {
 func TestNothingIsSentWithoutACredentialOrToAWrongAddress(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]doctor.Input{
-		"no credential": {Refused: errors.New("no credential is given"), Do: "set PLANE_API_KEY"},
+		"no credential": {Refused: errors.New("no credential is given"), RefusedHint: "set PLANE_API_KEY"},
 		"wrong address": {Refused: errors.New("the base URL must not contain a query"), Credential: "API key from PLANE_API_KEY"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/planform/planform/internal/state"
 )
 
-// state looks at the state file, without a lock.
-func (e *examination) state() {
+// checkState checks the state file, without locking it.
+func (e *examination) checkState() {
 	if e.in.StatePath == "" {
 		return
 	}
@@ -41,12 +41,11 @@ func (e *examination) state() {
 	if holder, locked := state.LockedBy(e.in.StatePath); locked {
 		e.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
 	} else if err == nil {
-		e.open(known)
+		e.pendingRequests(known)
 	}
 }
 
-// writable tells what keeps files from being written in a folder, which need not
-// be there yet. It looks only.
+// writable returns why files cannot be written in a folder, which need not exist yet. It writes nothing.
 func writable(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -66,8 +65,8 @@ func writable(dir string) error {
 	}
 }
 
-// open reports requests whose outcome is not known; those of a run under way are no matter.
-func (e *examination) open(known *state.Snapshot) {
+// pendingRequests reports requests without a known outcome.
+func (e *examination) pendingRequests(known *state.Snapshot) {
 	var open []string
 	for address, r := range known.Prior() {
 		if r.PendingIntent != nil {
@@ -87,14 +86,14 @@ func (e *examination) open(known *state.Snapshot) {
 		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
-// need is where a manifest uses a kind.
-type need struct {
+// usage is where a manifest uses a kind.
+type usage struct {
 	places int
 	first  diag.Position
 }
 
-// manifest tells what the manifest uses and the service does not offer.
-func (e *examination) manifest() {
+// checkManifest reports what the manifest uses and the service does not offer.
+func (e *examination) checkManifest() {
 	switch {
 	case len(e.in.Manifests) == 0:
 		return
@@ -102,11 +101,11 @@ func (e *examination) manifest() {
 		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "run planform validate to see the errors")
 		return
 	}
-	e.Checks = append(e.Checks, e.outside...)
-	e.Denied = e.Denied || len(e.outside) > 0
-	lacks, denied := e.needs()
-	if e.Denied && len(e.Supported) == 0 || len(e.outside) > 0 {
-		denied = nil // that all is refused was told before
+	e.Checks = append(e.Checks, e.notMember...)
+	e.Denied = e.Denied || len(e.notMember) > 0
+	lacks, denied := e.unavailableKinds()
+	if e.Denied && len(e.Supported) == 0 || len(e.notMember) > 0 {
+		denied = nil // reported before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
 		n := lacks[kind]
@@ -117,10 +116,10 @@ func (e *examination) manifest() {
 		n := denied[kind]
 		op, _ := resource.MustLookup(kind).Op(resource.List, e.in.API)
 		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
-			e.access(op.Scope))
+			e.permissionHint(op.Scope))
 	}
-	if len(lacks)+len(denied)+len(e.outside) == 0 {
-		text := diag.Count(len(e.in.Wanted), "object") + ", no errors"
+	if len(lacks)+len(denied)+len(e.notMember) == 0 {
+		text := diag.Count(len(e.in.Desired), "object") + ", no errors"
 		if len(e.Supported)+len(e.Unsupported) > 0 {
 			text += ", all supported by this edition"
 		}
@@ -128,12 +127,12 @@ func (e *examination) manifest() {
 	}
 }
 
-// needs gathers where the manifest uses kinds that the edition does not support, and
-// names of kinds that the credential may not read.
-func (e *examination) needs() (lacks, denied map[string]need) {
-	lacks, denied = map[string]need{}, map[string]need{}
+// unavailableKinds finds the kinds of the manifest that the edition does not support, and
+// those that are used by name and that the credential may not read.
+func (e *examination) unavailableKinds() (lacks, denied map[string]usage) {
+	lacks, denied = map[string]usage{}, map[string]usage{}
 	note := func(kind string, byName bool, at diag.Position) bool {
-		switch f, asked := e.found[kind]; {
+		switch f, asked := e.lists[kind]; {
 		case !asked || f.err == nil:
 			return false
 		case unsupported(f.err):
@@ -143,7 +142,7 @@ func (e *examination) needs() (lacks, denied map[string]need) {
 		}
 		return true
 	}
-	for _, o := range e.in.Wanted {
+	for _, o := range e.in.Desired {
 		// A child of something unsupported is told with its parent.
 		for up := o; up != nil && !note(up.Kind.Name, up.ID == "", o.Position); up = up.Parent {
 		}
@@ -159,7 +158,7 @@ func (e *examination) needs() (lacks, denied map[string]need) {
 	return lacks, denied
 }
 
-func add(to map[string]need, kind string, at diag.Position) {
+func add(to map[string]usage, kind string, at diag.Position) {
 	n := to[kind]
 	if n.places++; n.places == 1 {
 		n.first = at

@@ -26,36 +26,35 @@ func (e *ProblemError) Unwrap() error { return e.Err }
 // Hint is the next step.
 func (e *ProblemError) Hint() string { return e.Check.Hint }
 
-// Preflight makes sure of address, credential and workspace before a run
-// concludes anything from other answers. It asks the questions of [Examine], and
-// only as many as are needed: one where all is well.
+// Preflight checks base URL, credential and workspace before a run relies on
+// other answers. It makes the requests of [Examine], as many as are needed: one
+// where all is well.
 type Preflight struct{ e *examination }
 
-// NewPreflight asks nothing yet. What the client does about failures and the rate limit, it does here too.
+// NewPreflight makes no request yet. The client's retries and waits apply.
 func NewPreflight(in Input) *Preflight {
 	e := newExamination(in)
-	e.patient = true
+	e.waitsForQuota = true
 	return &Preflight{e}
 }
 
 // User is whom the credential belongs to; "" = it is not known.
 func (p *Preflight) User() string {
-	if p.e.in.Hide == nil {
+	if p.e.in.Redact == nil {
 		return p.e.userName
 	}
-	return p.e.in.Hide(p.e.userName)
+	return p.e.in.Redact(p.e.userName)
 }
 
-// Service makes sure of address and credential. Where the operations that may be
-// used cannot ask whom the credential belongs to, it makes sure of the workspace.
+// Service checks base URL and credential, and the workspace where no operation reads the credential's user.
 func (p *Preflight) Service(ctx context.Context) error {
 	e := p.e
 	ops := e.questions()
 	if len(ops) == 0 {
 		return nil
 	}
-	if !e.first(ctx, ops[0]) {
-		return e.refusal(ctx)
+	if !e.checkService(ctx, ops[0]) {
+		return e.problemError(ctx)
 	}
 	if ops[0].Verb == resource.Self || e.failure == nil {
 		return nil
@@ -63,39 +62,39 @@ func (p *Preflight) Service(ctx context.Context) error {
 	return p.Workspace(ctx, nil)
 }
 
-// Workspace tells what is wrong where the list of projects cannot be read:
-// nothing at all, if something else of the workspace can.
+// Workspace returns what is wrong where the list of projects cannot be read:
+// nil if another list of the workspace can.
 func (p *Preflight) Workspace(ctx context.Context, projects error) error {
 	e := p.e
 	if projects != nil {
-		e.found["project"] = finding{err: projects}
+		e.lists["project"] = listResult{err: projects}
 	}
 	for _, op := range e.questions() {
-		if _, asked := e.found[op.Kind]; asked || op.Verb == resource.Self || len(op.Params()) > 1 {
+		if _, asked := e.lists[op.Kind]; asked || op.Verb == resource.Self || len(op.Params()) > 1 {
 			continue
 		}
-		e.list(ctx, op)
-		if f, asked := e.found[op.Kind]; asked && f.err == nil {
+		e.readListIfPossible(ctx, op)
+		if f, asked := e.lists[op.Kind]; asked && f.err == nil {
 			return nil
 		}
 	}
-	if e.nowhere() {
-		e.notThere()
+	if e.hasNoAPI() {
+		e.reportNoAPI()
 	} else {
-		e.workspace()
+		e.checkWorkspace()
 	}
-	return e.refusal(ctx)
+	return e.problemError(ctx)
 }
 
-// refusal is the problem that was found last, as an error; nil if there is none.
-func (e *examination) refusal(ctx context.Context) error {
+// problemError is the problem that was found last, as an error; nil if there is none.
+func (e *examination) problemError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
 	for _, c := range slices.Backward(e.Checks) {
 		if c.Status == Problem {
-			if e.in.Hide != nil {
-				c.Summary, c.Hint = e.in.Hide(c.Summary), e.in.Hide(c.Hint)
+			if e.in.Redact != nil {
+				c.Summary, c.Hint = e.in.Redact(c.Summary), e.in.Redact(c.Hint)
 			}
 			return &ProblemError{Check: c, Denied: e.Denied, Err: e.failure}
 		}
@@ -103,30 +102,29 @@ func (e *examination) refusal(ctx context.Context) error {
 	return e.failure
 }
 
-// nowhere reports whether nothing of the API is where it is looked for: there is
-// an edition without any one list, and none without all of them.
-func (e *examination) nowhere() bool {
+// hasNoAPI reports whether no list of the API is at the base URL: each edition has some.
+func (e *examination) hasNoAPI() bool {
 	if !e.anonymous || e.in.API == resource.Documented {
 		return false
 	}
-	for _, f := range e.found {
+	for _, f := range e.lists {
 		if !unsupported(f.err) {
 			return false
 		}
 	}
-	return len(e.found) > 0
+	return len(e.lists) > 0
 }
 
-// notThere reports an address at which something answers that is not the API.
-func (e *examination) notThere() {
-	e.Checks, e.found = nil, map[string]finding{} // what was taken for well, or for an edition, is not
-	e.add("service", Problem, e.BaseURL+" answers, but has no Plane API", elsewhere(e.BaseURL))
+// reportNoAPI reports an address at which something answers that is not the API.
+func (e *examination) reportNoAPI() {
+	e.Checks, e.lists = nil, map[string]listResult{} // they judged something else
+	e.add("service", Problem, e.BaseURL+" answers, but has no Plane API", baseURLHint(e.BaseURL))
 	e.add("credential", OK, e.in.Credential+", not confirmed", "")
 }
 
-// Outsider names the projects of the manifest that the service lists and the user is not a member of.
-func (p *Preflight) Outsider(projects []resource.Row, wanted []*resource.Object) error {
-	all := p.e.outsider(projects, wanted)
+// CheckMembership returns an error that names the projects of the manifest of which the user is not a member.
+func (p *Preflight) CheckMembership(projects []resource.Row, wanted []*resource.Object) error {
+	all := p.e.notMemberOf(projects, wanted)
 	if len(all) == 0 {
 		return nil
 	}
@@ -136,7 +134,7 @@ func (p *Preflight) Outsider(projects []resource.Row, wanted []*resource.Object)
 	return &ProblemError{Check: all[0], Denied: true}
 }
 
-func (e *examination) outsider(projects []resource.Row, wanted []*resource.Object) []Check {
+func (e *examination) notMemberOf(projects []resource.Row, wanted []*resource.Object) []Check {
 	var list []Check
 	for _, o := range wanted {
 		if o.Kind.Name != "project" {

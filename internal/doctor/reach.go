@@ -10,9 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// reach tells from what became of the first request whether the service's API
-// was reached, and if not why, and what to do.
-func reach(base string, err error) (what, do string, reached bool) {
+// checkReached reports whether the first request reached the service's API, and if not, why and what to do.
+func checkReached(base string, err error) (summary, hint string, reached bool) {
 	e, ok := errors.AsType[*apiclient.Error](err)
 	broken, _ := errors.AsType[*apiclient.ConnectionError](err)
 	switch {
@@ -25,38 +24,38 @@ func reach(base string, err error) (what, do string, reached bool) {
 	case e.Status == 0:
 		return base + ": " + e.Err.Error(), "", false
 	case e.Status >= 500:
-		return "the service fails: " + words(e), "try again later, or look at the service's own log", false
+		return "the service fails: " + refusalText(e), "try again later, or look at the service's own log", false
 	case errors.Is(e, apiclient.ErrWebPage):
-		what = base + " answers with a web page, not as the API"
+		summary = base + " answers with a web page, not as the API"
 		if e.Message != "" {
-			what += ": " + words(e)
+			summary += ": " + refusalText(e)
 		}
-		return what, elsewhere(base), false
+		return summary, baseURLHint(base), false
 	case e.Status == 400 && strings.Contains(e.Message, "HTTPS"):
-		return base + " wants https: " + words(e), "begin the base URL with https://", false
+		return base + " wants https: " + refusalText(e), "begin the base URL with https://", false
 	case e.Status >= 300 && e.Status < 400:
-		return base + ": " + words(e), "", false // which says what to do
-	case e.Status < 300, e.Op.Verb == resource.Self && !known(e):
-		return base + " answers, but not as the API: " + words(e), elsewhere(base), false
+		return base + ": " + refusalText(e), "", false // which says what to do
+	case e.Status < 300, e.Op.Verb == resource.Self && !isAPIError(e):
+		return base + " answers, but not as the API: " + refusalText(e), baseURLHint(base), false
 	default:
 		return "", "", true
 	}
 }
 
-// known reports whether the API answers so where it is asked whom the credential belongs to.
-func known(e *apiclient.Error) bool {
+// isAPIError reports whether the API gives such an answer to the request for the credential's user.
+func isAPIError(e *apiclient.Error) bool {
 	return e.Credential() || e.Permission() || e.Unsupported() || errors.Is(e, apiclient.ErrRateLimited)
 }
 
-func pause(e *apiclient.Error) string {
+func waitText(e *apiclient.Error) string {
 	if e.RetryAfter <= 0 {
 		return ""
 	}
 	return "; it asks to wait " + e.RetryAfter.Round(time.Second).String()
 }
 
-// elsewhere is the advice for a base URL at which something else is.
-func elsewhere(base string) string {
+// baseURLHint is the next step for a base URL at which something else answers.
+func baseURLHint(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return "planform expects the API at " + strings.TrimRight(base, "/") + "/api/v1: check the host, and if Plane is below a path there, add it to the base URL"

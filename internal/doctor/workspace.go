@@ -10,41 +10,41 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// workspace tells whether the workspace is there, from all that was asked of it.
-func (e *examination) workspace() {
+// checkWorkspace reports from all answers whether the workspace exists.
+func (e *examination) checkWorkspace() {
 	var denied bool
-	for _, f := range e.found {
+	for _, f := range e.lists {
 		if f.err == nil {
 			e.add("workspace", OK, e.Workspace+" can be read"+e.project(), "")
-			e.operations()
+			e.checkOperations()
 			return
 		}
 		denied = denied || errors.Is(f.err, apiclient.ErrForbidden) || errors.Is(f.err, apiclient.ErrNotFound) && !unsupported(f.err)
 	}
 	if !denied {
-		do := ""
+		hint := ""
 		if e.in.API == resource.Documented {
-			do = "the check needs more operations: leave out --api documented"
+			hint = "the check needs more operations: leave out --api documented"
 		}
-		e.add("workspace", Warning, "cannot tell whether "+e.Workspace+" exists", do)
+		e.add("workspace", Warning, "cannot tell whether "+e.Workspace+" exists", hint)
 		return
 	}
-	do := "check the slug: it is the part of the web address after the host"
+	hint := "check the slug: it is the part of the web address after the host"
 	if lower := strings.ToLower(e.Workspace); lower != e.Workspace {
-		do += ", in lower case (" + lower + ")"
+		hint += ", in lower case (" + lower + ")"
 	}
 	e.deny("workspace", "the service gives no access to "+e.Workspace+": there is no such workspace, or "+e.user()+" is not a member of it",
-		do+"; or have an admin of the workspace invite "+e.user())
+		hint+"; or have an admin of the workspace invite "+e.user())
 }
 
-// noWorkspace tells that there is no workspace to look at.
-func (e *examination) noWorkspace() {
+// reportNoWorkspace reports that no workspace was given.
+func (e *examination) reportNoWorkspace() {
 	e.add("workspace", Warning, "no workspace was given, so it was not checked", "give -f FILE, --workspace SLUG or PLANE_WORKSPACE_SLUG")
 }
 
-// project tells in which project was asked what a project holds.
+// project says which project the checks of projects used.
 func (e *examination) project() string {
-	f, asked := e.found["project"]
+	f, asked := e.lists["project"]
 	switch identifier, _ := f.row["identifier"].(string); {
 	case !asked || f.err != nil || f.row != nil && e.params[resource.MustLookup("project").Param] == "":
 		return ""
@@ -57,26 +57,26 @@ func (e *examination) project() string {
 
 // scope is the scope that an operation needs, where the credential is of the sort that has scopes.
 func (e *examination) scope(op *resource.Operation) string {
-	if !e.token() {
+	if !e.isToken() {
 		return ""
 	}
 	return " (" + op.Scope + ")"
 }
 
-// access is the advice for what the credential may not read. Only access tokens have scopes.
-func (e *examination) access(scope string) string {
-	if e.token() {
+// permissionHint is the next step for what the credential may not read. Only access tokens have scopes.
+func (e *examination) permissionHint(scope string) string {
+	if e.isToken() {
 		return "give the token the scope " + scope + ", or make " + e.user() + " a member of the project"
 	}
 	return "make " + e.user() + " a member of the project, or give " + e.user() + " a higher role"
 }
 
-func (e *examination) token() bool { return strings.HasPrefix(e.in.Credential, "access token") }
+func (e *examination) isToken() bool { return strings.HasPrefix(e.in.Credential, "access token") }
 
-// operations tells which of the service's operations can be used.
-func (e *examination) operations() {
+// checkOperations reports which operations can be used.
+func (e *examination) checkOperations() {
 	const limits = "manifests need IDs instead of names, and existing work items cannot be changed"
-	f, asked := e.found["project"]
+	f, asked := e.lists["project"]
 	switch {
 	case e.in.API == resource.Documented:
 		e.add("operations", OK, "only the documented operations are used (--api documented): "+limits, "")
@@ -87,14 +87,14 @@ func (e *examination) operations() {
 	}
 }
 
-// edition tells what this edition of the service has.
-func (e *examination) edition() {
-	e.sample()
+// checkEdition reports what this edition of the service supports.
+func (e *examination) checkEdition() {
+	e.checkSampleProject()
 	var denied, failed []string
-	_, unreadable := e.found["project"]
-	unreadable = unreadable && e.Denied // that all is refused was told before
+	_, unreadable := e.lists["project"]
+	unreadable = unreadable && e.Denied // reported before
 	for _, k := range resource.Kinds() {
-		f, asked := e.found[k.Name]
+		f, asked := e.lists[k.Name]
 		switch {
 		case !asked:
 		case f.err == nil:
@@ -121,7 +121,7 @@ func (e *examination) edition() {
 	}
 	if len(denied) > 0 {
 		e.add("permission", Warning, "the credential may not read "+strings.Join(denied, ", "),
-			"if manifests use these: "+e.access("in parentheses"))
+			"if manifests use these: "+e.permissionHint("in parentheses"))
 	}
 	for _, text := range failed {
 		e.add("edition", Problem, text, "")
@@ -130,22 +130,22 @@ func (e *examination) edition() {
 
 func unsupported(err error) bool { return errors.Is(err, apiclient.ErrUnsupported) }
 
-// sample tells what is wrong with the project in which the lists were read, where it
-// is one that cannot be: they then tell nothing of the edition.
-func (e *examination) sample() {
-	const do = "look at the project on the service, or ask an admin of the service: planform cannot manage its contents"
-	f, param := e.found["project"], resource.MustLookup("project").Param
+// checkSampleProject reports a project whose lists cannot be read, although it is listed: they then say
+// nothing about the edition.
+func (e *examination) checkSampleProject() {
+	const hint = "look at the project on the service, or ask an admin of the service: planform cannot manage its contents"
+	f, param := e.lists["project"], resource.MustLookup("project").Param
 	if f.err != nil || f.row == nil {
 		return
 	}
 	identifier, _ := f.row["identifier"].(string)
 	if e.params[param] == "" {
-		e.add("project", Problem, fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier, f.row.ID()), do)
+		e.add("project", Problem, fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier, f.row.ID()), hint)
 		return
 	}
 	var lists []string
 	for _, k := range resource.Kinds() {
-		f, asked := e.found[k.Name]
+		f, asked := e.lists[k.Name]
 		_, isList := k.Op(resource.List, e.in.API)
 		switch {
 		case !asked || !isList || k.Parent != "project" || unsupported(f.err):
@@ -159,9 +159,9 @@ func (e *examination) sample() {
 		return
 	}
 	for _, name := range lists {
-		delete(e.found, name)
+		delete(e.lists, name)
 	}
-	e.add("project", Problem, "the service lists the project "+identifier+" but answers \"not found\" for its contents", do)
+	e.add("project", Problem, "the service lists the project "+identifier+" but answers \"not found\" for its contents", hint)
 }
 
 // plural is the word for several objects of a kind.

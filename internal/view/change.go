@@ -19,9 +19,9 @@ const (
 	contextLines = 2   // equal lines that are shown around a difference
 )
 
-// bare reports whether a field's values are shown without quotation marks: those
+// unquoted reports whether a field's values are shown without quotation marks: those
 // that are names and words of a small language, not text.
-func bare(f *resource.Field) bool {
+func unquoted(f *resource.Field) bool {
 	if f == nil {
 		return false
 	}
@@ -52,8 +52,8 @@ func isMark(s *planner.Step, c *planner.Change) bool {
 // isList reports whether the values of a field are lists, an element a line.
 func isList(f *resource.Field) bool { return f != nil && f.Type == resource.RefSet }
 
-// flat is a value with its elements on one line, if it is a list.
-func flat(f *resource.Field, text string) string {
+// joined is a value with its elements on one line, if it is a list.
+func joined(f *resource.Field, text string) string {
 	if isList(f) {
 		return strings.ReplaceAll(text, "\n", ", ")
 	}
@@ -62,15 +62,15 @@ func flat(f *resource.Field, text string) string {
 
 // isLong reports whether a value is worth lines of its own.
 func isLong(f *resource.Field, text *string) bool {
-	return text != nil && (utf8.RuneCountInString(flat(f, *text)) > longText || strings.Contains(flat(f, *text), "\n"))
+	return text != nil && (utf8.RuneCountInString(joined(f, *text)) > longText || strings.Contains(joined(f, *text), "\n"))
 }
 
 // inline shows a value on the line that it stands in.
 func inline(f *resource.Field, text string) string {
-	text = flat(f, text)
+	text = joined(f, text)
 	shown := diag.Truncate(text, inlineText)
 	cut := len(shown) != len(text)
-	if bare(f) {
+	if unquoted(f) {
 		shown = Safe(shown)
 	} else {
 		shown = quote(shown)
@@ -96,7 +96,7 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 	case s.Action == planner.Create && c.After == nil: // a new object starts without
 	case s.Action == planner.Create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
 		p.line(label(c.Path, 0), p.remarks(s, f, c))
-		p.lines(added(*c.After), firstLines)
+		p.lines(addedLines(*c.After), firstLines)
 	case s.Action == planner.Create:
 		p.line(label(c.Path, column), inline(f, strings.TrimSuffix(*c.After, "\n")), p.remarks(s, f, c))
 	case isLong(f, c.Before) || isLong(f, c.After):
@@ -133,7 +133,7 @@ func (p *palette) remarks(s *planner.Step, f *resource.Field, c *planner.Change)
 	text := ""
 	switch c.Origin {
 	case planner.FromDrift:
-		text = remark("changed on the service since the last apply" + Safe(blame(c)))
+		text = remark("changed on the service since the last apply" + Safe(changedBy(c)))
 	case planner.NotRefreshed:
 		text = remark("not refreshed")
 	case planner.Overwritten:
@@ -150,8 +150,8 @@ func (p *palette) remarks(s *planner.Step, f *resource.Field, c *planner.Change)
 	}
 }
 
-// blame says who changed a field on the service, and when, as far as that is known.
-func blame(c *planner.Change) string {
+// changedBy says who changed a field on the service, and when, as far as that is known.
+func changedBy(c *planner.Change) string {
 	text := ""
 	if c.By != "" {
 		text += " by " + c.By
@@ -162,15 +162,15 @@ func blame(c *planner.Change) string {
 	return text
 }
 
-// kept shows the fields that are left as somebody changed them on the service.
-func (p *printer) kept(plan *planner.Plan) {
+// keptFields shows the fields that are left as somebody changed them on the service.
+func (p *printer) keptFields(plan *planner.Plan) {
 	var last *resource.Object
 	for _, d := range plan.Drift {
 		if !d.Kept {
 			continue
 		}
 		if d.Object != last {
-			p.line(head("=", p.dim, string(d.Object.Address)))
+			p.line(heading("=", p.dim, string(d.Object.Address)))
 		}
 		last = d.Object
 		c := d.Change
@@ -181,7 +181,7 @@ func (p *printer) kept(plan *planner.Plan) {
 			}
 			return inline(f, *text)
 		}
-		why := "kept, changed on the service since the last apply" + Safe(blame(c))
+		why := "kept, changed on the service since the last apply" + Safe(changedBy(c))
 		if isLong(f, c.Before) || isLong(f, c.After) {
 			p.line(label(c.Path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
 			p.lines(difference(c.Before, c.After), differLines)

@@ -69,7 +69,7 @@
 //   - reason: of not_possible, and of a delete that comes with another one.
 //   - kept: what --on-drift keep leaves; after is what the manifest says.
 //   - corrections: what the state comes to know with the apply, without a request: a
-//     thing has another address now, or (to is null) it is forgotten.
+//     object has another address now, or (to is null) it is forgotten.
 //   - orphans: what an earlier apply created and the manifest does not have any more,
 //     and what it was probably renamed to, or null.
 //
@@ -116,7 +116,7 @@
 //
 // What an export came to, on standard output, as one indented object: workspace,
 // directory, files (their names in the directory), state (likewise), counts and
-// not_read ([{"name", "number"}], of the things in the files, and of the requests
+// not_read ([{"name", "number"}], of the objects in the files, and of the requests
 // that it would take to read what is named only on demand), and requests.
 //
 // # JSON of records

@@ -73,7 +73,7 @@ func at(line int) diag.Position {
 	return diag.Position{File: "workspace.yaml", Line: line, Column: 5}
 }
 
-// object makes a thing of the manifest; pairs are its fields and their texts.
+// object makes an object of the manifest; pairs are its fields and their texts.
 func object(kind, key string, parent *resource.Object, pairs ...string) *resource.Object {
 	k := resource.MustLookup(kind)
 	o := &resource.Object{Kind: k, Key: key, Parent: parent, Address: resource.NewAddress(kind, key)}

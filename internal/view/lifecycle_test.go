@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// leaving is a plan in which things go, stay as somebody changed them, and are known otherwise.
+// leaving is a plan that deletes objects, keeps fields as somebody changed them, and corrects the state.
 func leaving() *planner.Plan {
 	b := &builder{planner.Plan{Workspace: "acme", BaseURL: "https://api.plane.so"}}
 	web := object("project", "web", nil)
@@ -35,7 +35,7 @@ func leaving() *planner.Plan {
 	return &b.Plan
 }
 
-func TestWhatGoesAndWhatIsKeptIsShown(t *testing.T) {
+func TestAPlanShowsDeletionsAndKeptFields(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}} {
 		t.Run(name, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestWhatGoesAndWhatIsKeptIsShown(t *testing.T) {
 	}
 }
 
-// TestTheMarkIsNotSpelledOut: what it is on the service is for programs.
-func TestTheMarkIsNotSpelledOut(t *testing.T) {
+// TestAChangedExternalIDIsNotSpelledOut: what it is on the service is for programs.
+func TestAChangedExternalIDIsNotSpelledOut(t *testing.T) {
 	t.Parallel()
 	b := &builder{}
 	b.act(planner.Update, object("work_item", "b", object("project", "web", nil)), "", drifted("external_id", "acme/work_item/web/a", "acme/work_item/web/b"))

@@ -37,7 +37,7 @@ type batch struct {
 }
 
 func batchOf(s *planner.Step) batchKey {
-	key := batchKey{base: base(s), reason: s.Reason, action: s.Action}
+	key := batchKey{base: containerAddress(s), reason: s.Reason, action: s.Action}
 	if s.Kind != nil {
 		key.kind = s.Kind.Name
 	}

@@ -34,10 +34,10 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 	for _, u := range o.unsupported {
 		p.unsupported(u)
 	}
-	p.kept(plan)
+	p.keptFields(plan)
 	for _, c := range plan.StateChanges {
 		if c.Why != "" {
-			p.line(head("*", p.dim, string(c.From)), ": ", Safe(c.Why))
+			p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
 		}
 	}
 	p.summary(&plan.Summary, len(plan.StateChanges), perMinute)
@@ -47,7 +47,7 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 func (p *printer) unsupported(u *unsupported) {
 	const few = 5
 	sign, color := p.sigil(planner.NotPossible)
-	p.line(head(sign, color, "this edition of the service has no "+u.objects+", so these are left out:"))
+	p.line(heading(sign, color, "this edition of the service has no "+u.objects+", so these are left out:"))
 	for i, s := range u.steps {
 		if i == few {
 			p.line("    and ", diag.Count(len(u.steps)-few, "other"))
@@ -102,7 +102,7 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		return
 	}
 	sign, color := p.stepSigil(s)
-	title := head(sign, color, string(s.Address))
+	title := heading(sign, color, string(s.Address))
 	switch s.Action {
 	case planner.Adopt:
 		title += "  " + p.dim.paint(adopted(s))
@@ -118,7 +118,7 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
 	}
 	p.line(title)
-	p.cause(s)
+	p.manifestPosition(s)
 	changes := s.Changes()
 	column := labelColumn
 	for j := range changes {
@@ -140,15 +140,15 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	}
 }
 
-// cause shows where the manifest has what is not possible.
-func (p *printer) cause(s *planner.Step) {
+// manifestPosition shows where the manifest has what is not possible.
+func (p *printer) manifestPosition(s *planner.Step) {
 	if s.Action == planner.NotPossible && !s.Position.IsZero() {
 		p.print("  ")
 		p.position(s.Position, "")
 	}
 }
 
-func head(sign string, color style, address string) string {
+func heading(sign string, color style, address string) string {
 	return color.paint(sign) + " " + Safe(address)
 }
 
@@ -201,8 +201,8 @@ func (p *printer) membership(s *planner.Step, o *outline, i int) {
 	case planner.NotPossible, planner.Create, planner.Adopt, planner.Delete:
 	}
 	sign, color := p.sigil(s.Action)
-	p.line(head(sign, color, base(s)), text)
-	p.cause(s)
+	p.line(heading(sign, color, containerAddress(s)), text)
+	p.manifestPosition(s)
 	if batch.members > fewMembers {
 		return
 	}

@@ -31,7 +31,7 @@ func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfTheDesign(t *testing.T) {
+func TestThePlanOfTheDesignDocument(t *testing.T) {
 	t.Parallel()
 	b := &builder{}
 	web := object("project", "web", nil)
@@ -65,7 +65,7 @@ Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 re
 	}
 }
 
-func TestTheLastLineOfAPlan(t *testing.T) {
+func TestAPlanEndsWithItsCounts(t *testing.T) {
 	t.Parallel()
 	for want, sum := range map[string]planner.Summary{
 		"No changes. All 57 objects match the manifest (12 read requests).":                             {Unchanged: 57, Reads: 12},
@@ -152,7 +152,7 @@ func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsToldToTheCaller(t *testing.T) {
+func TestAFullDiskIsReportedToTheCaller(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {
 		s := newScreen(func(o *view.Options) { o.Out, o.JSON = brokenWriter{}, asJSON })

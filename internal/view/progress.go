@@ -32,7 +32,7 @@ type Progress struct {
 	waitFor             string
 	drawn               time.Time
 	shown               bool // the line stands on the terminal
-	over                bool
+	ended               bool
 
 	stop, stopped chan struct{} // of the clock
 }
@@ -92,16 +92,16 @@ func (p *Progress) tick(every time.Duration) {
 func (p *Progress) Event(e executor.Event) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
-	if p.over {
+	if p.ended {
 		return
 	}
 	switch e.Type {
 	case executor.SetAside:
 		_, again := p.pending[e.Step]
 		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
-		p.took()
+		p.sample()
 		if !p.v.o.Live && !p.v.o.JSON && !again {
-			p.write("pending: " + attempted(e.Step) + ": no answer; checking again in " + roughly(e.Wait))
+			p.write("pending: " + attempted(e.Step) + ": no answer; checking again in " + approximate(e.Wait))
 		}
 		return
 	case executor.Ended:
@@ -113,7 +113,7 @@ func (p *Progress) Event(e executor.Event) {
 	if e.Result.Status == executor.Failed || e.Result.Status == executor.Unknown {
 		p.failed++
 	}
-	p.took()
+	p.sample()
 	if p.v.o.JSON && !p.v.o.Live {
 		r := e.Result
 		r.Step = e.Step
@@ -125,11 +125,11 @@ func (p *Progress) Event(e executor.Event) {
 func (p *Progress) Read() {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
-	if p.over {
+	if p.ended {
 		return
 	}
 	p.done++
-	p.took()
+	p.sample()
 }
 
 // Expect adds reads that are still to come to the total.
@@ -139,8 +139,8 @@ func (p *Progress) Expect(more int) {
 	p.total += more
 }
 
-// took adds a sample for the rate and draws the line if it is time to.
-func (p *Progress) took() {
+// sample adds a sample for the rate and draws the line if it is time to.
+func (p *Progress) sample() {
 	now := p.v.o.Now()
 	if now.Sub(p.samples[len(p.samples)-1].at) >= time.Second { // one a second is enough
 		p.samples = append(p.samples, sample{now, p.done})
@@ -158,7 +158,7 @@ func (p *Progress) took() {
 func (p *Progress) Waiting(d time.Duration, why string) {
 	p.v.mu.Lock()
 	defer p.v.mu.Unlock()
-	if p.over {
+	if p.ended {
 		return
 	}
 	until := p.v.o.Now().Add(d)
@@ -173,15 +173,15 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	case p.v.o.JSON:
 		p.write(compact(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}}))
 	default:
-		p.write("waiting " + roughly(d) + " for " + Safe(why))
+		p.write("waiting " + approximate(d) + " for " + Safe(why))
 	}
 }
 
 // Done ends the progress and takes its line away. It may be called more than once.
 func (p *Progress) Done() {
 	p.v.mu.Lock()
-	first := !p.over
-	p.over = true
+	first := !p.ended
+	p.ended = true
 	if p.v.live == p {
 		p.hide()
 		p.v.live = nil
@@ -199,11 +199,11 @@ func (p *Progress) hide() {
 		return
 	}
 	p.shown = false
-	p.put("\r\x1b[K")
+	p.writeRaw("\r\x1b[K")
 }
 
 func (p *Progress) show() {
-	if p == nil || p.over {
+	if p == nil || p.ended {
 		return
 	}
 	p.draw()
@@ -213,13 +213,13 @@ func (p *Progress) show() {
 func (p *Progress) draw() {
 	now := p.v.o.Now()
 	p.drawn, p.shown = now, true
-	p.put("\r" + fit(p.line(now), p.v.o.Width-1) + "\x1b[K")
+	p.writeRaw("\r" + truncate(p.line(now), p.v.o.Width-1) + "\x1b[K")
 }
 
-// put writes in one piece, without the mutex that the caller holds.
-func (p *Progress) put(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
+// writeRaw writes in one piece, without the mutex that the caller holds.
+func (p *Progress) writeRaw(text string) { _, _ = p.v.o.Err.Write([]byte(text)) }
 
-func (p *Progress) write(line string) { p.put(line + "\n") }
+func (p *Progress) write(line string) { p.writeRaw(line + "\n") }
 
 // line says all there is to say: how far, how fast, how long, what went wrong, what it waits for.
 func (p *Progress) line(now time.Time) string {
@@ -232,7 +232,7 @@ func (p *Progress) line(now time.Time) string {
 		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()
 		text += ", " + strconv.Itoa(int(perMinute+0.5)) + "/min"
 		if left := p.total - p.done; left > 0 {
-			text += ", " + roughly(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left"
+			text += ", " + approximate(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left"
 		}
 	}
 	if p.failed > 0 {
@@ -241,11 +241,11 @@ func (p *Progress) line(now time.Time) string {
 	if n := len(p.pending); n > 0 {
 		text += ", " + strconv.Itoa(n) + " pending"
 		if wait := slices.MinFunc(slices.Collect(maps.Values(p.pending)), time.Time.Compare).Sub(now); wait >= time.Second {
-			text += " (next look in " + roughly(wait) + ")"
+			text += " (next look in " + approximate(wait) + ")"
 		}
 	}
 	if wait := p.waitUntil.Sub(now); wait > 0 {
-		text += ", waiting " + roughly(wait) + " for " + Safe(p.waitFor)
+		text += ", waiting " + approximate(wait) + " for " + Safe(p.waitFor)
 	}
 	return text
 }

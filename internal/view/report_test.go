@@ -34,7 +34,7 @@ func TestAReportSaysHowItIsAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAReportOfAWellServiceSaysSo(t *testing.T) {
+func TestAReportWithoutProblemsSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, set := range [][]func(*view.Options){nil, {inJSON}} {
 		s := newScreen(set...)

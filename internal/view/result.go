@@ -12,8 +12,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// tally counts how the steps of a run ended.
-type tally struct {
+// statusCounts counts how the steps of a run ended.
+type statusCounts struct {
 	Done        int `json:"done"`
 	Failed      int `json:"failed"`
 	Blocked     int `json:"blocked"`
@@ -22,8 +22,8 @@ type tally struct {
 	NotPossible int `json:"not_possible"`
 }
 
-func counted(r *executor.Result) tally {
-	var t tally
+func countStatuses(r *executor.Result) statusCounts {
+	var t statusCounts
 	for i := range r.Steps {
 		switch r.Steps[i].Status {
 		case executor.Done:
@@ -48,18 +48,18 @@ func counted(r *executor.Result) tally {
 // Result shows how a run of a plan ended. As text, what was done goes to standard
 // output, and what was not, with what to do about it, to standard error.
 func (v *View) Result(plan *planner.Plan, r executor.Result) error {
-	t := counted(&r)
+	t := countStatuses(&r)
 	if v.o.JSON {
 		return v.print(stdout, func(p *printer) { p.document(newJSONResult(&r, t)) })
 	}
-	err := v.print(stdout, func(p *printer) { p.done(&r) })
+	err := v.print(stdout, func(p *printer) { p.doneSteps(&r) })
 	v.printError(func(p *printer) { p.problems(&r) })
 	v.Diagnostics(warnings(&r))
 	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &r, t) }), v.print(stderr, func(p *printer) { p.next(&r, t) }))
 }
 
-// done lists what was done, a line for each object and for each list of members.
-func (p *printer) done(r *executor.Result) {
+// doneSteps lists what was done, a line for each object and for each list of members.
+func (p *printer) doneSteps(r *executor.Result) {
 	members := map[batchKey]int{}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Status == executor.Done && s.Step.Members != nil {
@@ -94,7 +94,7 @@ func (p *printer) problems(r *executor.Result) {
 	same := sameFailures(r)
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		alike := same[keyOf(s)]
+		alike := same[failureKeyOf(s)]
 		many := s.Status == executor.Failed && len(alike) > fewSame
 		text := p.severity(diag.Error)
 		switch {
@@ -148,7 +148,7 @@ type failureKey struct {
 	reason string
 }
 
-func keyOf(s *executor.StepResult) failureKey {
+func failureKeyOf(s *executor.StepResult) failureKey {
 	k := failureKey{op: s.Step.Operation}
 	if refused, ok := errors.AsType[executor.Refusal](s.Err); ok {
 		k.reason, _ = refused.Refusal()
@@ -161,7 +161,7 @@ func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
 	same := map[failureKey][]*planner.Step{}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Status == executor.Failed {
-			if k := keyOf(s); k.reason != "" {
+			if k := failureKeyOf(s); k.reason != "" {
 				same[k] = append(same[k], s.Step)
 			}
 		}
@@ -251,8 +251,8 @@ func warnings(r *executor.Result) diag.List {
 				names += " and " + diag.Count(n-fewMembers, "other")
 			}
 			list.Add(diag.Diagnostic{
-				Severity: diag.Warning, Code: "members-left-out", Position: s.Step.Position, Address: base(s.Step),
-				Summary: base(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not on the service: " + names,
+				Severity: diag.Warning, Code: "members-left-out", Position: s.Step.Position, Address: containerAddress(s.Step),
+				Summary: containerAddress(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not on the service: " + names,
 			})
 		}
 	}
@@ -260,7 +260,7 @@ func warnings(r *executor.Result) diag.List {
 }
 
 // closing says in one line how the run ended.
-func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
+func (p *printer) closing(plan *planner.Plan, r *executor.Result, t statusCounts) {
 	var created, updated, adopted, joined, left, deleted int
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -307,7 +307,7 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t tally) {
 }
 
 // next says what to do about what is left.
-func (p *printer) next(r *executor.Result, t tally) {
+func (p *printer) next(r *executor.Result, t statusCounts) {
 	if r.Stopped != nil {
 		p.error(p.severity(diag.Error), r.Stopped, diag.Position{})
 	}

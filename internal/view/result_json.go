@@ -7,7 +7,7 @@ import (
 
 type jsonResult struct {
 	FormatVersion int              `json:"format_version"`
-	Summary       tally            `json:"summary"`
+	Summary       statusCounts     `json:"summary"`
 	Interrupted   bool             `json:"interrupted"`
 	Stopped       *string          `json:"stopped"`
 	Steps         []jsonStepResult `json:"steps"`
@@ -26,7 +26,7 @@ type jsonStepResult struct {
 	Missing    []string         `json:"missing,omitempty"`
 }
 
-func newJSONResult(r *executor.Result, t tally) jsonResult {
+func newJSONResult(r *executor.Result, t statusCounts) jsonResult {
 	j := jsonResult{FormatVersion, t, r.Interrupted, message(r.Stopped), make([]jsonStepResult, len(r.Steps))}
 	for i := range r.Steps {
 		j.Steps[i] = newJSONStepResult(&r.Steps[i])

@@ -75,7 +75,7 @@ func TestAResultSaysWhatHappenedAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWhatToDoNext(t *testing.T) {
+func TestAResultNamesTheNextStep(t *testing.T) {
 	t.Parallel()
 	step := &planner.Step{Address: "work_item/web/a", Action: planner.Create, Kind: resource.MustLookup("work_item"), Position: at(3)}
 	for name, tt := range map[string]struct {

@@ -17,7 +17,7 @@ type refusedError struct{}
 func (refusedError) Error() string           { return "POST …/work-items/: 403: no permission" }
 func (refusedError) Refusal() (string, bool) { return "403: no permission", true }
 
-func TestWhatFailsForTheSameReasonIsToldOnce(t *testing.T) {
+func TestFailuresForTheSameReasonAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	op, link := &resource.Operation{}, &resource.Operation{}
 	var r executor.Result

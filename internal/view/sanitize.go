@@ -118,8 +118,8 @@ func width(s string) int {
 	return len(s)
 }
 
-// fit shortens a safe text to that many columns, the last of them an ellipsis.
-func fit(s string, columns int) string {
+// truncate shortens a safe text to that many columns, the last of them an ellipsis.
+func truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""
 	}

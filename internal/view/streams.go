@@ -36,7 +36,7 @@ func System() Streams {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// Options say how to show things.
+// Options are the streams and the format of the output.
 type Options struct {
 	Streams
 	ColorOut, ColorErr bool // colours on standard output, on standard error
@@ -46,7 +46,7 @@ type Options struct {
 	Now                func() time.Time // nil = time.Now
 }
 
-// NewOptions decides once how things are shown on the streams: colour and a
+// NewOptions decides once how the streams are used: colour and a
 // progress line on a terminal only, and neither if TERM is dumb. color is auto,
 // always or never; with auto, NO_COLOR asks for none, and FORCE_COLOR and
 // CLICOLOR_FORCE for colours without a terminal too. getenv reads the environment.

@@ -48,7 +48,7 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 			cell = Safe(diag.Truncate(cells[i], maxCell))
 		}
 		if cut {
-			cell = fit(cell, columns)
+			cell = truncate(cell, columns)
 		}
 		b.WriteString(cell)
 		b.WriteString(blanks(columns - width(cell)))

@@ -25,8 +25,8 @@ func memberNoun(s *planner.Step) string {
 	return resource.MustLookup(m.Member).Noun()
 }
 
-// base is the address of a membership step's container, of another step its own.
-func base(s *planner.Step) string {
+// containerAddress is the address of a membership step's container, of another step its own.
+func containerAddress(s *planner.Step) string {
 	if s.Members != nil {
 		return string(s.Members.Container.Address)
 	}
@@ -109,7 +109,7 @@ func verb(s *planner.Step) (command, past, preposition string) {
 func attempted(s *planner.Step) string {
 	command, _, preposition := verb(s)
 	if preposition != "" {
-		return command + " " + diag.Count(memberCount(s), memberNoun(s)) + preposition + Safe(base(s))
+		return command + " " + diag.Count(memberCount(s), memberNoun(s)) + preposition + Safe(containerAddress(s))
 	}
 	return command + " " + Safe(string(s.Address))
 }
@@ -121,7 +121,7 @@ func carriedOut(r *executor.StepResult, members int) string {
 	text := past + " " + Safe(string(s.Address))
 	switch {
 	case preposition != "":
-		return past + " " + diag.Count(members, memberNoun(s)) + preposition + Safe(base(s))
+		return past + " " + diag.Count(members, memberNoun(s)) + preposition + Safe(containerAddress(s))
 	case s.Action == planner.Create && r.Outcome.Identifier != "":
 		text += " as " + Safe(r.Outcome.Identifier)
 	case s.Action == planner.Adopt && s.Changed():
@@ -180,8 +180,8 @@ func atRate(n, perMinute int) string {
 	return "about " + minutes((n+perMinute-1)/perMinute)
 }
 
-// roughly gives a duration in seconds, from two minutes on in minutes.
-func roughly(d time.Duration) string {
+// approximate gives a duration in seconds, from two minutes on in minutes.
+func approximate(d time.Duration) string {
 	if seconds := int((d + time.Second - 1) / time.Second); seconds < 120 {
 		return strconv.Itoa(max(0, seconds)) + " s"
 	}

@@ -23,9 +23,9 @@ type line struct {
 
 const gap = '.'
 
-// added is the lines of a text that is new, each shortened.
-func added(text string) []line {
-	texts := split(&text)
+// addedLines is the lines of a text that is new, each shortened.
+func addedLines(text string) []line {
+	texts := splitLines(&text)
 	lines := make([]line, len(texts))
 	for i, t := range texts {
 		lines[i] = line{'+', diag.Truncate(t, lineText)}
@@ -33,8 +33,8 @@ func added(text string) []line {
 	return lines
 }
 
-// split gives the lines of a text; none of nil.
-func split(text *string) []string {
+// splitLines gives the lines of a text; none of nil.
+func splitLines(text *string) []string {
 	if text == nil || *text == "" {
 		return nil
 	}
@@ -43,7 +43,7 @@ func split(text *string) []string {
 
 // difference compares two texts line by line, with a few equal lines around what differs.
 func difference(before, after *string) []line {
-	a, b := split(before), split(after)
+	a, b := splitLines(before), splitLines(after)
 	head, tail := 0, 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -55,15 +55,15 @@ func difference(before, after *string) []line {
 	for _, t := range a[:head] {
 		lines = append(lines, line{' ', t})
 	}
-	lines = append(lines, compared(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	lines = append(lines, diffLines(a[head:len(a)-tail], b[head:len(b)-tail])...)
 	for _, t := range a[len(a)-tail:] {
 		lines = append(lines, line{' ', t})
 	}
-	return shorten(excerpt(lines))
+	return shorten(withContext(lines))
 }
 
-// compared is the difference of lines of which the first and the last differ.
-func compared(a, b []string) []line {
+// diffLines is the difference of lines of which the first and the last differ.
+func diffLines(a, b []string) []line {
 	var lines []line
 	if len(a) == 0 || len(b) == 0 || len(a)+len(b) > comparedLines {
 		for _, t := range a {
@@ -111,8 +111,8 @@ func compared(a, b []string) []line {
 	return lines
 }
 
-// excerpt leaves out equal lines that are far from what differs.
-func excerpt(lines []line) []line {
+// withContext leaves out equal lines that are far from what differs.
+func withContext(lines []line) []line {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.sign == ' ' {
@@ -150,7 +150,7 @@ func shorten(lines []line) []line {
 		}
 		for j := range min(inserted-removed, i-inserted) {
 			a, b := &lines[removed+j], &lines[inserted+j]
-			a.text, b.text = elide(a.text, b.text)
+			a.text, b.text = elideCommon(a.text, b.text)
 		}
 		for j := removed; j < i; j++ {
 			lines[j].text = diag.Truncate(lines[j].text, 2*lineText)
@@ -163,8 +163,8 @@ func shorten(lines []line) []line {
 	return lines
 }
 
-// elide takes from two long lines what they share, but for a few characters.
-func elide(a, b string) (shortA, shortB string) {
+// elideCommon takes from two long lines what they share, but for a few characters.
+func elideCommon(a, b string) (shortA, shortB string) {
 	if len(a) <= lineText && len(b) <= lineText {
 		return a, b
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-func TestOnlyYesIsYes(t *testing.T) {
+func TestConfirmTakesOnlyYesForYes(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]bool{
 		"yes\n": true, " yes \r\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": false,

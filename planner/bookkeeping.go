@@ -125,7 +125,7 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 	}
 }
 
-// dropFromOthers takes those who came into one container out of the others, where they can be in one only.
+// dropFromOthers drops new members of a container from the records of the others, where they can be in one only.
 func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChange, into *memberSet, ids []string) {
 	if !into.kind.Membership.Exclusive || len(ids) == 0 {
 		return

@@ -109,10 +109,9 @@ func (b *changes) createdByUs(i int) bool {
 	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
-// externalIDChange is the change that puts planform's external ID on an object, or nil: the external ID
-// follows a key that changed, and objects that are recognised by a name which
-// others may bear too get one, so that they are found again without the state.
-// What the manifest points at by its ID or identifier keeps the external ID of whom it belongs to.
+// externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
+// one when its key changes, or when it is adopted by a name that need not be unique, so that it
+// is found again without the state. Objects given by ID or identifier keep theirs.
 func (b *changes) externalIDChange(i int) *Change {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {

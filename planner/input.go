@@ -277,14 +277,13 @@ func (in *Input) namesNeed(hint string) string {
 	return hint + ", or use --api auto"
 }
 
-// sourceGone reports whether what a record is of stood only in manifests that are
-// read, or gone: if these do not have it, none has. A record that does not say
-// where it stood may be another's.
+// sourceGone reports whether every manifest that had an object is part of this run or was
+// deleted. A record without sources may belong to any manifest.
 func (in *Input) sourceGone(r *Record) bool {
 	return len(r.Sources) > 0 && in.otherSource(r) == ""
 }
 
-// otherSource is a manifest that is not read and in which the object of a record stood, or "".
+// otherSource is a manifest that had an object and is not part of this run, or "".
 func (in *Input) otherSource(r *Record) string {
 	for _, file := range r.Sources {
 		if in.OtherSources[file] {

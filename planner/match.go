@@ -76,7 +76,7 @@ func (s *matches) identify(i int) {
 	}
 }
 
-// checkIdentity holds what a record shows against what the manifest says of its identity.
+// checkIdentity compares the identifier of a record with the manifest's.
 func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	shown := ""
 	switch {
@@ -113,7 +113,6 @@ func (s *matches) reportContradiction(o *resource.Object, f *objectState, is, hi
 	s.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 }
 
-// reportOtherIdentifier reports that an object bears another identifier than people chose for it in the manifest.
 func (s *matches) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
 	s.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
@@ -159,8 +158,7 @@ func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
 	s.identifierUnused(o, f, l, x)
 }
 
-// identifierUnused deals with an identifier that nothing bears, of a kind whose
-// identifiers people choose: an object is created with it.
+// identifierUnused creates an object with its identifier, where people choose it.
 func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
 	if f.known() && len(l.byID(f.prior.ID)) > 0 {
 		s.reportOtherIdentifier(o, f, s.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
@@ -234,8 +232,8 @@ func (s *matches) findByExternalID(o *resource.Object, f *objectState) (rows []r
 // whyNotShown is why a readable identifier cannot be found, as far as the service tells.
 const whyNotShown = "it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"
 
-// notFound deals with an identifier that nothing bears which the service shows. One that people
-// choose is misspelt; of one that the service gave the object may be gone, or shown nowhere.
+// notFound handles an identifier that the service does not show. One that people choose is misspelt;
+// the object of one that the service assigned may be deleted or hidden.
 func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+whyNotShown

@@ -19,9 +19,8 @@ type memberships struct {
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 }
 
-// outsiders are people whom fields refer to although they are not members of the project.
-// The service drops them from a set without an error, each time: they are reported, and
-// not sent.
+// outsiders are people whom fields refer to although they are not members of the project. The
+// service drops them without an error: they are reported, and not sent.
 type outsiders struct {
 	round
 
@@ -333,7 +332,6 @@ func (s *memberships) newAttribute(r *memberSet, e memberRef) string {
 	return ""
 }
 
-// findOutsiders finds the people that fields name though they do not belong to what the object lives in.
 func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 	s := &outsiders{
 		round: differ.round, refs: differ.refs, differ: differ, memberships: memberships,

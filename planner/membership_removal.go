@@ -48,9 +48,8 @@ func (b memberOf) compare(o memberOf) int {
 	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
 }
 
-// findRemovals finds the members to remove: those that planform added and the manifest
-// dropped (when pruning), cleared with an empty list, or moved to another container; and all
-// members of an object whose field is cleared.
+// findRemovals finds the members to remove: those that planform added and the manifest dropped
+// (when pruning), cleared or moved; and all memberships of an object whose field is cleared.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
@@ -287,9 +286,8 @@ func (l *removals) dropAlreadyGone(d *removal) bool {
 	return true
 }
 
-// removable reports whether this edition can take members out of a container, as far
-// as asking tells: a route of its own may be missing where the others are there, or know
-// a member by another ID than the list shows.
+// removable reports whether this edition can remove members from a container: its route may be
+// missing where the others are there, or know a member by another ID than the list shows.
 func (l *removals) removable(d *removal) (can, known bool) {
 	op, ok := d.kind.Op(resource.RemoveMembers, l.in.API)
 	get, readable := d.kind.Op(resource.Get, l.in.API)

@@ -230,17 +230,15 @@ func (s *objects) skipsRefresh(f *objectState) bool {
 	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
 }
 
-// mustRead reports whether an object is to be read: unless the manifest gives its ID
-// and nothing of it is compared. But under the ID of one that is archived, or
-// belongs to another project, the service takes what is put into it and shows it nowhere.
+// mustRead reports whether an object is to be read: not if the manifest gives its ID and compares
+// no field. A container is read: an archived one takes children and members, and shows them nowhere.
 func (s *objects) mustRead(o *resource.Object, f *objectState) bool {
 	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archivable)
 	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !s.in.SkipRefresh
 }
 
-// findExpensive finds the kinds of which so many objects are known that reading
-// them again, one request for one or a few of them, would take longer than a
-// person waits.
+// findExpensive finds the kinds with so many known objects that reading them again, one or a few
+// per request, would take longer than a person waits.
 func (s *objects) findExpensive() {
 	s.expensive = map[*resource.Kind]int{}
 	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {

@@ -264,9 +264,8 @@ func (s *snapshot) singletonID(t *kindInfo, parent int) (string, presence) {
 	}
 }
 
-// kindPresence is unsupported if this edition of the service does not have the kind, else exists. A
-// list below a parent that does not exist yet is probed with an impossible ID: a known route
-// answers that the parent is missing, an unknown route that the page is.
+// kindPresence is unsupported if this edition does not have the kind, else exists. A list below a
+// new parent is probed with an unused ID: only a known route answers that the parent is missing.
 func (s *snapshot) kindPresence(t *kindInfo) presence {
 	if t.list == nil || t.singleton != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists

@@ -15,10 +15,9 @@ type orphans struct {
 	round
 
 	refs         *references
-	list         []*orphan                 // parents first
-	unchecked    int                       // orphans that are deleted without reading what others put into them
-	uncheckedUse int                       // orphans that are deleted without reading who uses them
-	vanished     map[resource.Address]bool // that are not on the service any more
+	list         []*orphan // parents first
+	unchecked    int       // orphans that are deleted without reading what others put into them
+	uncheckedUse int       // orphans that are deleted without reading who uses them
 
 	byAddress   map[resource.Address]*orphan
 	createdByUs map[serviceID]*orphan       // that planform created and nothing protects
@@ -47,7 +46,7 @@ func (l *orphan) recordCreated(id string) {
 	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
 }
 
-// block says why an object stays that is wanted no more.
+// block says why an orphan stays.
 func (l *orphan) block(why string) decision {
 	l.decision, l.reason = blocked, "it would be deleted, but "+why
 	return blocked
@@ -93,7 +92,7 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 func findOrphans(refs *references) *orphans {
 	s := &orphans{
 		round: refs.round, refs: refs,
-		vanished: map[resource.Address]bool{}, byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
+		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
@@ -124,45 +123,35 @@ func findOrphans(refs *references) *orphans {
 		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
 	slices.Sort(kept)
-	s.decideAll(kept)
+	for _, address := range kept { // it and its ancestors stay
+		s.blockParents(address, string(address)+" in it is not targeted")
+	}
+	for _, l := range s.list { // parents first
+		s.locate(l)
+	}
+	s.checkReadBudget()
+	for _, l := range s.list {
+		s.decide(l)
+	}
+	s.keepAncestors()
+	for s.keepReferenced() {
+		s.keepAncestors()
+	}
 	return s
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
 func (p *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if p.vanished[a] {
+		if l := p.byAddress[a]; l != nil && l.decision == vanished {
 			return true
 		}
 	}
 	return false
 }
 
-// decideAll decides about the orphans. kept are objects outside the targets: they and their
-// ancestors stay.
-func (p *orphans) decideAll(kept []resource.Address) {
-	for _, address := range kept {
-		p.blockParents(address, string(address)+" in it is not targeted")
-	}
-	for _, l := range p.list { // parents first
-		p.locate(l)
-	}
-	p.checkReadBudget()
-	for _, l := range p.list {
-		p.decide(l)
-		if l.decision == vanished {
-			p.vanished[l.record.Address] = true
-		}
-	}
-	p.keepAncestors()
-	for p.keepReferenced() {
-		p.keepAncestors()
-	}
-}
-
-// checkReadBudget finds out whether reading what others put into the orphans (such as comments
-// on work items), and who uses them (such as labels), would take more requests than a person
-// waits for.
+// checkReadBudget skips reading the contents of orphans (such as comments), or their use (such as
+// that of labels), where it takes more requests than a person waits for.
 func (p *orphans) checkReadBudget() {
 	reads, parents, usage, used := 0, 0, 0, 0
 	lists := map[string]bool{}
@@ -179,13 +168,10 @@ func (p *orphans) checkReadBudget() {
 			}
 		}
 	}
-	if p.in.RefreshAll {
-		return
-	}
-	if reads > maxSingleReads {
+	if reads > maxSingleReads && !p.in.RefreshAll {
 		p.unchecked = parents
 	}
-	if usage > maxSingleReads {
+	if usage > maxSingleReads && !p.in.RefreshAll {
 		p.uncheckedUse = used
 	}
 }

@@ -27,8 +27,8 @@ type Plan struct {
 	Drift []Drift
 	// StateChanges are what apply changes in the state before the first step.
 	StateChanges []StateChange
-	// Sources says of what the state knows in which manifests it stands, where the state
-	// has it otherwise. Apply notes that; it is no change.
+	// Sources are the manifests that have an object, where the state has others. Apply records
+	// them; that is no change.
 	Sources map[resource.Address][]string
 	// CreatedByUs counts the objects that the state says planform made.
 	CreatedByUs int
@@ -246,16 +246,14 @@ func (m *Members) names(of *resource.Membership) string {
 	return strings.Join(texts, ", ")
 }
 
-// AttributeKey is under what the record of a container's members has the attribute of one of them.
+// AttributeKey is the key of a member's attribute in the record of its container's members.
 func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " " + id }
 
-// ShownKey is under what a record has, beside the value of a field that was applied
-// last, what the service then showed of it, where that is another one. As long as
-// both are as they were, there is nothing to change: the service makes of what is
-// sent what it will, and would do so again.
+// ShownKey is the key of what the service showed of a field after it was applied, where that
+// differs: the service normalizes some values. While both are unchanged, there is nothing to do.
 func ShownKey(field string) string { return field + " shown" }
 
-// Shown is what a record has under that.
+// Shown is the value of a record under [ShownKey].
 func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
 
 // NameOf is the name under which a reference is looked up.

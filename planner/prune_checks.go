@@ -278,7 +278,7 @@ func (p *orphans) fieldReference(l *orphan) string {
 	return ""
 }
 
-// keepsUsing reports whether an object that names an orphan now still does so when that goes, and not because of planform.
+// keepsUsing reports whether an object will refer to an orphan after this run, and not because of planform.
 func (p *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
 	if p.isDeleted(key) {
@@ -305,7 +305,7 @@ func (p *orphans) isDeleted(id serviceID) bool {
 	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
 }
 
-// foreignMembers says which objects that planform did not put there are in an orphan.
+// foreignMembers says which members of an orphan planform did not add.
 func (p *orphans) foreignMembers(l *orphan) string {
 	for _, k := range l.info.membershipsInside() {
 		m := k.Membership
@@ -360,7 +360,7 @@ func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) m
 	return ours
 }
 
-// foreignContainers says which containers that stay have an orphan, unless planform put it there.
+// foreignContainers says which containers that stay have an orphan that planform did not add.
 func (p *orphans) foreignContainers(l *orphan) string {
 	for _, k := range l.info.membershipsAround() {
 		t := p.objects.kind(k.Membership.Container)

@@ -89,9 +89,8 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
 }
 
-// findArchived looks for an object among the archived ones before it is created: what planform
-// created is not created again. A name matches an archived object only where the manifest
-// says archived. was is the ID that the object had, or "".
+// findArchived looks for an object among the archived ones before it is created again. A name
+// matches only where the manifest says archived. was is the ID that the object had, or "".
 func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
 	if t.archived == nil || !t.externalIDs {
@@ -119,8 +118,8 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 	return len(hits) > 0
 }
 
-// sameNaturalKey finds the records that have the natural key of an object, but for those which planform made as
-// something else that the manifest has. Of several objects of one name, of which one is marked as each is, the name tells nothing.
+// sameNaturalKey finds the records with the natural key of an object, without those whose external ID
+// belongs to another object of the manifest. A name that several objects share identifies none.
 func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
 	hits, field = l.sameNaturalKey(o, t)
 	if len(hits) == 0 || !t.externalIDs {

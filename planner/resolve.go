@@ -47,7 +47,7 @@ type nameResult struct {
 	notFound    string // why no object of the service has the identifier
 }
 
-// suggestions says what a name that stands for nothing may have been meant to be, and what else can be done.
+// suggestions are similar names, or what else can be done about an unknown name.
 func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 	var first, all []string // people have several names: one each is listed
 	for _, row := range l.rows {
@@ -64,7 +64,6 @@ func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 	return howToAdd(t, lists)
 }
 
-// howToAdd says what to do about a name that nothing resembles.
 func howToAdd(t *kindInfo, lists string) string {
 	if t.kind.Section == "" || t.create == nil {
 		return createFirst
@@ -74,8 +73,8 @@ func howToAdd(t *kindInfo, lists string) string {
 
 // resolveNames finds the IDs of the objects of the service that fields name.
 func (s *references) resolveNames() {
-	// Where something comes from may be nobody any more: such a name is left out. One that
-	// is needed elsewhere too is looked up for that first.
+	// A field that only a create takes, such as an author, is left out if its name is unknown. A
+	// name that another field needs is an error there, so those come first.
 	for _, s.optional = range []bool{false, true} {
 		for _, n := range s.objects.uses {
 			if p := s.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.CreateOnly() != s.optional {
@@ -282,8 +281,7 @@ func (s *references) nameID(kind, id string) string {
 	return cmp.Or(s.displayNames[serviceID{kind, id}], string(s.objects.addressOf(serviceID{kind, id})), id)
 }
 
-// readName reads the list in which the name of an ID stands. Without the right to
-// read it the ID is shown, and that of a work item always: their lists are long.
+// readName reads the list that has the name of an ID. Work items are shown by ID: their lists are long.
 func (s *references) readName(t *kindInfo, parent int, id string) {
 	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
 		return
@@ -294,9 +292,8 @@ func (s *references) readName(t *kindInfo, parent int, id string) {
 	s.service.askOptional(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
-// findParentCycles reports objects that would come to be above themselves, which the
-// service takes without a word. Those that the manifest names by their keys it
-// finds itself; here an object is known by its ID and identifier too.
+// findParentCycles reports objects that would be their own ancestors, which the service accepts.
+// The manifest finds cycles of keys itself; here IDs and identifiers count too.
 func (s *references) findParentCycles() {
 	var below []int
 	above := map[int]int{}
@@ -316,8 +313,8 @@ func (s *references) findParentCycles() {
 	}, func(int) {}, s.reportParentCycle)
 }
 
-// reportParentCycle reports a cycle at something that is there. Where nothing is,
-// the steps that would make it cannot be put into an order, which says more.
+// reportParentCycle reports a cycle at an object that exists. A cycle of new objects is found
+// when their steps are ordered.
 func (s *references) reportParentCycle(cycle []int) {
 	for k, at := range cycle {
 		if s.objects.states[at].presence == exists {
@@ -356,8 +353,8 @@ func (s *references) idAt(a resource.Address) string {
 	return s.idByCode(a)
 }
 
-// idByCode is the ID of an object that neither the manifest nor the state has any
-// more, but of which the identifiers of what lived in it tell its own: WEB-7 lived in WEB.
+// idByCode is the ID of an object that neither the manifest nor the state has, by the identifiers
+// of its children: WEB-7 lived in WEB.
 func (s *references) idByCode(a resource.Address) string {
 	k, ok := resource.Lookup(a.Kind())
 	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || s.objects.kinds[k].list == nil {

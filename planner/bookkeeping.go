@@ -45,11 +45,11 @@ func (b *bookkeeping) stateChanges() {
 	for i, o := range b.in.Desired {
 		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
 			c := changeOf(o.Address)
-			why := "is no longer protected"
 			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
-				why = "is now protected"
+				c.Why = join(c.Why, "is now protected")
+			} else {
+				c.Why = join(c.Why, "is no longer protected")
 			}
-			c.Why = join(c.Why, why)
 		}
 	}
 	for _, l := range b.orphans.list {

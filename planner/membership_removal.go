@@ -187,10 +187,9 @@ func (l *removals) fromState(address resource.Address) {
 // keepSelf leaves in who the credential belongs to: nobody locks themselves out.
 func (l *removals) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
-		return
+		return // nobody has to be asked for
 	}
-	self := l.snapshot.self(l.objects.kind(d.kind.Membership.Member))
-	at := slices.Index(d.ids, self)
+	at := slices.Index(d.ids, l.snapshot.self(l.objects.kind(d.kind.Membership.Member)))
 	if at < 0 {
 		return
 	}

@@ -179,7 +179,7 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	o := s.in.Desired[l.object]
 	sent := o.Sendable(s.in.API)
 	for _, v := range sent {
-		want, complete := v.Desired(s.idsWhenSent(l.object))
+		want, complete := v.Desired(s.idWhenSent)
 		have, known := v.Field.ObservedIn(row)
 		if complete && known && have != want {
 			return false
@@ -196,7 +196,7 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 func (s *recovery) fingerprint(l *lostCreate) string {
 	var b strings.Builder
 	for _, v := range s.in.Desired[l.object].Sendable(s.in.API) {
-		want, complete := v.Desired(s.idsWhenSent(l.object))
+		want, complete := v.Desired(s.idWhenSent)
 		if !complete {
 			want = showValue(v)
 		}
@@ -205,24 +205,18 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 	return b.String()
 }
 
-// idsWhenSent resolves references to what the state knows: the objects that a request named
+// idWhenSent is the ID of a reference as the state knows it: the objects that a request named
 // existed when it was sent.
-func (s *recovery) idsWhenSent(i int) resource.IDResolver {
-	return func(field *resource.Field, r *resource.Reference) (string, bool) {
-		if r.Target == nil {
-			id := field.Literal(s.in.API, r)
-			return id, id != ""
-		}
-		at, ok := s.objects.index[r.Target]
-		if !ok {
-			return "", false
-		}
-		id := s.objects.states[at].id
-		if s.objects.states[at].presence != exists {
+func (s *recovery) idWhenSent(field *resource.Field, r *resource.Reference) (string, bool) {
+	id := ""
+	if at, ok := s.objects.index[r.Target]; ok {
+		if id = s.objects.states[at].id; s.objects.states[at].presence != exists {
 			id = cmp.Or(r.Target.ID, s.in.Prior[r.Target.Address].ID)
 		}
-		return id, id != ""
+	} else if r.Target == nil {
+		id = field.Literal(s.in.API, r)
 	}
+	return id, id != ""
 }
 
 // claimed reports whether the state or the manifest has the ID.

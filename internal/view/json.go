@@ -114,27 +114,23 @@ func position(p diag.Position) *jsonPosition {
 	if p.IsZero() {
 		return nil
 	}
-	return &jsonPosition{p.File, p.Line, p.Column}
+	return new(jsonPosition(p))
 }
 
 type jsonDiagnostic struct {
-	Severity string        `json:"severity"`
-	Code     string        `json:"code"`
-	File     string        `json:"file"`
-	Line     int           `json:"line"`
-	Column   int           `json:"column"`
-	Path     string        `json:"path"`
-	Address  string        `json:"address"`
-	Summary  string        `json:"summary"`
-	Hint     string        `json:"hint"`
-	Related  []jsonRelated `json:"related"`
+	Severity string `json:"severity"`
+	Code     string `json:"code"`
+	jsonPosition
+	Path    string        `json:"path"`
+	Address string        `json:"address"`
+	Summary string        `json:"summary"`
+	Hint    string        `json:"hint"`
+	Related []jsonRelated `json:"related"`
 }
 
 type jsonRelated struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-	Note   string `json:"note"`
+	jsonPosition
+	Note string `json:"note"`
 }
 
 type jsonDiagnostics struct {
@@ -142,23 +138,13 @@ type jsonDiagnostics struct {
 	Diagnostics   []jsonDiagnostic `json:"diagnostics"`
 }
 
-func diagnostic(d *diag.Diagnostic) jsonDiagnostic {
-	j := jsonDiagnostic{
-		Severity: d.Severity.String(), Code: d.Code,
-		File: d.Position.File, Line: d.Position.Line, Column: d.Position.Column,
-		Path: d.Path, Address: d.Address, Summary: d.Summary, Hint: d.Hint,
-		Related: make([]jsonRelated, len(d.Related)),
-	}
-	for i, r := range d.Related {
-		j.Related[i] = jsonRelated{r.Position.File, r.Position.Line, r.Position.Column, r.Note}
-	}
-	return j
-}
-
 func diagnostics(list diag.List) []jsonDiagnostic {
 	js := make([]jsonDiagnostic, len(list))
-	for i := range list {
-		js[i] = diagnostic(&list[i])
+	for i, d := range list {
+		js[i] = jsonDiagnostic{d.Severity.String(), d.Code, jsonPosition(d.Position), d.Path, d.Address, d.Summary, d.Hint, make([]jsonRelated, len(d.Related))}
+		for k, r := range d.Related {
+			js[i].Related[k] = jsonRelated{jsonPosition(r.Position), r.Note}
+		}
 	}
 	return js
 }

@@ -261,46 +261,32 @@ func warnings(r *executor.Result) diag.List {
 
 // closing says in one line how the run ended.
 func (p *printer) closing(plan *planner.Plan, r *executor.Result, t statusCounts) {
-	var created, updated, adopted, joined, left, deleted int
+	done := map[planner.Action]int{}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Status != executor.Done {
+		action, n := s.Step.Action, 1
+		switch {
+		case s.Status != executor.Done:
 			continue
+		case action == planner.Create && s.Found():
+			action = planner.Adopt
+		case action == planner.Adopt && s.Step.Changed():
+			action = planner.Update
+		case action == planner.AddMembers || action == planner.RemoveMembers:
+			n = membersDone(s)
 		}
-		switch s.Step.Action {
-		case planner.Create:
-			if s.Found() {
-				adopted++
-			} else {
-				created++
-			}
-		case planner.Update:
-			updated++
-		case planner.Adopt:
-			if s.Step.Changed() {
-				updated++
-			} else {
-				adopted++
-			}
-		case planner.AddMembers:
-			joined += membersDone(s)
-		case planner.RemoveMembers:
-			left += membersDone(s)
-		case planner.Delete:
-			deleted++
-		case planner.NotPossible:
-		}
+		done[action] += n
 	}
 	stateChanges, unchanged := 0, 0
 	if plan != nil {
 		stateChanges, unchanged = len(plan.StateChanges), plan.Summary.Unchanged
 	}
-	done := counts(
-		count{created, "created"}, count{updated, "updated"}, count{adopted, "adopted"},
-		noun(joined, "membership").and("added"), noun(left, "membership").and("removed"), count{deleted, "deleted"},
-		count{stateChanges, "corrected in the state"},
+	changes := counts(
+		count{done[planner.Create], "created"}, count{done[planner.Update], "updated"}, count{done[planner.Adopt], "adopted"},
+		noun(done[planner.AddMembers], "membership").and("added"), noun(done[planner.RemoveMembers], "membership").and("removed"),
+		count{done[planner.Delete], "deleted"}, count{stateChanges, "corrected in the state"},
 	)
-	p.line(p.bold.paint("Applied:"), sentence(cmp.Or(done, "nothing"), counts(
+	p.line(p.bold.paint("Applied:"), sentence(cmp.Or(changes, "nothing"), counts(
 		count{t.Failed, "failed"}, count{t.Blocked, "blocked"}, count{t.Unknown, "unknown"}, count{t.NotStarted, "not started"},
 		count{t.NotPossible, "not possible"}, count{unchanged, "unchanged"},
 	)))

@@ -126,7 +126,7 @@ func (m *merger) pairs(n *node) []*node {
 	}
 	m.memo[n] = nil
 	flat := make([]*node, 0, len(n.Content)+8)
-	have := make(map[string]bool, len(n.Content))
+	seen := make(map[string]bool, len(n.Content))
 	var first *node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
@@ -134,7 +134,7 @@ func (m *merger) pairs(n *node) []*node {
 		case !isMerge(key):
 			flat = append(flat, key, n.Content[i+1])
 			if k := resolved(key); k != nil && k.Kind == scalarNode {
-				have[k.Value] = true
+				seen[k.Value] = true
 			}
 		case first != nil:
 			m.found.add(diag.Diagnostic{
@@ -147,7 +147,7 @@ func (m *merger) pairs(n *node) []*node {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i] == first {
-			flat = m.merge(flat, have, n.Content[i+1])
+			flat = m.merge(flat, seen, n.Content[i+1])
 		}
 	}
 	m.memo[n] = flat
@@ -155,15 +155,15 @@ func (m *merger) pairs(n *node) []*node {
 }
 
 // merge adds what the value of a merge key stands for.
-func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node {
+func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node {
 	from := []*node{value}
 	if list := resolved(value); list != nil && list.Kind == sequenceNode {
 		from = list.Content
 	}
-	for _, one := range from {
-		to := resolved(one)
+	for _, source := range from {
+		to := resolved(source)
 		if to == nil || to.Kind != mappingNode {
-			m.report(one, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(one), "write <<: *name, where &name marks a mapping")
+			m.report(source, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(source), "write <<: *name, where &name marks a mapping")
 			continue
 		}
 		pairs := m.pairs(to)
@@ -172,10 +172,10 @@ func (m *merger) merge(flat []*node, have map[string]bool, value *node) []*node 
 		}
 		for i := 0; i+1 < len(pairs); i += 2 {
 			key := resolved(pairs[i])
-			if key == nil || key.Kind != scalarNode || have[key.Value] {
+			if key == nil || key.Kind != scalarNode || seen[key.Value] {
 				continue // a key that is no text is reported where it is written
 			}
-			have[key.Value] = true
+			seen[key.Value] = true
 			flat = append(flat, pairs[i], pairs[i+1])
 		}
 	}

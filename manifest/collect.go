@@ -106,15 +106,15 @@ func (w *collector) document(root *node) {
 	for _, v := range vs {
 		shell.explain(v)
 	}
-	fine := func(name string) (*node, bool) {
+	valid := func(name string) (*node, bool) {
 		at := shell.value(name)
 		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
 	}
-	if at, ok := fine(schema.Workspace); ok {
+	if at, ok := valid(schema.Workspace); ok {
 		w.setWorkspace(positionedText{resolved(at).Value, w.position(at)})
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
-		if _, ok := fine(schema.Source); ok {
+		if _, ok := valid(schema.Source); ok {
 			w.setSource(number, origin)
 		}
 	}

@@ -332,19 +332,19 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	v.Refs = make([]resource.Reference, len(list.Content))
 	attribute := attributeOf(d.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
-		said := ""
+		attributeValue := ""
 		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {
-			if entry, said = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
+			if entry, attributeValue = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
 				return nil, false
 			}
 		}
-		text, one, fine := d.readText(f.Path(), entry)
-		if !fine {
+		text, one, valid := d.readText(f.Path(), entry)
+		if !valid {
 			return nil, false
 		}
 		entries[i] = one
 		v.Refs[i] = d.reference(text, position(d.source, entry))
-		v.Refs[i].Attribute = said
+		v.Refs[i].Attribute = attributeValue
 	}
 	return entries, true
 }

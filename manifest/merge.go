@@ -214,7 +214,7 @@ func (a *assembly) join(first, i int) {
 	}
 	for n := range from.Values {
 		v := &from.Values[n]
-		have, ok := to.Value(v.Field.Name)
+		existing, ok := to.Value(v.Field.Name)
 		switch {
 		case !ok:
 			if other := sameAPIName(to, v.Field); other != nil {
@@ -226,21 +226,21 @@ func (a *assembly) join(first, i int) {
 				continue
 			}
 			to.Values = insert(to, *v)
-		case v.Field.Type == resource.RefSet && v.Null == have.Null:
+		case v.Field.Type == resource.RefSet && v.Null == existing.Null:
 			for _, ref := range v.Refs {
-				at := slices.IndexFunc(have.Refs, func(h resource.Reference) bool { return h.Text == ref.Text })
+				at := slices.IndexFunc(existing.Refs, func(h resource.Reference) bool { return h.Text == ref.Text })
 				switch {
 				case at < 0:
-					have.Refs = append(slices.Clip(have.Refs), ref)
-				case have.Refs[at].Attribute == "" && ref.Attribute != "":
-					have.Refs = slices.Clone(have.Refs)
-					have.Refs[at].Attribute = ref.Attribute
-				case ref.Attribute != "" && ref.Attribute != have.Refs[at].Attribute:
-					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(have.Refs[at].Attribute), ref.Position, have.Refs[at].Position)
+					existing.Refs = append(slices.Clip(existing.Refs), ref)
+				case existing.Refs[at].Attribute == "" && ref.Attribute != "":
+					existing.Refs = slices.Clone(existing.Refs)
+					existing.Refs[at].Attribute = ref.Attribute
+				case ref.Attribute != "" && ref.Attribute != existing.Refs[at].Attribute:
+					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(existing.Refs[at].Attribute), ref.Position, existing.Refs[at].Position)
 				}
 			}
-		case v.Text != have.Text || v.Null != have.Null:
-			a.conflict(i, v.Field.Name, valueText(v), valueText(have), v.Position, have.Position)
+		case v.Text != existing.Text || v.Null != existing.Null:
+			a.conflict(i, v.Field.Name, valueText(v), valueText(existing), v.Position, existing.Position)
 		}
 	}
 	a.items[first].ok = a.items[first].ok && a.items[i].ok
@@ -306,8 +306,8 @@ func insert(o *resource.Object, v resource.Value) []resource.Value {
 			values = append(values, v)
 			continue
 		}
-		if have, ok := o.Value(f.Name); ok {
-			values = append(values, *have)
+		if existing, ok := o.Value(f.Name); ok {
+			values = append(values, *existing)
 		}
 	}
 	return values

@@ -189,25 +189,25 @@ func (x *syntax) indentProblem(at string, above int) (c cause, ok bool) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
 		return c, false
 	}
-	mine := len(indentation(at))
+	indent := len(indentation(at))
 	open := x.columns()
-	deeper := mine > open[0] && keyWithValue.MatchString(x.lines[above-1])
+	deeper := indent > open[0] && keyWithValue.MatchString(x.lines[above-1])
 	switch {
 	case deeper && strings.Contains(x.problem, "mapping values"):
-		return cause{x.line, mine + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
-	case strings.Contains(x.problem, "find expected") && !strings.Contains(x.problem, "',' or") && !slices.Contains(open, mine):
-		return cause{x.line, mine + 1, "the line is indented by " + diag.Count(mine, "space") + ", those above that it can belong to by " + nearest(open, mine), indentHint}, true
+		return cause{x.line, indent + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
+	case strings.Contains(x.problem, "find expected") && !strings.Contains(x.problem, "',' or") && !slices.Contains(open, indent):
+		return cause{x.line, indent + 1, "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent), indentHint}, true
 	case strings.Contains(x.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
-		return cause{x.line, mine + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
+		return cause{x.line, indent + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
 	case strings.Contains(x.problem, "'-' indicator"):
-		return cause{x.line, mine + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
+		return cause{x.line, indent + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
 	}
 	return c, false
 }
 
 // nearest names the indentations on both sides of one that is none of them; all are in falling order.
-func nearest(all []int, mine int) string {
-	at := slices.IndexFunc(all, func(c int) bool { return c < mine })
+func nearest(all []int, indent int) string {
+	at := slices.IndexFunc(all, func(c int) bool { return c < indent })
 	switch {
 	case at < 0:
 		return strconv.Itoa(all[len(all)-1])

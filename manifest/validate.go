@@ -86,22 +86,22 @@ func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 
 // urlProblem says why the service would refuse a URL, or nil.
 func urlProblem(text string) *problem {
-	bad := func(summary, hint string) *problem {
+	reject := func(summary, hint string) *problem {
 		return &problem{"bad-url", "the service refuses the URL " + quote(text) + ": " + summary, hint}
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return bad("it holds white space", "write %20 for a space")
+		return reject("it holds white space", "write %20 for a space")
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return bad("it cannot be parsed", "")
+		return reject("it cannot be parsed", "")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		hint := "write an address that begins with https:// or http://"
 		if u.Scheme == "" && strings.Contains(text, ".") {
 			hint = "write https://" + truncate(strings.TrimPrefix(text, "//"))
 		}
-		return bad("it is neither http nor https", hint)
+		return reject("it is neither http nor https", hint)
 	}
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil || strings.EqualFold(host, "localhost") {
@@ -109,11 +109,11 @@ func urlProblem(text string) *problem {
 	}
 	switch {
 	case host == "":
-		return bad("it names no host", "")
+		return reject("it names no host", "")
 	case !strings.Contains(host, "."):
-		return bad("its host is a single word", "write the host in full, such as "+host+".example.com")
+		return reject("its host is a single word", "write the host in full, such as "+host+".example.com")
 	case !isHostName(host):
-		return bad("its host is no name", "")
+		return reject("its host is no name", "")
 	}
 	return nil
 }

@@ -342,7 +342,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	reads := make([]planner.Read, len(lists))
 	for i, l := range lists {
 		reads[i] = planner.Read{Operation: l.op, Path: l.path}
-		if _, have := r.o.Observed[reads[i]]; !have {
+		if _, answered := r.o.Observed[reads[i]]; !answered {
 			reads[i].Optional = true
 		}
 	}

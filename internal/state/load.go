@@ -91,12 +91,12 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 
 func (c identity) belongs(path string, opts Options) error {
 	const advice = "name the right state file with --state, or the server and workspace that it is for"
-	have, err := normalURL(c.BaseURL)
+	recorded, err := normalURL(c.BaseURL)
 	if err != nil {
-		have = c.BaseURL
+		recorded = c.BaseURL
 	}
-	if have != opts.BaseURL {
-		return &MismatchError{Path: path, Owner: "the server", Have: have, Want: opts.BaseURL, Advice: advice}
+	if recorded != opts.BaseURL {
+		return &MismatchError{Path: path, Owner: "the server", Have: recorded, Want: opts.BaseURL, Advice: advice}
 	}
 	if c.Workspace != opts.Workspace {
 		return &MismatchError{Path: path, Owner: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}

@@ -86,12 +86,6 @@ func (e *examination) pendingRequests(known *state.Snapshot) {
 		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
-// usage is where a manifest uses a kind.
-type usage struct {
-	places int
-	first  diag.Position
-}
-
 // checkManifest reports what the manifest uses and the service does not offer.
 func (e *examination) checkManifest() {
 	switch {
@@ -108,14 +102,14 @@ func (e *examination) checkManifest() {
 		denied = nil // reported before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
-		n := lacks[kind]
-		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind), diag.Count(n.places, "place"), n.first),
+		at := lacks[kind]
+		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind), diag.Count(len(at), "place"), at[0]),
 			"remove them, use another edition, or give --allow-unsupported")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
-		n := denied[kind]
+		at := denied[kind]
 		op, _ := resource.MustLookup(kind).Op(resource.List, e.in.API)
-		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(n.places, "place"), n.first),
+		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(len(at), "place"), at[0]),
 			e.permissionHint(op.Scope))
 	}
 	if len(lacks)+len(denied)+len(e.notMember) == 0 {
@@ -129,16 +123,16 @@ func (e *examination) checkManifest() {
 
 // unavailableKinds finds the kinds of the manifest that the edition does not support, and
 // those that are used by name and that the credential may not read.
-func (e *examination) unavailableKinds() (lacks, denied map[string]usage) {
-	lacks, denied = map[string]usage{}, map[string]usage{}
+func (e *examination) unavailableKinds() (lacks, denied map[string][]diag.Position) {
+	lacks, denied = map[string][]diag.Position{}, map[string][]diag.Position{}
 	note := func(kind string, byName bool, at diag.Position) bool {
 		switch f, asked := e.lists[kind]; {
 		case !asked || f.err == nil:
 			return false
 		case unsupported(f.err):
-			add(lacks, kind, at)
+			lacks[kind] = append(lacks[kind], at)
 		case byName && errors.Is(f.err, apiclient.ErrForbidden):
-			add(denied, kind, at)
+			denied[kind] = append(denied[kind], at)
 		}
 		return true
 	}
@@ -156,12 +150,4 @@ func (e *examination) unavailableKinds() (lacks, denied map[string]usage) {
 		}
 	}
 	return lacks, denied
-}
-
-func add(to map[string]usage, kind string, at diag.Position) {
-	n := to[kind]
-	if n.places++; n.places == 1 {
-		n.first = at
-	}
-	to[kind] = n
 }

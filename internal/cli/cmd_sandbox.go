@@ -26,7 +26,7 @@ func sandboxCommand(p Process) *cli.Command {
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free port"},
 			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
 			choice(cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"}, "observed", "contract"),
-			choice(cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full or community"}, "full", "community"),
+			choice(cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full, community or cloud (with API v2)"}, "full", "community", "cloud"),
 			&cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"},
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 		}, outputFlags()),
@@ -35,8 +35,11 @@ func sandboxCommand(p Process) *cli.Command {
 			if c.String("answers") == "contract" {
 				o.Answers = sandbox.Contract
 			}
-			if c.String("edition") == "community" {
+			switch c.String("edition") {
+			case "community":
 				o.Edition = sandbox.Community
+			case "cloud":
+				o.Edition = sandbox.Cloud
 			}
 			return runSandbox(c.Context, p, o, c.String("listen"), out)
 		}),

@@ -49,7 +49,7 @@ func (c *call) key() string {
 
 // bearer says whether bearer tokens are taken: the community edition, as it
 // runs, takes none; it does when it is to answer as documented.
-func (c *call) bearer() bool { return c.contract() || c.opts.Edition == Full }
+func (c *call) bearer() bool { return c.contract() || c.opts.Edition != Community }
 
 // authenticate finds the user. The API key wins over a token.
 func (c *call) authenticate(t *tx) *reply {

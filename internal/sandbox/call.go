@@ -42,6 +42,7 @@ type call struct {
 	user     string
 	now      time.Time
 	snapshot snapshot
+	headers  http.Header // of the answer, for API v2
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
 }

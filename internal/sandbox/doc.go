@@ -29,6 +29,21 @@
 // dialect of customer requests and in the one route without trailing slash.
 // Both speak about the same store.
 //
+// # API v2
+//
+// The edition [Cloud] answers below /api/v2/ as well, by the published reference and on the same store: what one API
+// writes, the other reads. Nothing of it was compared with a real server. Where the reference is silent:
+//
+//   - the order of the checks is that of API v1, and both share one limit; a batch is one request;
+//   - a path without its slash is a 301, and a path that there is not answers as API v1 does;
+//   - unknown query parameters and body keys are ignored, or 400 if the server is strict, as it is for tests;
+//   - rows of a batch are carried out in their order, and a row that failed has written nothing;
+//   - external IDs need not be unique but for upsert, which may miss a record that is stored at the same time;
+//   - what a project has switched off cannot be made: 402;
+//   - custom_fields is always empty, and drafts are not shown.
+//
+// A collection is one [resourceV2]; its fields, filters and orders stand there as the reference lists them.
+//
 // # How to add a kind
 //
 // A plain kind is one literal: its name, the path of its list below the workspace,

@@ -65,6 +65,9 @@ func (s *Server) mux() *http.ServeMux {
 	mux.HandleFunc("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})
+	if s.opts.Edition == Cloud {
+		mux.HandleFunc(v2Root, s.routesV2())
+	}
 	for _, r := range s.table() {
 		if r.notInCommunity && s.opts.Edition == Community {
 			continue

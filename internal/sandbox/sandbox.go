@@ -38,6 +38,8 @@ const (
 	// Community lacks initiatives, teamspaces, customers, pages, types and
 	// estimates, as the community edition does.
 	Community
+	// Cloud has every route, and API v2.
+	Cloud
 )
 
 // Options is what a server is opened with. The zero value is a full edition
@@ -48,11 +50,19 @@ type Options struct {
 	Workspace string           // slug, default [Workspace]; another one holds nothing but its members
 	Answers   Answers          // default Observed
 	Edition   Edition          // default Full
-	PerPage   int              // most rows of a page; default 1000, as the community edition has it. The cloud edition has 100
+	PerPage   int              // most rows of a page; default 1000, in the cloud edition 100
 	Rate      int              // requests per Window and key, sliding; 0 is no limit
 	Window    time.Duration    // default 60 s
 	Now       func() time.Time // default time.Now
 	Empty     bool             // a new database has only the workspace and its members
+
+	// What API v2 may do otherwise than here. It is for tests.
+	Strict           bool                                               // unknown query parameters and body keys are refused
+	BodyLimit        int                                                // bytes of a body, default 5 MiB
+	IgnoreMembership bool                                               // cycle_id and module_ids of a work item's body have no effect
+	ReplaceRelations bool                                               // a POST of relations or dependencies replaces those of its kind
+	HasOperation     func(method, path string) bool                     // which operations there are, by the path of the reference; nil is all
+	FailRow          func(req *http.Request, index int, row any) string // the code with which a row of a batch is refused; "" is not
 
 	// Around is a middleware around the whole service, for tests; may be nil.
 	Around func(http.Handler) http.Handler
@@ -82,6 +92,9 @@ func Open(opts Options) (*Server, error) {
 	}
 	if opts.PerPage <= 0 {
 		opts.PerPage = maxPerPage
+		if opts.Edition == Cloud {
+			opts.PerPage = 100
+		}
 	}
 	if opts.Workspace == "" {
 		opts.Workspace = Workspace
@@ -250,6 +263,9 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 		return
 	}
 	h["Content-Type"] = []string{"application/json"}
+	if _, ok := r.body.(problemBody); ok {
+		h["Content-Type"] = []string{"application/problem+json"}
+	}
 	body := encode(r.body)
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(r.status)

@@ -25,6 +25,13 @@ type Options struct {
 	Now       func() time.Time
 	Empty     bool
 
+	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
+	BodyLimit        int
+	IgnoreMembership bool
+	ReplaceRelations bool
+	HasOperation     func(method, path string) bool
+	FailRow          func(req *http.Request, index int, row any) string
+
 	Unique Uniqueness                // default UniqueAlways
 	Fault  func(*http.Request) Fault // asked once for each request; may be nil
 }
@@ -62,6 +69,8 @@ func Open(o Options) (*Server, error) {
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
 		Rate: o.Rate, Window: o.Window, Now: o.Now, Empty: o.Empty,
+		Strict: true, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership, ReplaceRelations: o.ReplaceRelations,
+		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {
 			s.next = next
 			return http.HandlerFunc(s.serve)

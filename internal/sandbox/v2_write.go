@@ -1,0 +1,436 @@
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// writeV2 is one record on its way into the store.
+type writeV2 struct {
+	*call
+	t   *tx
+	res *resourceV2
+
+	body    row // as sent, but for names in place of IDs
+	old     row // nil for a new record
+	r       row
+	set     map[string]bool // fields that the body sets
+	given   row             // values of fields that are not stored in the row, such as cycle_id
+	errors  []fieldError
+	problem *problem // other than wrong fields
+}
+
+func (w *writeV2) fail(field, code, format string, args ...any) {
+	w.errors = append(w.errors, fieldError{field, code, fmt.Sprintf(format, args...)})
+}
+
+// refused is what speaks against the write, nil if nothing does.
+func (w *writeV2) refused() *problem {
+	if len(w.errors) > 0 {
+		return invalidV2(w.errors...)
+	}
+	return w.problem
+}
+
+// decode reads the body into the row.
+func (w *writeV2) decode() {
+	for _, f := range w.res.fields {
+		v, given := w.body[f.name]
+		switch {
+		case f.kind == "": // has no effect
+		case !given && f.required && w.old == nil:
+			w.fail(f.name, "required", "This field is required.")
+		case !given:
+		case v == nil && (f.null || f.nullOnUpdate && w.old != nil):
+			w.set[f.name] = true
+			w.put(f, nil)
+		case v == nil:
+			w.fail(f.name, "invalid", "This field may not be null.")
+		default:
+			value, wrong := f.check(w, v)
+			if wrong != nil {
+				w.errors = append(w.errors, *wrong)
+				continue
+			}
+			w.set[f.name] = true
+			w.put(f, value)
+		}
+	}
+	if !w.opts.Strict {
+		return
+	}
+	for name := range w.body {
+		if w.res.byName[name] == nil && name != "id" {
+			w.fail(name, "invalid", "Unknown field.")
+		}
+	}
+}
+
+func (w *writeV2) put(f *fieldV2, value any) {
+	if w.res.computed[f.name] != nil {
+		w.given[f.name] = value
+		return
+	}
+	w.r[f.column] = value
+}
+
+// dates refuses an end before its start.
+func (w *writeV2) dates(start, end string) {
+	a, b := text(w.r, start), text(w.r, end)
+	if a != "" && b != "" && a > b {
+		w.fail(end, "invalid", "%s cannot be before %s.", end, start)
+	}
+}
+
+// create stores a new record.
+func (res *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
+	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), r: row{}, set: map[string]bool{}, given: row{}}
+	for _, f := range res.kind.fields {
+		if f.initial != nil && !f.derived {
+			w.r[f.name] = f.initial
+		}
+	}
+	c.setAudit(res.kind, w.r)
+	if p := w.ready(); p != nil {
+		return nil, p
+	}
+	if res.store != nil {
+		res.store(w)
+	} else {
+		t.insert(res.kind, res.kind.scope(c), w.r)
+		if res.kind.afterWrite != nil {
+			res.kind.afterWrite(c, t, nil, w.r)
+		}
+	}
+	return w.stored(), nil
+}
+
+// update stores the changes of a record.
+func (res *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem) {
+	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), old: s.row, r: clone(s.row), set: map[string]bool{}, given: row{}}
+	w.r["updated_at"], w.r["updated_by"] = c.stamp(), c.user
+	c.vars[res.kind.param] = text(s.row, "id")
+	if p := w.ready(); p != nil {
+		return nil, p
+	}
+	t.save(res.kind, stored{s.key, w.r})
+	if res.kind.afterWrite != nil {
+		res.kind.afterWrite(c, t, s.row, w.r)
+	}
+	return w.stored(), nil
+}
+
+// ready checks the row, and writes nothing: a row that is refused leaves nothing behind.
+func (w *writeV2) ready() *problem {
+	if w.res.resolve != nil {
+		w.res.resolve(w)
+	}
+	w.decode()
+	if w.res.prepare != nil {
+		w.res.prepare(w)
+	}
+	if name := w.res.unique; name != "" && len(w.errors) == 0 && w.problem == nil {
+		column := w.res.byName[name].column
+		for _, s := range w.t.all(w.res.kind, w.res.kind.scope(w.call)) {
+			if s.row["id"] != w.r["id"] && s.row[column] == w.r[column] && w.r[column] != "" {
+				w.problem = conflictV2(fmt.Sprintf("A %s with this %s already exists.", w.res.name, name))
+				w.problem.errors = []fieldError{{name, "unique", w.problem.detail}}
+			}
+		}
+	}
+	return w.refused()
+}
+
+// stored does what follows the storing, and is the row as it is then.
+func (w *writeV2) stored() row {
+	if w.res.after != nil {
+		w.res.after(w)
+	}
+	if s, ok := w.t.get(w.res.kind, text(w.r, "id")); ok {
+		return s.row
+	}
+	return w.r
+}
+
+func (res *resourceV2) remove(c *call, t *tx, id string) *problem {
+	s, wrong := res.find(c, t, id)
+	if wrong != nil {
+		return wrong
+	}
+	c.vars[res.kind.param] = id
+	if res.refuse != nil {
+		if p := res.refuse(c, t, s.row); p != nil {
+			return p
+		}
+	}
+	t.remove(res.kind, s)
+	if res.kind.afterDelete != nil {
+		res.kind.afterDelete(c, t, s.row)
+	}
+	return nil
+}
+
+// single answers a write of one record, which shows its fields only if the selection is valid.
+func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *problem)) (reply, *problem) {
+	sel, wrong := res.selection(c, false)
+	if wrong != nil {
+		return reply{}, wrong
+	}
+	r, wrong := write()
+	if wrong != nil {
+		if wrong.status != http.StatusBadRequest {
+			wrong.errors = nil
+		}
+		return reply{}, wrong
+	}
+	return reply{status, res.render(c, t, r, sel)}, nil
+}
+
+func (res *resourceV2) createOne(c *call, t *tx) (reply, *problem) {
+	return res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
+}
+
+func (res *resourceV2) updateOne(c *call, t *tx) (reply, *problem) {
+	s, wrong := res.find(c, t, c.vars[res.kind.param])
+	if wrong != nil {
+		return reply{}, wrong
+	}
+	return res.single(c, t, http.StatusOK, func() (row, *problem) { return res.update(c, t, s, c.in) })
+}
+
+func (res *resourceV2) deleteOne(c *call, t *tx) (reply, *problem) {
+	return reply{status: http.StatusNoContent}, res.remove(c, t, c.vars[res.kind.param])
+}
+
+// upsert updates the record with the body's external ID, or creates it. Of two requests at once both may miss it.
+func (res *resourceV2) upsert(c *call, t *tx) (reply, *problem) {
+	source, id := text(c.in, "external_source"), text(c.in, "external_id")
+	var missing []fieldError
+	for _, f := range res.fields {
+		_, given := c.in[f.name]
+		if f.required && !given || (f.name == "external_source" || f.name == "external_id") && text(c.in, f.name) == "" {
+			missing = append(missing, fieldError{f.name, "required", "This field is required."})
+		}
+	}
+	if missing != nil {
+		return reply{}, invalidV2(missing...)
+	}
+	for _, s := range res.withExternalID(c, t, source, id) {
+		if !c.sees(t, res.kind, text(s.row, "id")) {
+			continue
+		}
+		c.headers.Set("X-Plane-Upsert", "updated")
+		return res.single(c, t, http.StatusOK, func() (row, *problem) { return res.update(c, t, s, c.in) })
+	}
+	c.headers.Set("X-Plane-Upsert", "created")
+	return res.createOne(c, t)
+}
+
+// bulkKind is what a batch does with its rows.
+type bulkKind int
+
+const (
+	bulkCreate bulkKind = iota
+	bulkUpdate
+	bulkDelete
+)
+
+func (b bulkKind) list() string {
+	if b == bulkDelete {
+		return "ids"
+	}
+	return "items"
+}
+
+func (b bulkKind) done() string { return []string{"created", "updated", "deleted"}[b] }
+
+const maxBatch = 50
+
+// bulk carries out the rows of a batch one after the other. A row is checked before it writes, so those that fail
+// leave nothing behind; with all_or_none one that fails takes the others with it, after all were tried.
+func (res *resourceV2) bulk(do bulkKind) handlerV2 {
+	return func(c *call, t *tx) (reply, *problem) {
+		rows, atomic, wrong := c.batch(do)
+		if wrong != nil {
+			return reply{}, wrong
+		}
+		results, failed, errs := []row{}, 0, []fieldError{}
+		for i, v := range rows {
+			c.now = c.now.Add(time.Microsecond) // one after the other
+			id, wrong := res.bulkRow(c, t, do, i, v)
+			if wrong == nil {
+				results = append(results, row{"index": i, "result": do.done(), "id": id})
+				continue
+			}
+			failed++
+			result := wrong.row()
+			result["index"], result["result"] = i, "failed"
+			place := fmt.Sprintf("%s.%d", do.list(), i)
+			for _, e := range wrong.errors {
+				errs = append(errs, fieldError{place + "." + e.field, e.code, e.message})
+			}
+			if len(wrong.errors) > 0 {
+				result["errors"] = errorRows(wrong.errors)
+			} else {
+				errs = append(errs, fieldError{place, valueText(result["code"]), wrong.detail})
+			}
+			results = append(results, result)
+		}
+		if atomic && failed > 0 {
+			p := conflictV2(fmt.Sprintf("%d of %d rows failed; nothing was written.", failed, len(rows)))
+			p.errors = errs
+			return reply{}, p
+		}
+		return reply{http.StatusOK, row{"results": results, "succeeded": len(rows) - failed, "failed": failed}}, nil
+	}
+}
+
+// bulkRow carries out one row of a batch.
+func (res *resourceV2) bulkRow(c *call, t *tx, do bulkKind, i int, v any) (id string, wrong *problem) {
+	if c.opts.FailRow != nil {
+		if code := c.opts.FailRow(c.req, i, v); code != "" {
+			return "", &problem{status: http.StatusConflict, code: code, detail: "The row was refused."}
+		}
+	}
+	if do == bulkDelete {
+		id = v.(string)
+		return id, res.remove(c, t, id)
+	}
+	body := v.(row)
+	var r row
+	if do == bulkCreate {
+		r, wrong = res.create(c, t, body)
+	} else {
+		var s stored
+		if s, wrong = res.find(c, t, text(body, "id")); wrong == nil {
+			r, wrong = res.update(c, t, s, body)
+		}
+	}
+	return text(r, "id"), wrong
+}
+
+// batch reads the body of a batch: its rows are objects, or for a deletion IDs.
+func (c *call) batch(do bulkKind) (rows []any, atomic bool, wrong *problem) {
+	name := do.list()
+	rows, ok := c.in[name].([]any)
+	switch {
+	case c.in[name] == nil:
+		return nil, false, invalidV2(fieldError{name, "required", "This field is required."})
+	case !ok:
+		return nil, false, invalidV2(fieldError{name, "invalid", "Expected a list of items."})
+	case len(rows) == 0 || len(rows) > maxBatch:
+		return nil, false, invalidV2(fieldError{name, "invalid", fmt.Sprintf("Ensure this field has from 1 to %d elements.", maxBatch)})
+	}
+	if v, given := c.in["all_or_none"]; given {
+		if atomic, ok = v.(bool); !ok {
+			return nil, false, invalidV2(fieldError{"all_or_none", "invalid", "Must be a valid boolean."})
+		}
+	}
+	var errs []fieldError
+	for i, v := range rows {
+		place := fmt.Sprintf("%s.%d", name, i)
+		body, isObject := v.(row)
+		id := v
+		if do == bulkUpdate {
+			id, place = body["id"], place+".id"
+		}
+		switch {
+		case do != bulkDelete && !isObject:
+			errs = append(errs, fieldError{fmt.Sprintf("%s.%d", name, i), "invalid", "Expected an object."})
+		case do != bulkCreate && !isUUID(valueText(id)):
+			errs = append(errs, fieldError{place, "invalid", "Must be a valid UUID."})
+		}
+	}
+	for name := range c.in {
+		if c.opts.Strict && name != do.list() && name != "all_or_none" {
+			errs = append(errs, fieldError{name, "invalid", "Unknown field."})
+		}
+	}
+	if errs != nil {
+		return nil, false, invalidV2(errs...)
+	}
+	return rows, atomic, nil
+}
+
+// membersV2 is the list that a manage route changes.
+type membersV2 struct {
+	of     *kind // what may be a member
+	add    func(c *call, t *tx, container, id string) bool
+	remove func(c *call, t *tx, container, id string) bool // says whether there was anything to change
+}
+
+const maxManaged = 100
+
+// manageMembers adds and removes members; what changes nothing is not in the answer.
+func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
+	return func(c *call, t *tx) (reply, *problem) {
+		container, wrong := res.find(c, t, c.vars[res.kind.param])
+		if wrong != nil {
+			return reply{}, wrong
+		}
+		w := &writeV2{call: c, t: t, res: res}
+		lists := map[string][]string{}
+		for _, name := range []string{"add", "remove"} {
+			v, given := c.in[name]
+			if !given {
+				continue
+			}
+			items, ok := v.([]any)
+			if !ok || len(items) == 0 || len(items) > maxManaged {
+				w.fail(name, "invalid", "Expected a list of 1 to %d IDs.", maxManaged)
+			}
+			for i, v := range items {
+				id := valueText(v)
+				switch field := fmt.Sprintf("%s.%d", name, i); {
+				case !isUUID(id):
+					w.fail(field, "invalid", "Must be a valid UUID.")
+				case name == "add" && !w.reaches(of.of.name, id):
+					w.fail(field, "does_not_exist", "Object with id %s does not exist.", id)
+				case !slices.Contains(lists[name], id):
+					lists[name] = append(lists[name], id)
+				}
+			}
+		}
+		if len(w.errors) == 0 && len(lists) == 0 {
+			w.fail("add", "required", "Send add, remove or both.")
+		}
+		if p := w.refused(); p != nil {
+			return reply{}, p
+		}
+		added, removed := []string{}, []string{}
+		for _, id := range lists["add"] {
+			if of.add(c, t, text(container.row, "id"), id) {
+				added = append(added, id)
+			}
+		}
+		for _, id := range lists["remove"] {
+			if of.remove(c, t, text(container.row, "id"), id) {
+				removed = append(removed, id)
+			}
+		}
+		return reply{http.StatusOK, row{"added": added, "removed": removed}}, nil
+	}
+}
+
+// byName is the one record of a list whose name is given, in any case; others are a wrong field.
+func (w *writeV2) byName(field string, k *kind, in []byte, column, name string) string {
+	var found []string
+	for _, s := range w.t.all(k, in) {
+		if strings.EqualFold(valueText(s.row[column]), name) {
+			found = append(found, text(s.row, "id"))
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0]
+	case 0:
+		w.fail(field, "does_not_exist", "%q does not match anything.", name)
+	default:
+		w.fail(field, "invalid", "%q matches %d records; use the id.", name, len(found))
+	}
+	return ""
+}

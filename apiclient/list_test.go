@@ -502,10 +502,12 @@ func FuzzList(f *testing.F) {
 	for _, body := range []string{
 		records(0, 3), `{"results":` + records(0, 3) + `,"next_page_results":true,"next_cursor":"2:1:0"}`, `{"results":[],"count":0}`,
 		`{"results":[{"id":1},{"id":"1"},{}],"total_count":1e3,"count":-1}`, `null`, `"`, `[[[[`, `{"results":null}`, `<html>`, "\xff", ` `, `{"next_cursor":{}}`,
+		`{"data":` + records(0, 3) + `,"next_cursor":"a","has_more":true}`,
 	} {
 		f.Add(body, `[]`)
 		f.Add(body, body)
 	}
+	f.Add(`{"results":[`+good(0)+`,`+bad+`],"succeeded":1,"failed":1}`, `[]`)
 	f.Fuzz(func(t *testing.T, first, second string) {
 		n := 0
 		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
@@ -516,9 +518,9 @@ func FuzzList(f *testing.F) {
 				return reply(200, second), nil
 			})
 		})
-		for _, number := range []int{18, 14, 0} {
+		for _, op := range []*resource.Operation{listOp(t, 18), listOp(t, 14), listOp(t, 0), v2List()} {
 			n = 0
-			rows, err := c.List(t.Context(), request(listOp(t, number)))
+			rows, err := c.List(t.Context(), request(op))
 			if _, ok := errors.AsType[*apiclient.Error](err); err != nil && (!ok || rows != nil) {
 				t.Errorf("rows %v, error %v", rows, err)
 			}
@@ -534,6 +536,16 @@ func FuzzList(f *testing.F) {
 			}
 			if err == nil && rows == nil {
 				t.Error("neither rows nor an error")
+			}
+		}
+		n = 0
+		results, err := c.Bulk(t.Context(), request(v2(resource.Create, "POST", "bulk-create/")), "created", 2)
+		if err == nil && len(results) != 2 || err != nil && results != nil {
+			t.Errorf("results %v, error %v", results, err)
+		}
+		for _, r := range results {
+			if resource.IsID(r.ID) == (r.Err != nil) {
+				t.Errorf("a row has either an ID or an error: %v", r)
 			}
 		}
 	})

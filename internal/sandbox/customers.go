@@ -6,7 +6,7 @@ import (
 
 func (k *kinds) customers() {
 	k.customer = k.add(&kind{
-		name: "customer", path: "customers/",
+		name: "customer", path: "customers/", hidden: []string{"external_id", "external_source"},
 		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
 			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
 		computed: []string{"customer_request_count"},
@@ -27,14 +27,20 @@ func (k *kinds) customers() {
 			{name: "archived_at", check: moment, null: true},
 			{name: "logo_asset", check: str(255, true), null: true},
 		},
-		param:       "customer",
-		afterDelete: func(c *call, t *tx, r row) { c.clear(t, c.kinds.request, text(r, "id")) },
+		param: "customer",
+		afterDelete: func(c *call, t *tx, r row) {
+			for _, k := range []*kind{k.request, k.customerIssue, k.propertyValue} {
+				c.clear(t, k, text(r, "id"))
+			}
+		},
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			r["customer_request_count"] = t.count(c.kinds.request, scope(text(r, "id")))
 			return r
 		},
 	})
+	k.customerIssue = k.itemMembers("customer")
+	k.propertyValue = k.add(&kind{name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values")})
 }
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }

@@ -25,6 +25,7 @@ func (k *kinds) initiatives() {
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
 			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
+			c.clear(t, c.kinds.initiativeIssue, text(r, "id"))
 		},
 	})
 	k.initiativeLabel = k.add(&kind{
@@ -38,6 +39,7 @@ func (k *kinds) initiatives() {
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
 	})
+	k.initiativeIssue = k.itemMembers("initiative")
 	k.initiativeProject = k.add(&kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")})
 	k.initiativeLabelLink = k.add(&kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")})
 }
@@ -82,6 +84,22 @@ type memberList struct {
 	ids     string // the field of the body
 	column  string // the column of the membership that holds the id
 	members *kind  // what may be named
+}
+
+func (k *kinds) initiativeProjects() memberList {
+	return memberList{k.initiative, "initiative", k.initiativeProject, "project_ids", "project", k.project}
+}
+
+func (k *kinds) initiativeLabelLinks() memberList {
+	return memberList{k.initiative, "initiative", k.initiativeLabelLink, "label_ids", "label", k.initiativeLabel}
+}
+
+func (k *kinds) teamspaceProjects() memberList {
+	return memberList{k.teamspace, "teamspace", k.teamspaceProject, "project_ids", "project", k.project}
+}
+
+func (k *kinds) teamspaceMembers() memberList {
+	return memberList{k.teamspace, "teamspace", k.teamspaceMember, "member_ids", "member", k.user}
 }
 
 func (m memberList) methods() methods {
@@ -208,7 +226,7 @@ func (m memberList) list(c *call, t *tx) reply {
 
 func (k *kinds) pages() {
 	k.page = k.add(&kind{
-		name: "page",
+		name: "page", hidden: []string{"parent", "collection_id", "sort_order", "project"},
 		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
 			"created_by", "updated_by", "owned_by", "workspace"),
 		fields: append([]field{
@@ -229,4 +247,7 @@ func (k *kinds) pages() {
 			return nil
 		},
 	})
+	ofProject := *k.page
+	ofProject.name, ofProject.scope = "project_page", inProject
+	k.projectPage = k.add(&ofProject)
 }

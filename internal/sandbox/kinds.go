@@ -10,6 +10,8 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
+	milestone, milestoneIssue, relationDefinition, propertyValue, initiativeIssue, customerIssue, projectPage *kind
+
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
 	cycleIssue, moduleIssue, relation *kind
@@ -43,7 +45,7 @@ func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.modules, k.itemTypes, k.estimates, k.estimatePoints, k.workItems, k.links,
-		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
+		k.comments, k.activities, k.attachments, k.relations, k.relationDefinitions, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
 	} {
 		describe()
 	}
@@ -68,7 +70,7 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}})
+	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: workspaceFeaturesV2()})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
 	k.projectMember = k.add(&kind{
@@ -77,17 +79,30 @@ func (k *kinds) people() {
 			{name: "member", required: true, check: ref(&k.user)},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
 		},
+		param: "member", scope: inProject,
+		afterDelete: (*call).dropRole,
 	})
 }
 
 func (k *kinds) milestones() {
-	k.add(&kind{
-		name: "milestone", path: "projects/{project}/milestones/",
+	k.milestone = k.add(&kind{
+		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: []string{"archived_at"},
 		columns: audit("title", "target_date", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
 		indexes: []index{uniqueExternalID("milestone", "project", "Milestone")},
 		fields: append([]field{
 			{name: "title", required: true, check: line()},
 			{name: "target_date", check: date, null: true},
 		}, external()...),
+		afterDelete: func(c *call, t *tx, r row) { c.clear(t, k.milestoneIssue, text(r, "id")) },
+	})
+	k.milestoneIssue = k.itemMembers("milestone")
+}
+
+// itemMembers is the work items of a container.
+func (k *kinds) itemMembers(container string) *kind {
+	return k.add(&kind{
+		name:    container + "_issue",
+		columns: audit("created_by", "updated_by", "workspace", "project", "issue", container),
+		indexes: []index{{name: container + " membership", fields: []string{"issue", container}}},
 	})
 }

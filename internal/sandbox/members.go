@@ -66,17 +66,27 @@ func (c *call) profile(t *tx, id string) row {
 func (c *call) join(t *tx, project, user string, role int, id string) row {
 	r := row{"id": id, "member": user, "role": integer(role), "project": project, "created_at": c.stamp()}
 	t.insert(c.kinds.projectMember, scope(project), r)
-	t.setIndex(strconv.Itoa(role), "member", project, user)
-	t.setIndex(id, "joined", user, project)
+	c.setRole(t, r)
 	return r
+}
+
+// setRole lets the store find the role of a membership.
+func (c *call) setRole(t *tx, r row) {
+	project, user := text(r, "project"), text(r, "member")
+	t.setIndex(strconv.Itoa(int(number(r, "role"))), "member", project, user)
+	t.setIndex(text(r, "id"), "joined", user, project)
+}
+
+func (c *call) dropRole(t *tx, r row) {
+	project, user := text(r, "project"), text(r, "member")
+	t.dropIndex("member", project, user)
+	t.dropIndex("joined", user, project)
 }
 
 // leave ends a membership. The service keeps it, inactive; the community edition
 // still shows it in the list of members, and takes that person in no more.
 func (c *call) leave(t *tx, m stored) {
-	project, user := text(m.row, "project"), text(m.row, "member")
-	t.dropIndex("member", project, user)
-	t.dropIndex("joined", user, project)
+	c.dropRole(t, m.row)
 	if !c.community() {
 		t.remove(c.kinds.projectMember, m)
 		return
@@ -167,10 +177,8 @@ func changeMember(c *call, t *tx) reply {
 	maps.Copy(m.row, set)
 	t.save(c.kinds.projectMember, m)
 	if !flag(m.row, "inactive") {
-		t.dropIndex("member", project, before)
-		t.dropIndex("joined", before, project)
-		t.setIndex(strconv.Itoa(int(number(m.row, "role"))), "member", project, text(m.row, "member"))
-		t.setIndex(text(m.row, "id"), "joined", text(m.row, "member"), project)
+		c.dropRole(t, row{"project": project, "member": before})
+		c.setRole(t, m.row)
 	}
 	return reply{http.StatusOK, c.kinds.projectMember.visible(m.row)}
 }

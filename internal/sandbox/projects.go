@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // specials is the characters that neither the name nor the identifier of a
@@ -24,6 +26,7 @@ func (k *kinds) projects() {
 			"estimate", "default_state",
 		},
 		computed: []string{"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url"},
+		hidden:   append([]string{"priority", "state_id", "start_date", "target_date"}, projectFeaturesV2()...),
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "identifier", required: true, check: str(12, false)},
@@ -65,8 +68,8 @@ func timezone(_ *tx, v any) (any, any) {
 // inWorkspace is the scope of what belongs to the workspace.
 func inWorkspace(*call) []byte { return scope(workspaceID) }
 
-// inProject is the scope of what belongs to the project of the route.
-func inProject(c *call) []byte { return scope(c.vars["project"]) }
+// inProject is the scope of what belongs to the project of the route; outside of projects it is empty.
+func inProject(c *call) []byte { return scope(cmp.Or(c.vars["project"], uuid.Nil.String())) }
 
 func showProject(c *call, t *tx, r row, listed bool) row {
 	r = clone(r)

@@ -90,7 +90,10 @@ func listRelations(c *call, t *tx) reply {
 				return
 			}
 			entry := row{"project_id": item.row["project"], "issue_id": item.row["id"]}
-			listed := out[name].([]row)
+			listed, ok := out[name].([]row)
+			if !ok {
+				return // of a definition, which API v1 does not show
+			}
 			symmetric := name == "duplicate" || name == "relates_to"
 			if symmetric && slices.ContainsFunc(listed, func(r row) bool { return r["issue_id"] == other }) {
 				return

@@ -230,16 +230,11 @@ func oldNames(routes []route, project, ws string) []route {
 func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 	k := s.kinds
-	projects := memberList{k.initiative, "initiative", k.initiativeProject, "project_ids", "project", k.project}
-	labels := memberList{k.initiative, "initiative", k.initiativeLabelLink, "label_ids", "label", k.initiativeLabel}
-	teamspaceProjects := memberList{k.teamspace, "teamspace", k.teamspaceProject, "project_ids", "project", k.project}
-	teamspaceMembers := memberList{k.teamspace, "teamspace", k.teamspaceMember, "member_ids", "member", k.user}
-
 	routes := []route{
 		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
-		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(projects.methods(), labels.methods())},
-		{pattern: ws + "teamspaces/{teamspace}/projects/", on: teamspaceProjects.methods()},
-		{pattern: ws + "teamspaces/{teamspace}/members/", on: teamspaceMembers.methods()},
+		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k.initiativeProjects().methods(), k.initiativeLabelLinks().methods())},
+		{pattern: ws + "teamspaces/{teamspace}/projects/", on: k.teamspaceProjects().methods()},
+		{pattern: ws + "teamspaces/{teamspace}/members/", on: k.teamspaceMembers().methods()},
 		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},
 		{pattern: ws + "customers/{customer}/requests/{request}/", on: element(k.request)},
 		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(k.property)), post: do(k.property.create)}},
@@ -251,6 +246,7 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate), del: do(removeEstimate)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(k.estimatePoint.change), del: do(k.estimatePoint.remove)}},
+		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
 		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {

@@ -27,7 +27,7 @@ type resourceV2 struct {
 	order    string // what a list can be ordered by; the first is what it is ordered by if not asked
 	expand   string // relations that ?expand= adds
 	deferred string // fields that a list has only if they are named
-	unique   string // field that no two records of a list have in common
+	unique   string // fields that no two records of a list have in common
 	verbs    string // of list, create, read, update, delete, bulk, bulk-delete, upsert; "" is the first five
 	access   accessV2
 
@@ -61,7 +61,7 @@ func (res *resourceV2) compile() *resourceV2 {
 	if res.verbs == "" {
 		res.verbs = "list create read update delete"
 	}
-	for _, spec := range strings.Fields(res.write) {
+	for _, spec := range strings.FieldsSeq(res.write) {
 		f := &fieldV2{readable: true}
 		spec, f.nullOnUpdate = strings.CutSuffix(spec, "~")
 		spec, f.null = strings.CutSuffix(spec, "?")
@@ -86,7 +86,7 @@ func (res *resourceV2) compile() *resourceV2 {
 		f.kind = kind
 		res.add(f, name)
 	}
-	for _, name := range strings.Fields("id created_at " + res.read) {
+	for _, name := range strings.FieldsSeq("id created_at " + res.read) {
 		res.add(&fieldV2{readable: true}, name)
 	}
 	return res
@@ -107,11 +107,12 @@ func (res *resourceV2) add(f *fieldV2, name string) {
 func (k *kind) columnV2(name string) string {
 	one, isID := strings.CutSuffix(name, "_id")
 	many, isList := strings.CutSuffix(name, "_ids")
+	has := func(name string) bool { return slices.Contains(k.columns, name) || slices.Contains(k.hidden, name) }
 	switch {
-	case slices.Contains(k.columns, name), slices.Contains(k.hidden, name):
-	case isID && slices.Contains(k.columns, one):
+	case has(name):
+	case isID && has(one):
 		return one
-	case isList && slices.Contains(k.columns, many+"s"):
+	case isList && has(many+"s"):
 		return many + "s"
 	}
 	return name
@@ -276,7 +277,7 @@ func (w *writeV2) reaches(of, id string) bool {
 		return ok && t.has(k.estimate, scope(project), text(s.row, "estimate"))
 	}
 	for _, k := range k.every {
-		if k.name == of && project != "" {
+		if k.name == of {
 			return t.has(k, k.scope(w.call), id)
 		}
 	}

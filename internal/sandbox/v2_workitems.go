@@ -158,7 +158,7 @@ func resolveItemNames(w *writeV2) {
 
 func prepareItemV2(w *writeV2) {
 	project := w.vars["project"]
-	w.dates("start_date", "target_date")
+	w.dates("target_date")
 	w.r["type_id"] = w.r["type"]
 	if w.r["description_html"] == nil {
 		w.r["description_html"] = "<p></p>"
@@ -313,25 +313,4 @@ func (s *Server) schemaV2(*call, *tx) (reply, *problem) {
 		item[strings.ToLower(op.method)] = doc
 	}
 	return reply{http.StatusOK, row{"openapi": "3.0.3", "info": row{"title": "Plane", "version": "v2"}, "paths": paths}}, nil
-}
-
-// otherOperationsV2 is what is no collection.
-func (s *Server) otherOperationsV2() []operationV2 {
-	get, post := http.MethodGet, http.MethodPost
-	items := s.workItemsV2().compile()
-	return []operationV2{
-		{method: get, path: "users/me/", do: meV2, access: forAnybody},
-		{method: get, path: "schema/", do: s.schemaV2, access: forAnybody},
-		{method: get, path: v2Workspace + "work-items/{identifier}/", do: s.itemByIdentifierV2()},
-		{method: post, path: v2Project + "work-items/{pk}/archive/", do: s.archiveItemV2(true), res: items},
-		{method: post, path: v2Project + "work-items/{pk}/unarchive/", do: s.archiveItemV2(false), res: items},
-	}
-}
-
-func (s *Server) tableV2() []*resourceV2 {
-	all := []*resourceV2{s.workItemsV2(), s.workspaceItemsV2()}
-	for _, res := range all {
-		res.compile()
-	}
-	return all
 }

@@ -78,11 +78,11 @@ func (w *writeV2) put(f *fieldV2, value any) {
 	w.r[f.column] = value
 }
 
-// dates refuses an end before its start.
-func (w *writeV2) dates(start, end string) {
-	a, b := text(w.r, start), text(w.r, end)
+// dates refuses an end before the start_date.
+func (w *writeV2) dates(end string) {
+	a, b := text(w.r, "start_date"), text(w.r, end)
 	if a != "" && b != "" && a > b {
-		w.fail(end, "invalid", "%s cannot be before %s.", end, start)
+		w.fail(end, "invalid", "%s cannot be before start_date.", end)
 	}
 }
 
@@ -133,7 +133,10 @@ func (w *writeV2) ready() *problem {
 	if w.res.prepare != nil {
 		w.res.prepare(w)
 	}
-	if name := w.res.unique; name != "" && len(w.errors) == 0 && w.problem == nil {
+	for _, name := range strings.FieldsSeq(w.res.unique) {
+		if w.refused() != nil {
+			break
+		}
 		column := w.res.byName[name].column
 		for _, s := range w.t.all(w.res.kind, w.res.kind.scope(w.call)) {
 			if s.row["id"] != w.r["id"] && s.row[column] == w.r[column] && w.r[column] != "" {

@@ -61,7 +61,7 @@ func (res *resourceV2) compile() *resourceV2 {
 	if res.verbs == "" {
 		res.verbs = "list create read update delete"
 	}
-	for _, spec := range strings.FieldsSeq(res.write) {
+	for spec := range strings.FieldsSeq(res.write) {
 		f := &fieldV2{readable: true}
 		spec, f.nullOnUpdate = strings.CutSuffix(spec, "~")
 		spec, f.null = strings.CutSuffix(spec, "?")
@@ -86,7 +86,7 @@ func (res *resourceV2) compile() *resourceV2 {
 		f.kind = kind
 		res.add(f, name)
 	}
-	for _, name := range strings.FieldsSeq("id created_at " + res.read) {
+	for name := range strings.FieldsSeq("id created_at " + res.read) {
 		res.add(&fieldV2{readable: true}, name)
 	}
 	return res

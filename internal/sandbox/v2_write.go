@@ -133,7 +133,7 @@ func (w *writeV2) ready() *problem {
 	if w.res.prepare != nil {
 		w.res.prepare(w)
 	}
-	for _, name := range strings.FieldsSeq(w.res.unique) {
+	for name := range strings.FieldsSeq(w.res.unique) {
 		if w.refused() != nil {
 			break
 		}

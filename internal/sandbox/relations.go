@@ -107,6 +107,15 @@ func listRelations(c *call, t *tx) reply {
 			show(name, text(r.row, "related_issue"))
 		}
 	}
+	if c.opts.RelationIDs {
+		for name, of := range out {
+			ids := []any{}
+			for _, entry := range of.([]row) {
+				ids = append(ids, entry["issue_id"])
+			}
+			out[name] = ids
+		}
+	}
 	return reply{http.StatusOK, out}
 }
 

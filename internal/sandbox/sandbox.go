@@ -56,6 +56,9 @@ type Options struct {
 	Now       func() time.Time // default time.Now
 	Empty     bool             // a new database has only the workspace and its members
 
+	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
+	RelationIDs bool
+
 	// What API v2 may do otherwise than here. It is for tests.
 	Strict           bool                                               // unknown query parameters and body keys are refused
 	BodyLimit        int                                                // bytes of a body, default 5 MiB

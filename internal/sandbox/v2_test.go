@@ -342,3 +342,19 @@ func TestV2SchemaNamesTheOperationsThereAre(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestV1OfTheCloudIsAsItsSDKReadsIt(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{RelationIDs: true})
+	want(t, ask(t, s, "GET", itemsPath+"?per_page=101", ""), 400)
+	want(t, ask(t, s, "GET", itemsPath+"?per_page=100", ""), 200)
+	if got := want(t, ask(t, s, "GET", "projects/"+projectWeb+"/work-item-types/", ""), 200); !strings.HasPrefix(got.body, "[") {
+		t.Errorf("types: %s", got.body)
+	}
+	other := want(t, ask(t, s, "POST", itemsPath, `{"name":"x"}`), 201).object(t)["id"].(string)
+	relations := itemsPath + workItemWeb1 + "/relations/"
+	want(t, ask(t, s, "POST", relations, `{"relation_type":"blocking","issues":["`+other+`"]}`), 201)
+	if got := want(t, ask(t, s, "GET", relations, ""), 200).object(t); fmt.Sprint(got["blocking"]) != "["+other+"]" {
+		t.Errorf("relations: %v", got)
+	}
+}

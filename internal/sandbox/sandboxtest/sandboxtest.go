@@ -25,6 +25,8 @@ type Options struct {
 	Now       func() time.Time
 	Empty     bool
 
+	RelationIDs bool // see [sandbox.Options]
+
 	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
 	BodyLimit        int
 	IgnoreMembership bool
@@ -69,7 +71,7 @@ func Open(o Options) (*Server, error) {
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
 		Rate: o.Rate, Window: o.Window, Now: o.Now, Empty: o.Empty,
-		Strict: true, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership, ReplaceRelations: o.ReplaceRelations,
+		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership, ReplaceRelations: o.ReplaceRelations,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {
 			s.next = next

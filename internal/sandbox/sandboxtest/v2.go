@@ -1,0 +1,46 @@
+package sandboxtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Problem is an error of API v2, such as 402 for a feature that the plan lacks or a 409 with a code of its own.
+func Problem(status int, typ, code string) Break {
+	body, err := json.Marshal(map[string]string{"type": typ, "code": code, "detail": "Refused by the test."})
+	if err != nil {
+		panic(err)
+	}
+	return Break{Status: status, Header: http.Header{"Content-Type": {"application/problem+json"}}, Body: string(body)}
+}
+
+// RouteNotFound is the answer to a path that the server does not have.
+func RouteNotFound() Break {
+	return Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}
+}
+
+// firstAreas is what API v2 began with, by the segment that follows the workspace or the project.
+var firstAreas = regexp.MustCompile(`^/api/v2/(?:users/me|schema|workspaces/\{slug\}/(?:projects/\{project_id\}/)?` +
+	`(?:work-items|states|labels|cycles|modules|work-item-types|work-item-properties|members|features|audit-logs))(?:/|$)`)
+
+// FirstOperations is the operations that API v2 began with, for [Options].HasOperation: no batches, no upsert, no manage
+// routes, and nothing of projects, pages, relations, initiatives, customers and the like.
+func FirstOperations(method, path string) bool {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	last := segments[len(segments)-1]
+	switch {
+	case !firstAreas.MatchString(path), last == "upsert", strings.HasPrefix(last, "bulk-"), method == http.MethodPost && strings.HasSuffix(path, "{pk}/work-items/"):
+		return false
+	case last == "members" || slices.Contains(segments, "members"):
+		return method == http.MethodGet
+	}
+	for _, later := range []string{"links", "relations", "dependencies", "attachments", "worklogs", "activities", "transfer"} {
+		if slices.Contains(segments, later) {
+			return false
+		}
+	}
+	return true
+}

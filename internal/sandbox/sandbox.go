@@ -73,11 +73,12 @@ type Options struct {
 
 // Server is an open sandbox.
 type Server struct {
-	opts    Options
-	store   *store
-	kinds   *kinds
-	handler http.Handler
-	limiter *limiter
+	opts     Options
+	store    *store
+	kinds    *kinds
+	handler  http.Handler
+	limiter  *limiter
+	lastList listCache
 
 	mu      sync.Mutex
 	closed  bool

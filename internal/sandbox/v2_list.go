@@ -6,10 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -182,13 +184,6 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 	if wrong != nil {
 		return reply{}, wrong
 	}
-	var found []entry
-	for _, s := range res.candidates(c, t) {
-		if pass(s.row) {
-			tie := binary.BigEndian.Uint64(s.key[len(s.key)-8:])
-			found = append(found, entry{s, res.orderValue(c, t, s.row, by), tie})
-		}
-	}
 	less := func(a, b entry) int {
 		n := cmp.Or(compare(a.key, b.key), cmp.Compare(a.tie, b.tie))
 		if down {
@@ -196,7 +191,17 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 		}
 		return n
 	}
-	slices.SortFunc(found, less)
+	found := c.lastList.get(c, t, func() []entry {
+		var found []entry
+		for _, s := range res.candidates(c, t) {
+			if pass(s.row) {
+				tie := binary.BigEndian.Uint64(s.key[len(s.key)-8:])
+				found = append(found, entry{s, res.orderValue(c, t, s.row, by), tie})
+			}
+		}
+		slices.SortFunc(found, less)
+		return found
+	})
 	skip := page.offset
 	if page.after != nil {
 		skip = 0
@@ -228,6 +233,27 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 		body["total_count"] = len(found)
 	}
 	return reply{http.StatusOK, body}, nil
+}
+
+// listCache keeps the last list that was put together, for a walk over its pages: it is good until the next write.
+type listCache struct {
+	mu    sync.Mutex
+	key   string
+	found []entry
+}
+
+func (l *listCache) get(c *call, t *tx, find func() []entry) []entry {
+	query := maps.Clone(c.query)
+	for _, name := range []string{"cursor", "offset", "per_page", "paginate", "count", "fields", "expand"} {
+		query.Del(name)
+	}
+	key := fmt.Sprint(t.btx.ID(), c.user, c.req.URL.Path, "?", query.Encode())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.key != key {
+		l.key, l.found = key, find()
+	}
+	return l.found
 }
 
 // candidates is the rows among which a list searches: those with an external ID, if it asks for one.

@@ -42,12 +42,14 @@ func TestV2GoesWrongAsAskedFor(t *testing.T) {
 			409, "states_managed_at_workspace", 0, 0,
 		},
 		{
-			"no such route", "work-items/", `{"name":"a"}`, sandboxtest.Options{Fault: on(sandboxtest.Fault{Before: sandboxtest.RouteNotFound()})},
+			"no such route", "work-items/", `{"name":"a"}`,
+			sandboxtest.Options{Fault: on(sandboxtest.Fault{Before: sandboxtest.RouteNotFound()})},
 			404, "Page not found.", 0, 0,
 		},
 		{
 			"undocumented", "work-items/bulk-create/", batch,
-			sandboxtest.Options{Fault: on(sandboxtest.Fault{After: sandboxtest.Break{Status: 200, Body: `{"succeeded":2}`}})}, 200, `{"succeeded":2}`, 2, 1,
+			sandboxtest.Options{Fault: on(sandboxtest.Fault{After: sandboxtest.Break{Status: 200, Body: `{"succeeded":2}`}})},
+			200, `{"succeeded":2}`, 2, 1,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func (k *kinds) customers() {
 			return r
 		},
 	})
-	k.customerIssue = k.itemMembers("customer")
+	k.customerIssue = k.membership("customer_issue", "issue", "customer")
 	k.propertyValue = k.add(&kind{name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values")})
 }
 

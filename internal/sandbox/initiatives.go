@@ -39,9 +39,9 @@ func (k *kinds) initiatives() {
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
 	})
-	k.initiativeIssue = k.itemMembers("initiative")
-	k.initiativeProject = k.add(&kind{name: "initiative_project", columns: audit("created_by", "updated_by", "workspace", "initiative", "project")})
-	k.initiativeLabelLink = k.add(&kind{name: "initiative_label_link", columns: audit("created_by", "updated_by", "workspace", "initiative", "label")})
+	k.initiativeIssue = k.membership("initiative_issue", "issue", "initiative")
+	k.initiativeProject = k.membership("initiative_project", "project", "initiative")
+	k.initiativeLabelLink = k.membership("initiative_label_link", "label", "initiative")
 }
 
 func (k *kinds) teamspaces() {
@@ -64,8 +64,8 @@ func (k *kinds) teamspaces() {
 			c.clear(t, c.kinds.teamspaceMember, text(r, "id"))
 		},
 	})
-	k.teamspaceProject = k.add(&kind{name: "teamspace_project", columns: audit("created_by", "updated_by", "workspace", "teamspace", "project")})
-	k.teamspaceMember = k.add(&kind{name: "teamspace_member", columns: audit("created_by", "updated_by", "workspace", "teamspace", "member")})
+	k.teamspaceProject = k.membership("teamspace_project", "project", "teamspace")
+	k.teamspaceMember = k.membership("teamspace_member", "member", "teamspace")
 }
 
 // clear removes every row of a list.

@@ -70,7 +70,7 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: workspaceFeaturesV2()})
+	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append(workspaceFeaturesV2(), "work_item_type_default_level", "created_at", "updated_at", "updated_by")})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
 	k.projectMember = k.add(&kind{
@@ -95,14 +95,13 @@ func (k *kinds) milestones() {
 		}, external()...),
 		afterDelete: func(c *call, t *tx, r row) { c.clear(t, k.milestoneIssue, text(r, "id")) },
 	})
-	k.milestoneIssue = k.itemMembers("milestone")
+	k.milestoneIssue = k.membership("milestone_issue", "issue", "milestone")
 }
 
-// itemMembers is the work items of a container.
-func (k *kinds) itemMembers(container string) *kind {
+// membership is the kind of rows that say which record is a member of which container.
+func (k *kinds) membership(name, member, container string) *kind {
 	return k.add(&kind{
-		name:    container + "_issue",
-		columns: audit("created_by", "updated_by", "workspace", "project", "issue", container),
-		indexes: []index{{name: container + " membership", fields: []string{"issue", container}}},
+		name: name, columns: audit("created_by", "updated_by", "workspace", "project", member, container),
+		indexes: []index{{name: name, fields: []string{member, container}}},
 	})
 }

@@ -78,7 +78,7 @@ func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
 	t.prepare(s.kinds.every)
-	const layout = "4" // of the indexes
+	const layout = "5" // of the indexes
 	switch t.index("seeded") {
 	case layout:
 		return nil

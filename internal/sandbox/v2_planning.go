@@ -21,7 +21,8 @@ func (s *Server) planningTableV2() []*resourceV2 {
 			prepare:  func(w *writeV2) { w.dates("end_date") },
 			after:    func(w *writeV2) { projects.replace(w, "project_ids") },
 			manage: map[string]membersV2{
-				"projects": projects.managed(k.project), "labels": labels.managed(k.initiativeLabel), "work-items": itemMembersV2(k, k.initiativeIssue),
+				"projects": {members: k.initiativeProject, of: k.project}, "labels": {members: k.initiativeLabelLink, of: k.initiativeLabel},
+				"work-items": {members: k.initiativeIssue, of: k.workItem},
 			},
 		},
 		{
@@ -48,7 +49,7 @@ func (s *Server) planningTableV2() []*resourceV2 {
 				"customer_request_count": func(_ *call, t *tx, r row) any { return t.count(k.request, scope(text(r, "id"))) },
 				"logo_url":               func(*call, *tx, row) any { return nil },
 			},
-			manage: map[string]membersV2{"work-items": itemMembersV2(k, k.customerIssue)},
+			manage: map[string]membersV2{"work-items": {members: k.customerIssue, of: k.workItem}},
 		},
 		{
 			name: "customer request", path: v2Workspace + "customers/{customer_id}/requests/", kind: k.request,
@@ -126,50 +127,19 @@ func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	return out
 }
 
-// managed is the list as its manage route changes it.
-func (m memberList) managed(of *kind) membersV2 {
-	find := func(t *tx, owner, id string) (stored, bool) {
-		all := t.all(m.kind, scope(owner))
-		i := slices.IndexFunc(all, func(s stored) bool { return s.row[m.column] == id })
-		if i < 0 {
-			return stored{}, false
-		}
-		return all[i], true
-	}
-	return membersV2{
-		of: of,
-		add: func(c *call, t *tx, owner, id string) bool {
-			if _, ok := find(t, owner, id); ok {
-				return false
-			}
-			r := row{m.param: owner, m.column: id}
-			c.setAudit(m.kind, r)
-			t.insert(m.kind, scope(owner), r)
-			return true
-		},
-		remove: func(_ *call, t *tx, owner, id string) bool {
-			s, ok := find(t, owner, id)
-			if ok {
-				t.remove(m.kind, s)
-			}
-			return ok
-		},
-	}
-}
-
 // replace makes the list what a body says, if it says so.
 func (m memberList) replace(w *writeV2, field string) {
 	if !w.set[field] {
 		return
 	}
-	route, owner, wanted := m.managed(m.members), text(w.r, "id"), list(w.given, field)
+	owner, wanted := text(w.r, "id"), list(w.given, field)
 	for _, s := range w.t.all(m.kind, scope(owner)) {
 		if id := text(s.row, m.column); !slices.Contains(wanted, id) {
-			route.remove(w.call, w.t, owner, id)
+			w.dropMember(w.t, m.kind, owner, id)
 		}
 	}
 	for _, id := range wanted {
-		route.add(w.call, w.t, owner, id)
+		w.addMember(w.t, m.kind, owner, id)
 	}
 }
 

@@ -29,6 +29,7 @@ type resourceV2 struct {
 	deferred string // fields that a list has only if they are named
 	unique   string // fields that no two records of a list have in common
 	verbs    string // of list, create, read, update, delete, bulk, bulk-delete, upsert; "" is the first five
+	lenient  bool   // ignores unknown fields, whatever the server does
 	access   accessV2
 
 	computed map[string]func(c *call, t *tx, r row) any // fields that are not stored

@@ -34,28 +34,14 @@ func problemType(status int) string {
 	switch status {
 	case http.StatusBadRequest:
 		return "invalid_request"
-	case http.StatusUnauthorized:
-		return "unauthorized"
-	case http.StatusPaymentRequired:
-		return "payment_required"
-	case http.StatusForbidden:
-		return "forbidden"
-	case http.StatusNotFound:
-		return "not_found"
-	case http.StatusMethodNotAllowed:
-		return "method_not_allowed"
-	case http.StatusNotAcceptable:
-		return "not_acceptable"
 	case http.StatusRequestEntityTooLarge:
 		return "payload_too_large"
-	case http.StatusUnsupportedMediaType:
-		return "unsupported_media_type"
-	case http.StatusConflict:
-		return "conflict"
 	case http.StatusTooManyRequests:
 		return "rate_limited"
+	case http.StatusInternalServerError:
+		return "server_error"
 	}
-	return "server_error"
+	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
 }
 
 func (p *problem) row() row {

@@ -1,67 +1,48 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
 
-// featuresV2 is the flags of a project or of the workspace, which both are true unless they were switched off.
-func featuresV2(of func(c *call) string, project bool) (read, change handlerV2) {
-	names := workspaceFeaturesV2()
-	if project {
-		names = projectFeaturesV2()
-	}
-	find := func(c *call, t *tx) (*kind, stored) {
-		k := c.kinds.workspace
-		if project {
-			k = c.kinds.project
+// featuresV2 is the flags of a project or of the workspace: one record, whose path has no ID. All are true until they are
+// switched off, but for types of the workspace, which cannot be switched on here.
+func featuresV2(k *kind, path string, names []string) []operationV2 {
+	res := &resourceV2{path: path, kind: k, write: strings.Join(names, ":bool ") + ":bool", lenient: true, prepare: func(w *writeV2) {
+		if flag(w.r, "is_work_item_types_enabled") {
+			w.problem = conflictV2("Work item types stay with the projects here.")
 		}
-		s, _ := t.get(k, of(c))
-		return k, s
+	}}
+	if k.name == "workspace" {
+		res.write, res.read = res.write+" work_item_type_default_level:int", "id created_at"
 	}
-	show := func(r row) row {
+	res.compile()
+	show := func(r row) reply {
 		out := row{}
-		for _, name := range names {
-			if out[name] = r[name]; r[name] == nil {
-				out[name] = name != "is_work_item_types_enabled"
+		for _, f := range res.fields {
+			out[f.name] = r[f.column]
+			if f.kind == "bool" && r[f.column] == nil {
+				out[f.name] = f.name != "is_work_item_types_enabled"
 			}
 		}
-		if !project {
-			out["id"], out["created_at"] = r["id"], "2026-01-01T00:00:00.000000Z"
-			if r["work_item_type_default_level"] == nil {
-				out["work_item_type_default_level"] = 0
-			}
-		}
-		return out
+		return reply{http.StatusOK, out}
 	}
-	read = func(c *call, t *tx) (reply, *problem) {
-		_, s := find(c, t)
-		return reply{http.StatusOK, show(s.row)}, nil
+	find := func(c *call, t *tx) stored {
+		s, _ := t.get(k, cmp.Or(c.vars["project"], workspaceID))
+		return s
 	}
-	change = func(c *call, t *tx) (reply, *problem) {
-		k, s := find(c, t)
-		r := clone(s.row)
-		for _, name := range names { // a key that is none of these has no effect
-			v, given := c.in[name]
-			_, isBool := v.(bool)
-			if given && !isBool && name != "work_item_type_default_level" {
-				return reply{}, invalidV2(fieldError{name, "invalid", "Must be a valid boolean."})
-			}
-			if given {
-				r[name] = v
-			}
-		}
-		if flag(r, "is_work_item_types_enabled") {
-			return reply{}, conflictV2("Work item types stay with the projects here.")
-		}
-		t.save(k, stored{s.key, r})
-		return reply{http.StatusOK, show(r)}, nil
+	return []operationV2{
+		{method: http.MethodGet, path: path, do: func(c *call, t *tx) (reply, *problem) { return show(find(c, t).row), nil }},
+		{method: http.MethodPatch, path: path, access: forAdmins, body: res.fields, do: func(c *call, t *tx) (reply, *problem) {
+			r, wrong := res.update(c, t, find(c, t), c.in)
+			return show(r), wrong
+		}},
 	}
-	return read, change
 }
 
 func workspaceFeaturesV2() []string {
-	return strings.Fields("is_work_item_types_enabled work_item_type_default_level is_workitem_hierarchy_enabled is_project_grouping_enabled is_teams_enabled " +
+	return strings.Fields("is_work_item_types_enabled is_workitem_hierarchy_enabled is_project_grouping_enabled is_teams_enabled " +
 		"is_wiki_enabled is_initiative_enabled is_customer_enabled is_release_enabled is_state_duration_enabled is_pi_enabled")
 }
 

@@ -24,23 +24,12 @@ func (s *Server) tableV2() []*resourceV2 {
 
 // otherOperationsV2 is what is no collection.
 func (s *Server) otherOperationsV2() []operationV2 {
-	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
-	items, projects, types := s.workItemsV2().compile(), (&resourceV2{kind: s.kinds.project}).compile(), &resourceV2{}
-	for _, res := range s.projectTableV2() {
-		if res.kind == s.kinds.itemType {
-			types = res.compile()
-		}
-	}
-	workspace := func(*call) string { return workspaceID }
-	project := func(c *call) string { return c.vars["project"] }
-	readWorkspace, changeWorkspace := featuresV2(workspace, false)
-	readProject, changeProject := featuresV2(project, true)
+	get, post, del := http.MethodGet, http.MethodPost, http.MethodDelete
+	items, types, projects := s.workItemsV2().compile(), s.itemTypesV2().compile(), &resourceV2{kind: s.kinds.project}
 	related := "{related_work_item_id}/"
-	return []operationV2{
+	all := []operationV2{
 		{method: get, path: "users/me/", do: meV2, access: forAnybody},
 		{method: get, path: "schema/", do: s.schemaV2, access: forAnybody},
-		{method: get, path: v2Workspace + "features/", do: readWorkspace},
-		{method: patch, path: v2Workspace + "features/", do: changeWorkspace, access: forAdmins},
 		{method: get, path: v2Workspace + "work-items/{identifier}/", do: s.itemByIdentifierV2()},
 		{method: get, path: v2Workspace + "work-item-types/", do: emptyListV2},
 		{method: post, path: v2Workspace + "work-item-types/", do: typesManagedAtProject},
@@ -49,8 +38,6 @@ func (s *Server) otherOperationsV2() []operationV2 {
 		{method: get, path: v2Workspace + "projects/{pk}/summary/", do: summaryV2, res: projects, access: forProjects},
 		{method: get, path: v2Workspace + "customers/{customer_id}/property-values/", do: propertyValues},
 		{method: post, path: v2Workspace + "customers/{customer_id}/property-values/", do: setPropertyValues},
-		{method: get, path: v2Project + "features/", do: readProject},
-		{method: patch, path: v2Project + "features/", do: changeProject, access: forAdmins},
 		{method: post, path: v2Project + "cycles/{pk}/transfer/", do: transferV2, res: &resourceV2{kind: s.kinds.cycle}},
 		{method: post, path: v2Project + "work-item-types/enable/", do: enableTypesV2(types), access: forAdmins},
 		{method: post, path: v2Project + "work-item-types/import/", do: typesManagedAtProject},
@@ -64,6 +51,8 @@ func (s *Server) otherOperationsV2() []operationV2 {
 		{method: post, path: v2Item + "relations/", do: addRelationsV2},
 		{method: del, path: v2Item + "relations/" + related, do: endRelations(false)},
 	}
+	return slices.Concat(all, featuresV2(s.kinds.workspace, v2Workspace+"features/", workspaceFeaturesV2()),
+		featuresV2(s.kinds.project, v2Project+"features/", projectFeaturesV2()))
 }
 
 // emptyListV2 is a list of which the sandbox has none.
@@ -167,9 +156,7 @@ func (s *Server) projectTableV2() []*resourceV2 {
 			write: "name*:str≤255 description:str start_date:datetime? end_date:datetime? timezone:IANA sort_order:num logo_props:json external_id:str≤255~ external_source:str≤255~",
 			read:  "created_by_id owned_by_id", filters: "external_id external_source name owned_by_id search", order: "sort_order created_at id", expand: "owned_by",
 			prepare: prepareCycleV2,
-			manage: map[string]membersV2{"work-items": {of: k.workItem, add: (*call).moveToCycle, remove: func(c *call, t *tx, cycle, id string) bool {
-				return c.dropMember(t, k.cycleIssue, cycle, id)
-			}}},
+			manage:  map[string]membersV2{"work-items": {members: k.cycleIssue, of: k.workItem, add: (*call).moveToCycle}},
 		},
 		{
 			name: "module", path: v2Project + "modules/", kind: k.module, verbs: v2All, unique: "name",
@@ -190,22 +177,14 @@ func (s *Server) projectTableV2() []*resourceV2 {
 					}
 				}
 			},
-			manage: map[string]membersV2{"work-items": {
-				of: k.workItem,
-				add: func(c *call, t *tx, module, id string) bool {
-					there := t.first("module membership", id, module) != ""
-					c.addToModule(t, module, id)
-					return !there
-				},
-				remove: func(c *call, t *tx, module, id string) bool { return c.dropMember(t, k.moduleIssue, module, id) },
-			}},
+			manage: map[string]membersV2{"work-items": {members: k.moduleIssue, of: k.workItem}},
 		},
 		{
 			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: v2All,
 			write: "title*:str≤255 target_date:date?" + v2Pair, read: "archived_at created_by_id",
 			filters: "external_id external_source name search target_date target_date__gte target_date__lte", order: "created_at id target_date",
 			prepare: func(w *writeV2) { w.needs("is_milestone_enabled") },
-			manage:  map[string]membersV2{"work-items": itemMembersV2(k, k.milestoneIssue)},
+			manage:  map[string]membersV2{"work-items": {members: k.milestoneIssue, of: k.workItem}},
 		},
 		{
 			name: "estimate", path: v2Project + "estimates/", kind: k.estimate, verbs: v2All,
@@ -218,34 +197,39 @@ func (s *Server) projectTableV2() []*resourceV2 {
 			filters: "external_id external_source key search value", order: "key created_at id",
 			prepare: func(w *writeV2) { w.r["estimate"] = w.vars["estimate"] },
 		},
-		{
-			name: "work item type", path: v2Project + "work-item-types/", kind: k.itemType,
-			write: "name*:str≤255 description:str is_active:bool -external_id:str≤255? -external_source:str≤255?", read: "is_default is_epic level logo_props",
-			filters: "external_id external_source name search", order: "created_at id level name",
-			prepare: func(w *writeV2) {
-				source, id := text(w.r, "external_source"), text(w.r, "external_id")
-				for _, s := range w.res.withExternalID(w.call, w.t, source, id) {
-					if source != "" && id != "" && s.row["id"] != w.r["id"] {
-						w.problem = conflictV2("A work item type with this external id and source already exists.")
-					}
+		s.itemTypesV2(),
+	}
+}
+
+func (s *Server) itemTypesV2() *resourceV2 {
+	k := s.kinds
+	return &resourceV2{
+		name: "work item type", path: v2Project + "work-item-types/", kind: k.itemType,
+		write: "name*:str≤255 description:str is_active:bool -external_id:str≤255? -external_source:str≤255?", read: "is_default is_epic level logo_props",
+		filters: "external_id external_source name search", order: "created_at id level name",
+		prepare: func(w *writeV2) {
+			source, id := text(w.r, "external_source"), text(w.r, "external_id")
+			for _, s := range w.res.withExternalID(w.call, w.t, source, id) {
+				if source != "" && id != "" && s.row["id"] != w.r["id"] {
+					w.problem = conflictV2("A work item type with this external id and source already exists.")
 				}
-				if w.old == nil {
-					w.r["is_default"], w.r["level"], w.r["logo_props"] = w.t.count(k.itemType, inProject(w.call)) == 0, 0, row{}
-				} else if flag(w.old, "is_default") && !flag(w.r, "is_active") {
-					w.fail("is_active", "invalid", "The default type cannot be deactivated.")
+			}
+			if w.old == nil {
+				w.r["is_default"], w.r["level"], w.r["logo_props"] = w.t.count(k.itemType, inProject(w.call)) == 0, 0, row{}
+			} else if flag(w.old, "is_default") && !flag(w.r, "is_active") {
+				w.fail("is_active", "invalid", "The default type cannot be deactivated.")
+			}
+		},
+		refuse: func(c *call, t *tx, r row) *problem {
+			if flag(r, "is_default") {
+				return conflictV2("The default type cannot be deleted.")
+			}
+			for _, s := range t.all(k.workItem, inProject(c)) {
+				if s.row["type"] == r["id"] {
+					return conflictV2("The type is in use.")
 				}
-			},
-			refuse: func(c *call, t *tx, r row) *problem {
-				if flag(r, "is_default") {
-					return conflictV2("The default type cannot be deleted.")
-				}
-				for _, s := range t.all(k.workItem, inProject(c)) {
-					if s.row["type"] == r["id"] {
-						return conflictV2("The type is in use.")
-					}
-				}
-				return nil
-			},
+			}
+			return nil
 		},
 	}
 }
@@ -357,24 +341,6 @@ func prepareCycleV2(w *writeV2) {
 		w.r["logo_props"] = row{}
 	}
 	w.r["owned_by"], w.r["view_props"], w.r["progress_snapshot"], w.r["version"] = w.user, row{}, row{}, 1
-}
-
-// itemMembersV2 is the work items of a container that keeps them in rows of their own.
-func itemMembersV2(k *kinds, members *kind) membersV2 {
-	container := members.indexes[0].fields[1]
-	return membersV2{
-		of: k.workItem,
-		add: func(c *call, t *tx, id, item string) bool {
-			if t.first(members.indexes[0].name, item, id) != "" {
-				return false
-			}
-			r := row{"issue": item, container: id}
-			c.setAudit(members, r)
-			t.insert(members, scope(id), r)
-			return true
-		},
-		remove: func(c *call, t *tx, id, item string) bool { return c.dropMember(t, members, id, item) },
-	}
 }
 
 // roleSlugs is the roles by their numbers.

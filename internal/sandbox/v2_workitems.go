@@ -219,7 +219,7 @@ func placeItem(w *writeV2) {
 			}
 		}
 		for _, module := range wanted {
-			w.addToModule(w.t, module, id)
+			w.addMember(w.t, w.kinds.moduleIssue, module, id)
 		}
 	}
 }
@@ -234,15 +234,6 @@ func (c *call) moveToCycle(t *tx, cycle, item string) bool {
 	}
 	c.addToCycle(t, cycle, item, row{"id": newID(), "created_at": c.stamp()})
 	return true
-}
-
-// dropMember takes an item out of a cycle, module or milestone, and says whether it was in it.
-func (c *call) dropMember(t *tx, members *kind, container, item string) bool {
-	s, ok := t.get(members, t.first(members.indexes[0].name, item, container))
-	if ok {
-		t.remove(members, s)
-	}
-	return ok
 }
 
 // archiveItemV2 puts an item where lists do not show it, or back.

@@ -60,7 +60,7 @@ func (w *writeV2) decode() {
 			w.put(f, value)
 		}
 	}
-	if !w.opts.Strict {
+	if !w.opts.Strict || w.res.lenient {
 		return
 	}
 	for name := range w.body {
@@ -359,11 +359,33 @@ func (c *call) batch(do bulkKind) (rows []any, atomic bool, wrong *problem) {
 	return rows, atomic, nil
 }
 
-// membersV2 is the list that a manage route changes.
+// membersV2 is the members that a manage route adds and removes.
 type membersV2 struct {
-	of     *kind // what may be a member
-	add    func(c *call, t *tx, container, id string) bool
-	remove func(c *call, t *tx, container, id string) bool // says whether there was anything to change
+	members *kind                                               // the memberships, which are found by member and container
+	of      *kind                                               // what may be a member
+	add     func(c *call, t *tx, container, member string) bool // says whether it was none; nil is addMember
+}
+
+// addMember makes a record a member of a container, and says whether it was none.
+func (c *call) addMember(t *tx, members *kind, container, id string) bool {
+	ix := members.indexes[0]
+	if t.first(ix.name, id, container) != "" {
+		return false
+	}
+	r := row{ix.fields[0]: id, ix.fields[1]: container}
+	c.setAudit(members, r)
+	r[ix.fields[0]] = id // a project can be one
+	t.insert(members, scope(container), r)
+	return true
+}
+
+// dropMember ends a membership, and says whether there was one.
+func (c *call) dropMember(t *tx, members *kind, container, id string) bool {
+	s, ok := t.get(members, t.first(members.indexes[0].name, id, container))
+	if ok {
+		t.remove(members, s)
+	}
+	return ok
 }
 
 const maxManaged = 100
@@ -406,12 +428,16 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 		}
 		added, removed := []string{}, []string{}
 		for _, id := range lists["add"] {
-			if of.add(c, t, text(container.row, "id"), id) {
+			add := of.add
+			if add == nil {
+				add = func(c *call, t *tx, container, id string) bool { return c.addMember(t, of.members, container, id) }
+			}
+			if add(c, t, text(container.row, "id"), id) {
 				added = append(added, id)
 			}
 		}
 		for _, id := range lists["remove"] {
-			if of.remove(c, t, text(container.row, "id"), id) {
+			if c.dropMember(t, of.members, text(container.row, "id"), id) {
 				removed = append(removed, id)
 			}
 		}

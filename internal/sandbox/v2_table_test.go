@@ -67,7 +67,50 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 			want(t, ask(t, s, "DELETE", one, ""), 204)
 			want(t, ask(t, s, "GET", one, ""), 404)
 			want(t, ask(t, s, "DELETE", one, ""), 404)
+			inBatches(t, s, tt.list, tt.body, tt.patch)
+			upserted(t, s, tt.list, tt.body)
 		})
+	}
+}
+
+// inBatches makes, changes and deletes a record by batches, if the collection has them.
+func inBatches(t *testing.T, s *Server, list, body, patch string) {
+	t.Helper()
+	got := ask(t, s, "POST", list+"bulk-create/", `{"items":[`+body+`,{}]}`)
+	if got.status == 404 {
+		return
+	}
+	result := want(t, got, 200).object(t)
+	row := result["results"].([]any)[0].(map[string]any)
+	if result["succeeded"] != 1.0 || result["failed"] != 1.0 || row["result"] != "created" {
+		t.Fatalf("created: %s", got.body)
+	}
+	id := row["id"].(string)
+	got = ask(t, s, "POST", list+"bulk-update/", `{"items":[{"id":"`+id+`",`+patch[1:]+`],"all_or_none":true}`)
+	if want(t, got, 200).object(t)["succeeded"] != 1.0 {
+		t.Errorf("updated: %s", got.body)
+	}
+	if got := ask(t, s, "POST", list+"bulk-delete/", `{"ids":["`+id+`"]}`); strings.HasSuffix(list, "/projects/") {
+		want(t, got, 404)
+	} else if want(t, got, 200).object(t)["succeeded"] != 1.0 {
+		t.Errorf("deleted: %s", got.body)
+	}
+}
+
+// upserted makes a record and changes it by the same request, if the collection has upsert.
+func upserted(t *testing.T, s *Server, list, body string) {
+	t.Helper()
+	body = strings.TrimSuffix(body, "}") + `,"external_id":"7","external_source":"x"}`
+	if list == wsV2+"projects/" {
+		body = strings.NewReplacer("New", "Other", "new", "oth").Replace(body)
+	}
+	made := ask(t, s, "POST", list+"upsert/", body)
+	if made.status == 404 {
+		return
+	}
+	first, second := want(t, made, 201).object(t), want(t, ask(t, s, "POST", list+"upsert/", body), 200).object(t)
+	if first["id"] != second["id"] {
+		t.Errorf("made %v, then %v", first["id"], second["id"])
 	}
 }
 

@@ -226,7 +226,11 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				send(w, req, s.failed(fmt.Errorf("panic: %v", p)), nil)
+				r := s.failed(fmt.Errorf("panic: %v", p))
+				if strings.HasPrefix(req.URL.Path, s.opts.Prefix+v2Root) {
+					r = (&problem{status: r.status, detail: textBroken}).reply()
+				}
+				send(w, req, r, nil)
 			}
 		}()
 		below, ok := strings.CutPrefix(req.URL.Path, s.opts.Prefix)

@@ -263,8 +263,7 @@ func (c *call) handleV2(op *operationV2, path operationV2) reply {
 }
 
 func (c *call) failedV2(err error) reply {
-	c.failed(err)
-	return (&problem{status: http.StatusInternalServerError, detail: textBroken}).reply()
+	return (&problem{status: c.failed(err).status, detail: textBroken}).reply()
 }
 
 // parseV2 decodes the body, which is an object.

@@ -283,3 +283,33 @@ func TestV2MembersFeaturesAndValues(t *testing.T) {
 		t.Errorf("projects: %v", rows)
 	}
 }
+
+func TestV2NoValueOfAFieldIsAServerError(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	ids := strings.NewReplacer("{slug}", "acme", "{project_id}", projectWeb, "{work_item_id}", workItemWeb1, "{estimate_id}", estimateWeb, "{customer_id}", customerGlobex)
+	pks := map[string]string{
+		"projects/": projectWeb, "states/": stateTodo, "labels/": labelBug, "cycles/": cycleSprint14, "modules/": moduleCheckout, "work-items/": workItemWeb1,
+		"pages/": pageWelcome, "links/": linkWeb1, "comments/": commentWeb1, "customers/": customerGlobex, "initiatives/": initiativeNorth,
+		"teamspaces/": teamspacePlatform, "work-item-types/": typeTask, "estimates/": estimateWeb, "points/": seedPoint("1"), "initiatives/labels/": initiativeLabelRisk,
+	}
+	values := []string{`null`, `1`, `-1.5`, `1e999`, `"x"`, `""`, `"\u0000"`, `[]`, `[null]`, `["x",1]`, `{}`, `{"a":null}`, `true`, `"` + userAda + `"`, `["` + userAda + `"]`}
+	for _, op := range s.operationsV2() {
+		path, _, _ := strings.Cut(op.path, "{pk}")
+		area := path[strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/')+1:]
+		path = v2Root + ids.Replace(strings.Replace(op.path, "{pk}", pks[area], 1))
+		if op.method == http.MethodGet || op.method == http.MethodDelete {
+			continue
+		}
+		fields := []string{"items", "ids", "add", "remove", "values", "work_item_ids", "relation_type", "direction", "new_cycle_id"}
+		for _, f := range op.body {
+			fields = append(fields, f.name)
+		}
+		for _, v := range values {
+			body := `{"` + strings.Join(fields, `":`+v+`,"`) + `":` + v + "}" // each field with this value
+			if got := ask(t, s, op.method, path, body); got.status >= 500 {
+				t.Errorf("%s %s %s: %d %s", op.method, path, body, got.status, got.body)
+			}
+		}
+	}
+}

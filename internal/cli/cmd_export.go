@@ -43,7 +43,7 @@ only with --with.`,
 			case o.dir == "":
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
 			case c.String("api") == "documented":
-				return usageError{text: errNoLists.Error(), hint: "use --api full or --api auto"}
+				return usageError{text: errNoLists.Error(), hint: "use --api auto"}
 			}
 			return runExport(c.Context, o, out)
 		}),
@@ -156,7 +156,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 	if err != nil {
 		return nil, err
 	}
-	if api != resource.Full {
+	if !api.Wide() {
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{

@@ -78,6 +78,9 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 		sandbox: c.Bool("sandbox"), baseURL: c.String("base-url"), workspace: c.String("workspace"), apiKeyFile: c.String("api-key-file"),
 		api: c.String("api"), timeout: c.Duration("timeout"), insecureHTTP: c.Bool("insecure-http"), getenv: p.Getenv,
 	}
+	if o.api == "full" { // the former name
+		o.api = "v1"
+	}
 	o.perMinute, _ = parseRate(c.String("rate")) // the flag was checked
 	if !o.sandbox {                              // what the environment says of a real service is not meant for the sandbox
 		o.baseURL = cmp.Or(o.baseURL, p.Getenv("PLANE_BASE_URL"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,11 +15,46 @@ import (
 // FieldNames selects one of the two names of fields that have two.
 type FieldNames int
 
-// ContractNames are the names in the documentation, NewerNames those of newer editions.
+// ContractNames are the names in the documentation, NewerNames those of newer editions,
+// V2Names those of API v2.
 const (
 	ContractNames FieldNames = iota
 	NewerNames
+	V2Names
 )
+
+// nameIn is the field's name; "" = bodies have none.
+func (f *Field) nameIn(names FieldNames) string {
+	switch {
+	case names == V2Names && f.V2Name == NotInV2:
+		return ""
+	case names == V2Names && f.V2Name != "":
+		return f.V2Name
+	case names == NewerNames && f.AltAPIName != "":
+		return f.AltAPIName
+	default:
+		return f.APIName
+	}
+}
+
+// InV2 reports whether bodies of API v2 take all of the values.
+func InV2(values []*Value) bool {
+	return !slices.ContainsFunc(values, func(v *Value) bool { return v.Field.nameIn(V2Names) == "" })
+}
+
+// FromV2 is a row of API v2 under the names of API v1.
+func (k *Kind) FromV2(row Row) Row {
+	renamed := maps.Clone(row)
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		if name := f.nameIn(V2Names); name != "" && name != f.APIName {
+			if v, shown := row[name]; shown {
+				renamed[f.APIName] = v
+			}
+		}
+	}
+	return renamed
+}
 
 // FieldNamesOf finds out from a row of the kind which names the service uses; ok is false
 // where the row does not show it.
@@ -90,9 +126,9 @@ func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []by
 		writeJSON(&b, v)
 	}
 	for _, v := range values {
-		name := v.Field.APIName
-		if d == NewerNames && v.Field.AltAPIName != "" {
-			name = v.Field.AltAPIName
+		name := v.Field.nameIn(d)
+		if name == "" {
+			continue
 		}
 		if value, ok := v.encoded(name, id); ok {
 			put(name, value)

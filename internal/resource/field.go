@@ -37,12 +37,19 @@ const (
 	ClearParagraph
 )
 
+// NotInV2 is the [Field.V2Name] of a field that API v2 does not take.
+const NotInV2 = "-"
+
 // Field describes one field of a kind.
 type Field struct {
 	Name    string // in the manifest
 	APIName string // in requests and responses; registration sets it to Name unless Virtual
 	// AltAPIName is the name that newer editions of the service use instead, where it differs.
 	AltAPIName string
+	// V2Name is the name in bodies of API v2, where it differs; NotInV2 = they have none.
+	V2Name string
+	// OnlyV2 is set where API v1 does not take the field.
+	OnlyV2 bool
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
 	Virtual   bool // never in a body: a membership declares it

@@ -16,13 +16,13 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
 			{Name: "start_date", Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. The service does not change a finished cycle or add work items to it; planform fills a new one first, then sets its dates.", Example: "2031-01-06"},
 			{Name: "end_date", Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "owned_by", V2Name: NotInV2, Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
-		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud")),
+		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/", scope, "cud")),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{
@@ -38,6 +38,7 @@ func init() {
 			},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write"},
+			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),
 		},
 	})
 }

@@ -37,6 +37,7 @@ func init() {
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write"},
+			overview("initiatives", "initiatives", "initiative", "project_ids"),
 		},
 	})
 	register(Kind{
@@ -52,6 +53,7 @@ func init() {
 			},
 			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write"},
+			overview("initiatives", "initiatives", "initiative", "label_ids"),
 		},
 	})
 }

@@ -10,6 +10,6 @@ func init() {
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Title of the milestone.", Example: "Beta"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Day by which it is to be reached, `YYYY-MM-DD`.", Example: "2031-03-01"},
 		},
-		Operations: crud(workspace+"projects/{project_id}/milestones/", "milestone_id", "projects.milestones", "lgcud"),
+		Operations: append(crud(workspace+"projects/{project_id}/milestones/", "milestone_id", "projects.milestones", "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", "projects.milestones", "cud")...),
 	})
 }

@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 func init() {
 	const path = workspace + "projects/{project_id}/modules/"
 	const scope = "projects.modules"
@@ -15,11 +17,11 @@ func init() {
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "Progress.", Example: "in-progress"},
-			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "members", Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "lead", V2Name: "lead_id", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "members", V2Name: NotInV2, Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.", Example: "false"},
 		},
-		Operations: append(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud")...),
+		Operations: slices.Concat(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/modules/", scope, "cud")),
 	})
 	const members = path + "{module_id}/module-issues/"
 	register(Kind{
@@ -32,6 +34,7 @@ func init() {
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write"},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.modules:read", Query: []string{"per_page", "cursor", "fields"}},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.modules:write"},
+			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "module_ids"),
 		},
 	})
 }

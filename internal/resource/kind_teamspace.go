@@ -39,6 +39,7 @@ func init() {
 			},
 			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read"},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write"},
+			overview("teamspaces", "teamspaces", "teamspace", "project_ids"),
 		},
 	})
 	register(Kind{
@@ -51,6 +52,7 @@ func init() {
 			{Verb: AddMembers, Method: "POST", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:write"},
 			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/members/", Success: 200, Scope: "teamspaces.members:read"},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/members/", Success: 204, Scope: "teamspaces.members:write"},
+			overview("teamspaces", "teamspaces", "teamspace", "member_ids"),
 		},
 	})
 }

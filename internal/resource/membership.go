@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Membership describes the members of a container: objects of one kind that belong to an
@@ -28,6 +29,76 @@ type Membership struct {
 	Exclusive bool // a member is in one container at most: adding it to another moves it
 	// Attribute is a property of each member, such as the role in a project; nil = none.
 	Attribute *Attribute
+}
+
+// Overview describes an operation that shows the members of all containers of a parent in
+// one list. Its rows are the members, or the containers.
+type Overview struct {
+	Rows  string // kind of the rows
+	Field string // of a row: the ID, or the IDs, of the other side
+}
+
+// Members are the rows of one container's members in the rows of an overview.
+func (v *Overview) Members(m *Membership, container string, rows []Row) []Row {
+	var members []Row
+	for _, row := range rows {
+		ids := v.ids(row)
+		switch {
+		case v.Rows == m.Member && slices.Contains(ids, container):
+			members = append(members, row)
+		case v.Rows == m.Container && row.ID() == container:
+			for _, id := range ids {
+				members = append(members, Row{m.IDField: id})
+			}
+		}
+	}
+	return members
+}
+
+// ids are the IDs that a row holds, one or several.
+func (v *Overview) ids(row Row) []string {
+	list, several := row[v.Field].([]any)
+	if !several {
+		list = []any{row[v.Field]}
+	}
+	var ids []string
+	for _, e := range list {
+		if id, ok := rowID(e); ok && id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Put adds containers to the body of a create of a member in API v2: the only one, or all,
+// as the field holds them.
+func (v *Overview) Put(body []byte, ids []string) []byte {
+	var value any = ids
+	if !strings.HasSuffix(v.Field, "_ids") {
+		value = ids[0]
+	}
+	b := bytes.NewBuffer(body[:len(body)-1])
+	b.WriteByte(',')
+	writeJSON(b, v.Field)
+	b.WriteByte(':')
+	writeJSON(b, value)
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// OverviewOf is an operation of API v2 that lists the objects of a kind with their containers.
+func OverviewOf(kind string) (*Operation, bool) {
+	for _, k := range Memberships() {
+		if o, ok := k.Op(ListOverview, V2); ok && o.Overview.Rows == kind && k.Membership.Member == kind {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
+// Shows reports whether every row has the field.
+func (v *Overview) Shows(rows []Row) bool {
+	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[v.Field]; return !shown })
 }
 
 // Attribute is a property that a membership has for each member, such as the role in a

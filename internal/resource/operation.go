@@ -31,6 +31,11 @@ const (
 	ListArchived
 	Summary
 	UpdateMember // changes the attribute of a membership
+	CreateMany   // many rows in one request, of which each succeeds or fails alone
+	UpdateMany
+	DeleteMany
+	ListOverview // reads the members of all containers at once; see [Overview]
+	ProbeV2      // answers where there is an API v2
 )
 
 // Operation is one call that the service offers on a kind.
@@ -43,6 +48,9 @@ type Operation struct {
 	Success     int    // status that the contract promises; any other 2xx is accepted too
 	Scope       string // scope that an access token needs
 	Query       []string
+	Rows        int // at most in one request, of the verbs for many; 0 for others
+	// Overview is set for a ListOverview.
+	Overview *Overview
 	// Body lists the fields that a membership operation, or a documented create or update,
 	// takes besides the kind's own; empty for other operations.
 	Body []string
@@ -61,7 +69,7 @@ func (o *Operation) Documented() bool { return o.ContractRow > 0 }
 
 // Idempotent reports whether sending the same request twice is harmless. After a create
 // without an answer, a look-up decides instead.
-func (o *Operation) Idempotent() bool { return o.Verb != Create }
+func (o *Operation) Idempotent() bool { return o.Verb != Create && o.Verb != CreateMany }
 
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }
@@ -114,37 +122,71 @@ func (o *Operation) TakesOne(membership *Kind) bool {
 	return o.OneAtATime || m.Member != m.Container && strings.Contains(o.Path, "{"+MustLookup(m.Member).Param+"}")
 }
 
+// Match finds the parameters with which the template gives a path; ok is false where none do.
+func (o *Operation) Match(path string) (params map[string]string, ok bool) {
+	names, parts := strings.Split(o.Path, "/"), strings.Split(path, "/")
+	if len(names) != len(parts) {
+		return nil, false
+	}
+	params = map[string]string{}
+	for i, name := range names {
+		part, err := url.PathUnescape(parts[i])
+		switch {
+		case err != nil:
+			return nil, false
+		case strings.HasPrefix(name, "{"):
+			params[strings.Trim(name, "{}")] = part
+		case name != part:
+			return nil, false
+		}
+	}
+	return params, true
+}
+
 // String gives method and path template.
 func (o *Operation) String() string { return o.Method + " " + o.Path }
 
 // API is the set of operations and fields that may be used.
 type API int
 
-// Documented is the 20 operations of the contract with their documented fields; Full adds the wider API.
+// Documented is the 20 operations of the contract with their documented fields; Full adds
+// the rest of API v1, and V2 the operations of API v2.
 const (
 	Documented API = iota
 	Full
+	V2
 )
 
+// Wide reports whether more than the documented operations may be used.
+func (a API) Wide() bool { return a != Documented }
+
 // Offers reports whether the operation may be used.
-func (a API) Offers(o *Operation) bool { return a == Full || o.Documented() }
+func (a API) Offers(o *Operation) bool {
+	return a == V2 || o.Documented() || a == Full && !o.V2()
+}
 
 // Sendable reports whether the field may be sent in a body.
 func (a API) Sendable(f *Field) bool {
-	return f.APIName != "" && !f.ArchiveFlag && (a == Full || f.Documented)
+	return f.APIName != "" && !f.ArchiveFlag && (a.Wide() && (!f.OnlyV2 || a == V2) || f.Documented)
 }
 
 // String gives the word of the --api flag.
 func (a API) String() string {
-	if a == Full {
-		return "full"
+	switch a {
+	case V2:
+		return "v2"
+	case Full:
+		return "v1"
+	case Documented:
+		return "documented"
+	default:
+		return "unknown"
 	}
-	return "documented"
 }
 
 // Noun is the name of the API in messages.
 func (a API) Noun() string {
-	if a == Full {
+	if a.Wide() {
 		return "wider API"
 	}
 	return "documented operations"
@@ -173,6 +215,39 @@ func Operations() []*Operation {
 
 // workspace is the path that every operation on a workspace begins with.
 const workspace = "/api/v1/workspaces/{workspace_slug}/"
+
+// workspaceV2 is the same in API v2.
+const workspaceV2 = "/api/v2/workspaces/{workspace_slug}/"
+
+// bulk builds the operations of API v2 that write up to 50 objects of a kind below one path,
+// which ends in a slash. verbs are letters: c create, u update, d delete.
+func bulk(path, scope, verbs string) []Operation {
+	const rows = 50
+	all := map[rune]Operation{
+		'c': {Verb: CreateMany, Path: path + "bulk-create/"},
+		'u': {Verb: UpdateMany, Path: path + "bulk-update/"},
+		'd': {Verb: DeleteMany, Path: path + "bulk-delete/"},
+	}
+	ops := make([]Operation, 0, len(verbs))
+	for _, v := range verbs {
+		op, ok := all[v]
+		if !ok {
+			panic("resource: unknown verb letter in " + verbs)
+		}
+		op.Method, op.Success, op.Scope, op.Rows = "POST", 200, scope+":write", rows
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+// overview is the list of all objects of a kind, of which a field holds the IDs of their
+// members, or of the containers that they belong to.
+func overview(path, scope, rows, field string) Operation {
+	return Operation{
+		Verb: ListOverview, Method: "GET", Path: workspaceV2 + path + "/", Success: 200, Scope: scope + ":read",
+		Query: []string{"per_page", "cursor", "fields"}, Overview: &Overview{Rows: rows, Field: field},
+	}
+}
 
 // crud builds the wider operations of a kind below one path, which ends in a slash; param
 // is the parameter of the ID. verbs are letters: l list, g get, c create, u update, d delete.

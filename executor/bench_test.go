@@ -45,6 +45,10 @@ type instant struct{}
 func (instant) Do(context.Context, *planner.Step, executor.IDs) (executor.Outcome, error) {
 	return executor.Outcome{Record: planner.Record{ID: "id"}}, nil
 }
+
+func (instant) DoBatch(_ context.Context, steps []*planner.Step, _ executor.IDs) []executor.Attempt {
+	return make([]executor.Attempt, len(steps))
+}
 func (instant) Begin(context.Context, []*planner.Step) error          { return nil }
 func (instant) Complete(*planner.Step, executor.Outcome, error) error { return nil }
 

@@ -17,6 +17,13 @@
 // in that order. Steps outside the sequence run at the same time. A few steps of a
 // sequence are logged ahead.
 //
+// Steps of one batch share requests, since the service's limit counts requests and not
+// rows. Each keeps its own intent, outcome and events, and one that is refused keeps no
+// other back. A batch is gathered when a worker is free. One that is not full waits for
+// rows whose predecessors are under way, never for others. In a sequence one batch is
+// under way at a time; only a row that waits for a row of the same sequence, such as a
+// sub-item for its parent, is overtaken.
+//
 // Deletes come last, and only if their possible replacements are complete: the
 // deleted object may be one that the plan moves to another place. So a failed create
 // keeps every object; any other failed step keeps the objects of its kind and of the

@@ -23,6 +23,16 @@ type Service interface {
 	//   - any other: the service refused the step, nothing was done. A [Refusal]
 	//     gives a reason that other steps may share.
 	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
+	// DoBatch does the same for the steps of one [planner.Step.Batch], in as few requests
+	// as possible and in their order. It returns an attempt for each step: one that is
+	// refused does not keep the others back. The pending ones come again together.
+	DoBatch(ctx context.Context, steps []*planner.Step, ids IDs) []Attempt
+}
+
+// Attempt is what became of one step of a batch, in the terms of [Service.Do].
+type Attempt struct {
+	Outcome Outcome
+	Err     error
 }
 
 // IDs returns the service's ID of an object of the manifest, while it exists.

@@ -453,6 +453,14 @@ func (do service) Do(_ context.Context, s *planner.Step, ids executor.IDs) (exec
 	return do(s, ids)
 }
 
+func (do service) DoBatch(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	attempts := make([]executor.Attempt, len(steps))
+	for k, s := range steps {
+		attempts[k].Outcome, attempts[k].Err = do(s, ids)
+	}
+	return attempts
+}
+
 func TestStepsThatBecomeReadyTogetherStartInTheOrderOfThePlan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,16 +5,35 @@ import (
 	"time"
 )
 
-// setAside leaves a pending step until it is due. It keeps its turn in a sequence.
-func (r *scheduler) setAside(i int, wait time.Duration) {
-	r.pending[i] = time.Now().Add(wait)
-	r.emit(Event{Type: SetAside, Step: r.plan.Steps[i], Wait: wait})
+// pendingBatch is steps without an outcome that are taken up again together.
+type pendingBatch struct {
+	steps batch
+	due   time.Time
 }
 
-// nextDue is the time until the next pending step is taken up again; ok is false where there is none.
+// setAside leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
+func (r *scheduler) setAside(c completion) {
+	var p pendingBatch
+	for k, i := range c.steps {
+		if c.pending[k] == nil {
+			continue
+		}
+		wait := c.pending[k].After
+		p.steps = append(p.steps, i)
+		if due := time.Now().Add(wait); due.After(p.due) {
+			p.due = due
+		}
+		r.emit(Event{Type: SetAside, Step: r.plan.Steps[i], Wait: wait})
+	}
+	if len(p.steps) > 0 {
+		r.pending = append(r.pending, p)
+	}
+}
+
+// nextDue is the time until the next pending steps are taken up again; ok is false where there are none.
 func (r *scheduler) nextDue() (wait time.Duration, ok bool) {
-	for _, at := range r.pending {
-		if left := time.Until(at); !ok || left < wait {
+	for _, p := range r.pending {
+		if left := time.Until(p.due); !ok || left < wait {
 			wait, ok = left, true
 		}
 	}
@@ -24,21 +43,24 @@ func (r *scheduler) nextDue() (wait time.Duration, ok bool) {
 // resume queues the pending steps that are due. Their intents are in the journal.
 func (r *scheduler) resume() {
 	now := time.Now()
-	for i, at := range r.pending {
-		if !at.After(now) {
-			delete(r.pending, i)
-			r.queue = insert(r.queue, i)
+	var later []pendingBatch
+	for _, p := range r.pending {
+		if p.due.After(now) {
+			later = append(later, p)
+			continue
 		}
+		r.underWay(p.steps, 1)
+		r.enqueueNow(p.steps)
 	}
+	r.pending = later
 }
 
 // giveUp ends a pending step because the run must end. If this run sent its request, the
 // outcome is unknown; otherwise the step was not started.
 func (r *scheduler) giveUp(i int) {
-	delete(r.pending, i)
 	res := &r.result.Steps[i]
 	if !errors.Is(res.Err, ErrOutcomeUnknown) {
-		r.takeBack(res.Step)
+		r.takeBack(i)
 		res.Err, res.Missing = nil, nil
 		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return

@@ -66,7 +66,7 @@ func runRandom(t *testing.T, random *rand.Rand) {
 // randomSteps scripts steps; calm ones fail as services do, the others in every way there is.
 func randomSteps(random *rand.Rand, calm bool) []step {
 	chance := func(percent int) bool { return random.IntN(100) < percent }
-	steps := make([]step, random.IntN(40))
+	steps, batches := make([]step, random.IntN(40)), chance(50)
 	for i := range steps {
 		s := &steps[i]
 		s.takes, s.deaf, s.local = time.Duration(random.IntN(3000))*time.Millisecond, chance(50), chance(10)
@@ -92,6 +92,12 @@ func randomSteps(random *rand.Rand, calm bool) []step {
 		}
 		if chance(30) {
 			s.sequence = 1 + random.IntN(2)
+		}
+		if batches && !s.local && s.members == nil && chance(70) {
+			s.batch = 1 + random.IntN(2)
+			if s.sequence != 0 {
+				s.batch = 2 + s.sequence // one for all of a sequence
+			}
 		}
 		for chance(10) {
 			s.pending = append(s.pending, time.Duration(random.IntN(3000))*time.Millisecond)

@@ -1,10 +1,10 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -36,8 +36,8 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
 		indegree: make([]int, len(plan.Steps)), dependents: make([][]int, len(plan.Steps)),
 		at:    make(map[resource.Address]int, len(plan.Steps)),
-		ended: make(chan completion, limit), logged: make(chan intentBatch),
-		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), pending: make(map[int]time.Time),
+		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
+		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
 		incomplete: make(map[string]*planner.Step),
 	}
@@ -59,11 +59,14 @@ type scheduler struct {
 	indegree   []int   // by step: the number of steps it still waits for
 	dependents [][]int // by step: the steps that wait for it
 	at         map[resource.Address]int
-	ready      []int // steps that wait for no other, in the order of the plan
-	queue      []int // logged steps that wait for a worker, in the order of the plan
+	over       []bool  // by step: it has ended
+	ready      []int   // steps that wait for no other and share no request, in the order of the plan
+	queue      []batch // logged steps that wait for a worker, in the order of the plan
 
 	sequences map[int]*sequence // by their number
-	pending   map[int]time.Time // pending steps, and the time at which each is taken up again
+	groups    map[int]*group    // by the number of their batch
+	ordered   []*group          // the groups, in the order of the plan
+	pending   []pendingBatch
 	refusals  map[operationIn]*refusals
 	// unsupported are the steps whose kind the service turned out not to support.
 	unsupported map[int]bool
@@ -81,23 +84,26 @@ type scheduler struct {
 	total           int
 
 	ended  chan completion
-	logged chan intentBatch
+	logged chan flush
 
 	mu  sync.RWMutex
 	ids map[resource.Address]string // of objects created in this run
 }
 
-// completion is a worker's report on its step.
+// batch is the steps that a worker carries out together: one, or several that share requests.
+type batch []int
+
+// completion is a worker's report on its steps.
 type completion struct {
-	step    int
-	pending *Pending // not nil: the step has not ended
-	journal error    // the outcome could not be recorded
+	steps   batch
+	pending []*Pending // by step; not nil: it has not ended
+	journal error      // an outcome could not be recorded
 }
 
-// intentBatch is a batch of logged steps, or the error of logging them.
-type intentBatch struct {
-	steps []int
-	err   error
+// flush is batches whose intents are in the journal, or the error of writing them.
+type flush struct {
+	batches []batch
+	err     error
 }
 
 // prepare links the steps and schedules those that wait for no other.
@@ -119,6 +125,7 @@ func (r *scheduler) prepare() {
 			r.wait(i, s.After...)
 			r.wait(i, earlier[s.Address]...) // one at a time for each address
 			r.joinSequence(i)
+			r.joinGroup(i)
 		}
 		if r.indegree[i] == 0 {
 			first = append(first, i)
@@ -151,22 +158,22 @@ func (r *scheduler) loop(ctx context.Context) {
 			r.cancelQueued()
 		}
 		for len(r.queue) > 0 && r.running < r.limit {
-			i, ok := r.begin()
-			if !ok {
+			b := r.begin()
+			if len(b) == 0 {
 				continue
 			}
 			workers.Go(func() error { // blocks at most until a worker that has sent its completion returns
-				r.ended <- r.do(ctx, i)
+				r.ended <- r.do(ctx, b)
 				return nil
 			})
 		}
-		if !ending && !r.logging && len(r.ready) > 0 && len(r.queue) <= r.prefetch/2 {
-			if batch := r.batch(); len(batch) > 0 {
+		if !ending && !r.logging {
+			if batches := r.take(); len(batches) > 0 {
 				r.logging, r.doneDuringFlush = true, 0
-				go func() { r.logged <- intentBatch{batch, r.logIntents(ctx, batch)} }()
+				go func() { r.logged <- flush{batches, r.logIntents(ctx, batches)} }()
 			}
 		}
-		if r.running == 0 && !r.logging && len(r.pending) == 0 && (ending || len(r.ready) == 0) {
+		if r.running == 0 && !r.logging && len(r.queue) == 0 && len(r.pending) == 0 && (ending || len(r.ready) == 0) {
 			break // nothing can become ready any more
 		}
 		r.handleNext(ctx)
@@ -212,47 +219,58 @@ func (r *scheduler) mustEnd(ctx context.Context) bool {
 	return r.result.Interrupted || r.result.Stopped != nil
 }
 
-// begin takes the first queued step for a worker, unless the service refuses its operation.
-func (r *scheduler) begin() (int, bool) {
-	i := r.queue[0]
+// begin takes the first queued batch for a worker, without the steps whose operation the
+// service refuses.
+func (r *scheduler) begin() batch {
+	var steps batch
+	queued := r.queue[0]
 	r.queue = r.queue[1:]
-	step := r.plan.Steps[i]
-	res := &r.result.Steps[i]
-	if cause := r.refused(step); cause != nil && res.Err == nil {
-		r.takeBack(step)
-		r.block(i, cause)
-		return 0, false
-	}
-	r.running++
-	if res.Err == nil { // else it was pending and has been reported
-		res.Missing = r.missing(step)
-		r.emit(Event{Type: Started, Step: step})
-	}
-	return i, true
-}
-
-// batch takes the first ready steps, as many as bring the queue to its target length.
-func (r *scheduler) batch() []int {
-	most := r.prefetch - len(r.queue)
-	batch := make([]int, 0, min(len(r.ready), most))
-	for len(r.ready) > 0 && len(batch) < most {
-		i := r.ready[0]
-		r.ready = r.ready[1:]
-		if cause := r.refused(r.plan.Steps[i]); cause != nil {
+	for _, i := range queued {
+		step, res := r.plan.Steps[i], &r.result.Steps[i]
+		if cause := r.refused(step); cause != nil && res.Err == nil {
+			r.takeBack(i)
 			r.block(i, cause)
 			continue
 		}
-		batch = append(batch, i)
+		steps = append(steps, i)
+		if res.Err == nil { // else it was pending and has been reported
+			res.Missing = r.missing(step)
+			r.emit(Event{Type: Started, Step: step})
+		}
 	}
-	return batch
+	if len(steps) > 0 {
+		r.running++
+	}
+	return steps
 }
 
-// logIntents writes the intents of a batch.
-func (r *scheduler) logIntents(ctx context.Context, batch []int) error {
+// take takes the first ready steps, as many as bring the queue to its target length, and
+// the batches of the groups that can begin.
+func (r *scheduler) take() []batch {
+	var batches []batch
+	if len(r.queue) <= r.prefetch/2 {
+		for most := r.prefetch - len(r.queue); len(r.ready) > 0 && len(batches) < most; {
+			i := r.ready[0]
+			r.ready = r.ready[1:]
+			if cause := r.refused(r.plan.Steps[i]); cause != nil {
+				r.block(i, cause)
+				continue
+			}
+			batches = append(batches, batch{i})
+			r.underWay(batch{i}, 1)
+		}
+	}
+	return append(batches, r.gatherAll()...)
+}
+
+// logIntents writes the intents of batches.
+func (r *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	var intents []*planner.Step
-	for _, i := range batch {
-		if s := r.plan.Steps[i]; s.Operation != nil {
-			intents = append(intents, s)
+	for _, b := range batches {
+		for _, i := range b {
+			if s := r.plan.Steps[i]; s.Operation != nil {
+				intents = append(intents, s)
+			}
 		}
 	}
 	if len(intents) == 0 {
@@ -261,66 +279,90 @@ func (r *scheduler) logIntents(ctx context.Context, batch []int) error {
 	return r.journal.Begin(ctx, intents)
 }
 
-// enqueueLogged queues a logged batch and sets the target length of the queue: half of it
+// enqueueLogged queues logged batches and sets the target length of the queue: half of it
 // must last for a flush that takes three times as long as this one. It is no longer,
 // since after a crash the next run checks each intent. Where the service is faster than
 // the disk it lasts for a dozen flushes, so that outcomes do not wait for flushes all the time.
-func (r *scheduler) enqueueLogged(ctx context.Context, a intentBatch) {
+func (r *scheduler) enqueueLogged(ctx context.Context, f flush) {
 	r.logging = false
 	flushes := 3
 	if r.doneDuringFlush >= r.limit {
 		flushes = 12
 	}
 	r.prefetch = min(max(2*flushes*r.doneDuringFlush, r.limit), r.limit*maxPrefetchPerWorker)
-	if a.err == nil {
-		for _, i := range a.steps {
-			r.enqueue(i)
+	if f.err == nil {
+		for _, b := range f.batches {
+			r.enqueue(b)
 		}
-	} else if ctx.Err() == nil || errors.Is(a.err, ErrAbortRun) {
-		r.stop(a.err)
+	} else if ctx.Err() == nil || errors.Is(f.err, ErrAbortRun) {
+		r.stop(f.err)
 	}
 }
 
 // cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
 func (r *scheduler) cancelQueued() {
-	for _, i := range slices.Concat(r.queue, r.loggedAhead()) {
+	var pending []int
+	for _, i := range slices.Concat(append(r.queue, r.loggedAhead())...) {
 		if r.result.Steps[i].Err != nil {
-			r.pending[i] = time.Time{} // a pending step that was due
+			pending = append(pending, i) // it was due
 			continue
 		}
-		r.takeBack(r.plan.Steps[i])
+		r.takeBack(i)
 	}
-	r.queue = nil
-	for _, i := range slices.Sorted(maps.Keys(r.pending)) {
+	for _, p := range r.pending {
+		pending = append(pending, p.steps...)
+	}
+	r.queue, r.pending = nil, nil
+	slices.Sort(pending)
+	for _, i := range pending {
 		r.giveUp(i)
 	}
 }
 
 // takeBack withdraws the intent of a step that has not begun.
-func (r *scheduler) takeBack(step *planner.Step) {
-	if step.Operation != nil {
+func (r *scheduler) takeBack(i int) {
+	if step := r.plan.Steps[i]; step.Operation != nil {
 		r.stop(r.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
 }
 
-// do carries out one step in a worker.
-func (r *scheduler) do(ctx context.Context, i int) (e completion) {
-	res := &r.result.Steps[i]
+// do carries out the steps of a batch in a worker.
+func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
+	c = completion{steps: b, pending: make([]*Pending, len(b))}
 	defer func() {
 		if p := recover(); p != nil {
-			res.Status, res.Err = Unknown, &PanicError{Value: p, Stack: debug.Stack()}
-			e = completion{step: i}
+			for k, i := range b {
+				res := &r.result.Steps[i]
+				res.Status, res.Err, c.pending[k] = Unknown, &PanicError{Value: p, Stack: debug.Stack()}, nil
+			}
 		}
 	}()
-	out, err := r.service.Do(ctx, res.Step, r.id)
-	if p, ok := errors.AsType[*Pending](err); ok {
-		res.Err = p
-		return completion{step: i, pending: p}
+	for k, a := range r.attempt(ctx, b) {
+		res := &r.result.Steps[b[k]]
+		if p, ok := errors.AsType[*Pending](a.Err); ok {
+			res.Err, c.pending[k] = p, p
+			continue
+		}
+		err := r.journal.Complete(res.Step, a.Outcome, a.Err)
+		c.journal = cmp.Or(c.journal, err)
+		a.Outcome.Values = nil
+		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
 	}
-	journal := r.journal.Complete(res.Step, out, err)
-	out.Values = nil
-	res.Status, res.Outcome, res.Err = statusOf(ctx, err), out, err
-	return completion{step: i, journal: journal}
+	return c
+}
+
+// attempt has the service carry out the steps of a batch.
+func (r *scheduler) attempt(ctx context.Context, b batch) []Attempt {
+	first := r.plan.Steps[b[0]]
+	if first.Batch == 0 {
+		out, err := r.service.Do(ctx, first, r.id)
+		return []Attempt{{out, err}}
+	}
+	steps := make([]*planner.Step, len(b))
+	for k, i := range b {
+		steps[k] = r.plan.Steps[i]
+	}
+	return r.service.DoBatch(ctx, steps, r.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {
@@ -347,24 +389,34 @@ func (r *scheduler) id(a resource.Address) (string, bool) {
 	return id, id != ""
 }
 
-// complete handles a completion: the step's dependents become ready or are blocked.
-func (r *scheduler) complete(ctx context.Context, e completion) {
+// complete handles a completion: the dependents of steps that ended become ready or are
+// blocked; the others are set aside.
+func (r *scheduler) complete(ctx context.Context, c completion) {
 	r.running--
 	r.doneDuringFlush++
-	res := &r.result.Steps[e.step]
-	if e.pending != nil {
-		r.setAside(e.step, e.pending.After)
-		return
+	r.stop(c.journal)
+	r.underWay(c.steps, -1)
+	r.setAside(c)
+	for k, i := range c.steps { // every ID is there before a dependent begins
+		if res := &r.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
+			r.mu.Lock()
+			r.ids[res.Step.Address] = res.Outcome.ID
+			r.mu.Unlock()
+		}
 	}
-	if res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
-		r.mu.Lock()
-		r.ids[res.Step.Address] = res.Outcome.ID
-		r.mu.Unlock()
+	for k, i := range c.steps {
+		if c.pending[k] == nil {
+			r.end(ctx, i)
+		}
 	}
+}
+
+// end handles the end of a step that a worker has carried out.
+func (r *scheduler) end(ctx context.Context, i int) {
+	res := &r.result.Steps[i]
 	if errors.Is(res.Err, ErrAbortRun) {
 		r.stop(res.Err)
 	}
-	r.stop(e.journal)
 	if res.Status == NotStarted {
 		if !r.mustEnd(ctx) { // the service itself sends nothing more
 			r.stop(res.Err)
@@ -375,7 +427,7 @@ func (r *scheduler) complete(ctx context.Context, e completion) {
 	}
 	r.countRefusal(res)
 	r.finish(res)
-	r.release(e.step, res.Status == Done)
+	r.release(i, res.Status == Done)
 }
 
 // release schedules the dependents of step i that wait for no other step now. Where i did
@@ -455,6 +507,7 @@ func (r *scheduler) missing(step *planner.Step) []resource.Address {
 // finish counts and reports a step that has ended. After the last other step it schedules the deletes.
 func (r *scheduler) finish(res *StepResult) {
 	r.done++
+	r.over[res.Step.Index] = true
 	r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 	r.passTurn(res.Step)
 	if res.Step.Action == planner.Delete {

@@ -1,6 +1,11 @@
 package executor
 
-import "github.com/planform/planform/planner"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/planform/planform/planner"
+)
 
 // prefetchInSequence is the number of steps of a sequence in the journal at once, the
 // running one included: the next must not wait for a flush.
@@ -11,6 +16,7 @@ type sequence struct {
 	steps []int // in the order of the plan
 	turn  int   // index of the first step that has not ended
 	phase map[int]phase
+	group *group // whose batches replace turns; nil = every step goes alone
 }
 
 // phase is the progress of a step of a sequence.
@@ -41,28 +47,42 @@ func (r *scheduler) joinSequence(i int) {
 // offer makes a step ready to be logged; one of a sequence when its turn is near.
 func (r *scheduler) offer(i int) {
 	q := r.sequences[r.plan.Steps[i].Sequence]
-	if q == nil {
+	switch g := r.groupOf(i); {
+	case g != nil:
+		g.ready = insert(g.ready, i)
+	case q != nil:
+		q.phase[i] = queued
+		r.advance(q)
+	default:
 		r.ready = insert(r.ready, i)
+	}
+}
+
+// enqueue lets logged steps begin; one of a sequence when it is its turn.
+func (r *scheduler) enqueue(b batch) {
+	q := r.sequences[r.plan.Steps[b[0]].Sequence]
+	if q == nil || q.group != nil {
+		r.enqueueNow(b)
 		return
 	}
-	q.phase[i] = queued
+	q.phase[b[0]] = logged
 	r.advance(q)
 }
 
-// enqueue lets a logged step begin; one of a sequence when it is its turn.
-func (r *scheduler) enqueue(i int) {
-	q := r.sequences[r.plan.Steps[i].Sequence]
-	if q == nil {
-		r.queue = insert(r.queue, i)
-		return
-	}
-	q.phase[i] = logged
-	r.advance(q)
+// enqueueNow queues logged steps, in the order of the plan.
+func (r *scheduler) enqueueNow(b batch) {
+	at, _ := slices.BinarySearchFunc(r.queue, b[0], func(queued batch, i int) int { return cmp.Compare(queued[0], i) })
+	r.queue = slices.Insert(r.queue, at, b)
 }
 
 // passTurn gives the turn to the next step of the sequence after one has ended.
 func (r *scheduler) passTurn(step *planner.Step) {
-	if q := r.sequences[step.Sequence]; q != nil {
+	q := r.sequences[step.Sequence]
+	switch {
+	case q == nil:
+	case q.group != nil:
+		delete(q.group.current, step.Index)
+	default:
 		q.phase[step.Index] = ended
 		r.advance(q)
 	}
@@ -79,7 +99,7 @@ func (r *scheduler) advance(q *sequence) {
 			r.ready = insert(r.ready, i)
 		case p == logged && k == 0:
 			q.phase[i] = offered
-			r.queue = insert(r.queue, i)
+			r.enqueueNow(batch{i})
 		}
 	}
 }
@@ -90,8 +110,8 @@ func (q *sequence) near() []int {
 }
 
 // loggedAhead takes the logged steps that wait for their turn.
-func (r *scheduler) loggedAhead() []int {
-	var steps []int
+func (r *scheduler) loggedAhead() batch {
+	var steps batch
 	for _, q := range r.sequences {
 		for _, i := range q.near() {
 			if q.phase[i] == logged {

@@ -28,6 +28,7 @@ type step struct {
 	members      []int // of a membership: steps that make them
 	local        bool  // sends nothing
 	sequence     int
+	batch        int
 	pending      []time.Duration // so often it is pending before it ends, and until when
 
 	takes   time.Duration
@@ -37,6 +38,9 @@ type step struct {
 	journal error // of its outcome
 }
 
+// rowsOfABatch is the limit of the scripted plans.
+const rowsOfABatch = 4
+
 func addressOf(i int) resource.Address { return resource.Address(fmt.Sprintf("work_item/web/%d", i)) }
 
 func planOf(steps ...step) *planner.Plan {
@@ -45,6 +49,9 @@ func planOf(steps ...step) *planner.Plan {
 		p := &planner.Step{
 			Index: i, Address: s.address, Action: s.action, Needs: s.needs, After: s.after,
 			Object: &resource.Object{}, Operation: &resource.Operation{}, Sequence: s.sequence,
+		}
+		if s.batch != 0 {
+			p.Batch, p.Bulk = s.batch, &resource.Operation{Rows: rowsOfABatch}
 		}
 		if p.Address == "" {
 			p.Address = addressOf(i)
@@ -85,11 +92,13 @@ type world struct {
 	looked    []int  // how often it was pending
 	inFlight  map[resource.Address]int
 	now, max  int // steps in flight
+	working   int // workers that carry them out
 	ahead     int // most intents open that are not in flight
 	flushes   int
 	total     int
 	wrong     []string
 	events    []executor.Event
+	batches   []string // of DoBatch
 }
 
 func newWorld(script ...step) *world {
@@ -163,11 +172,56 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 }
 
 func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	w.begin([]*planner.Step{s}, ids)
+	defer w.end([]*planner.Step{s}, w.pending(s))
+	return w.attempt(ctx, s)
+}
+
+// pending tells which of the steps under way do not end.
+func (w *world) pending(steps ...*planner.Step) []bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pending := make([]bool, len(steps))
+	for k, s := range steps {
+		pending[k] = w.looked[s.Index] < len(w.script[s.Index].pending)
+	}
+	return pending
+}
+
+// DoBatch carries out its steps one after the other, each with an outcome of its own.
+func (w *world) DoBatch(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	w.checkBatch(steps)
+	w.begin(steps, ids)
+	defer w.end(steps, w.pending(steps...))
+	attempts := make([]executor.Attempt, len(steps))
+	for k, s := range steps {
+		attempts[k].Outcome, attempts[k].Err = w.attempt(ctx, s)
+	}
+	return attempts
+}
+
+// checkBatch complains about steps that do not go together, are too many or in another order.
+func (w *world) checkBatch(steps []*planner.Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := make([]string, len(steps))
+	for k, s := range steps {
+		names[k] = strconv.Itoa(s.Index)
+		if s.Batch == 0 || s.Batch != steps[0].Batch || k > 0 && s.Index <= steps[k-1].Index {
+			w.wrongf("%d is in a batch with %d", s.Index, steps[0].Index)
+		}
+	}
+	if len(steps) > rowsOfABatch {
+		w.wrongf("%d steps in a batch", len(steps))
+	}
+	w.batches = append(w.batches, strings.Join(names, " "))
+}
+
+// attempt is what becomes of a step that is under way.
+func (w *world) attempt(ctx context.Context, s *planner.Step) (executor.Outcome, error) {
 	i := s.Index
-	w.begin(s, ids)
 	do := w.script[i]
-	pending := w.looked[i] < len(do.pending)
-	defer w.end(s, pending)
+	pending := w.pending(s)[0]
 	if do.takes > 0 {
 		select {
 		case <-time.After(do.takes):
@@ -200,21 +254,30 @@ func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (exec
 	return executor.Outcome{Record: planner.Record{ID: fmt.Sprint("id", i), Values: map[string]string{"name": "x"}}}, nil
 }
 
-func (w *world) begin(s *planner.Step, ids executor.IDs) {
+func (w *world) begin(steps []*planner.Step, ids executor.IDs) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.working++; w.working > w.limit {
+		w.wrongf("%d workers, more than %d", w.working, w.limit)
+	}
+	for _, s := range steps {
+		w.checkBegin(s, ids)
+	}
+	for _, s := range steps {
+		w.note("b", s.Index)
+		w.began[s.Index], w.sent[s.Index] = time.Since(w.start), true
+		w.inFlight[s.Address]++
+		w.now++
+		w.max = max(w.max, w.now)
+		if w.inFlight[s.Address] > 1 {
+			w.wrongf("%s is in flight twice", s.Address)
+		}
+	}
+}
+
+// checkBegin complains about a step that must not begin yet.
+func (w *world) checkBegin(s *planner.Step, ids executor.IDs) {
 	i := s.Index
-	w.note("b", i)
-	w.began[i], w.sent[i] = time.Since(w.start), true
-	w.inFlight[s.Address]++
-	w.now++
-	w.max = max(w.max, w.now)
-	if w.now > w.limit {
-		w.wrongf("%d in flight, more than %d", w.now, w.limit)
-	}
-	if w.inFlight[s.Address] > 1 {
-		w.wrongf("%s is in flight twice", s.Address)
-	}
 	if s.Operation != nil && !w.intended[i] {
 		w.wrongf("%d began without an intent", i)
 	}
@@ -225,7 +288,7 @@ func (w *world) begin(s *planner.Step, ids executor.IDs) {
 		}
 	}
 	for j, o := range w.plan.Steps[:i] {
-		if s.Sequence != 0 && o.Sequence == s.Sequence && o.Action != planner.NotPossible && !w.over[j] && w.sent[j] {
+		if s.Sequence != 0 && o.Sequence == s.Sequence && o.Action != planner.NotPossible && !w.over[j] && w.sent[j] && w.looked[i] == 0 {
 			w.wrongf("%d began before %d of its sequence had ended", i, j)
 		}
 	}
@@ -236,15 +299,18 @@ func (w *world) begin(s *planner.Step, ids executor.IDs) {
 	}
 }
 
-func (w *world) end(s *planner.Step, pending bool) {
+func (w *world) end(steps []*planner.Step, pending []bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !pending {
-		w.note("e", s.Index)
-		w.over[s.Index] = true
+	w.working--
+	for k, s := range steps {
+		if !pending[k] {
+			w.note("e", s.Index)
+			w.over[s.Index] = true
+		}
+		w.inFlight[s.Address]--
+		w.now--
 	}
-	w.inFlight[s.Address]--
-	w.now--
 }
 
 // starts lists the steps in the order in which the executor told that they start.

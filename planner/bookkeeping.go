@@ -84,8 +84,35 @@ func (b *bookkeeping) stateChanges() {
 			c.To = ""
 		}
 	}
+	b.noteSeen(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.StateChanges = append(b.plan.StateChanges, *all[a])
+	}
+}
+
+// noteSeen notes what the service shows of values that were sent in batches.
+func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
+	for i, o := range b.in.Desired {
+		f := &b.objects.states[i]
+		if f.prior == nil || f.row == nil {
+			continue
+		}
+		values := maps.Clone(f.prior.Values)
+		for j := range o.Kind.Fields {
+			field := &o.Kind.Fields[j]
+			if have, known := field.ObservedIn(f.row); known && values[ShownKey(field.Name)] == Unseen {
+				values[ShownKey(field.Name)] = Shown(have)
+			}
+		}
+		switch c := changed[o.Address]; {
+		case maps.Equal(values, f.prior.Values):
+		case c != nil:
+			c.Record.Values = values
+		default:
+			c := StateChange{From: o.Address, To: o.Address, Record: *f.prior}
+			c.Record.Values = values
+			b.plan.Seen = append(b.plan.Seen, c)
+		}
 	}
 }
 

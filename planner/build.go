@@ -95,10 +95,8 @@ func (p *Plan) count(in *Input) {
 		case RemoveMembers:
 			sum.RemoveMembers += len(s.Members.Items)
 		}
-		if s.Operation != nil {
-			sum.Requests++
-		}
 	}
+	sum.Requests = countRequests(p.Steps)
 	sum.Reads = len(in.Observed)
 }
 

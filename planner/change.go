@@ -166,6 +166,7 @@ func (b *changes) planCreate(i int) {
 	}
 	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
+	step.PendingBatch = f.unconfirmed && f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.Batch
 	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)

@@ -29,7 +29,11 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 			if complete && have == want {
 				return c, true, false
 			}
-			unchangedByOthers := applied && f.prior.Values[ShownKey(v.Field.Name)] == Shown(have) // nobody changed what the service made of it
+			seen := ""
+			if applied {
+				seen = f.prior.Values[ShownKey(v.Field.Name)]
+			}
+			unchangedByOthers := applied && (seen == Shown(have) || seen == Unseen) // nobody changed what the service made of it
 			if unchangedByOthers && complete && resource.Digest(want) == prior {
 				return c, true, false
 			}

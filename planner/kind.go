@@ -152,7 +152,7 @@ type refField struct {
 func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
 	for _, k := range resource.Kinds() {
-		t := &kindInfo{kind: k, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API == resource.Full}
+		t := &kindInfo{kind: k, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide()}
 		t.create, _ = k.Op(resource.Create, in.API)
 		t.update, _ = k.Op(resource.Update, in.API)
 		t.list, _ = k.Op(resource.List, in.API)

@@ -302,7 +302,7 @@ func (s *memberships) findOtherRelations(r *memberSet) {
 // readOwnAttributes reads what the members have themselves, where some that the manifest says
 // nothing of may be new.
 func (s *memberships) readOwnAttributes(r *memberSet) {
-	if r.kind.Membership.Attribute == nil || s.in.API != resource.Full {
+	if r.kind.Membership.Attribute == nil || !s.in.API.Wide() {
 		return
 	}
 	for _, e := range r.entries {

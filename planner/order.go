@@ -28,6 +28,9 @@ func (b *ordering) order(pruning *pruning) bool {
 	b.orderClosing(about)
 	b.orderSwitches()
 	b.orderArchives(about)
+	if b.in.API == resource.V2 {
+		b.steps.awaitContainers()
+	}
 	list := b.steps.all()
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
 	if !b.link(list) {
@@ -40,6 +43,9 @@ func (b *ordering) order(pruning *pruning) bool {
 	}
 	b.plan.Steps = ordered
 	b.sequence()
+	if b.in.API == resource.V2 {
+		assignBatches(b.plan.Steps)
+	}
 	return true
 }
 

@@ -21,12 +21,17 @@ type Plan struct {
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
+	// Listed counts the rows of the lists that were read, by path.
+	Listed map[string]int
 	// FieldNames holds, by kind, the field names that the service was seen to use.
 	FieldNames map[string]resource.FieldNames
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
 	// StateChanges are what apply changes in the state before the first step.
 	StateChanges []StateChange
+	// Seen are records of objects that were written in batches, with what the service now
+	// shows of them. Apply records them; that is no change.
+	Seen []StateChange
 	// Sources are the manifests that have an object, where the state has others. Apply records
 	// them; that is no change.
 	Sources map[resource.Address][]string
@@ -82,13 +87,18 @@ type Step struct {
 	After         []int               // steps that must have ended, however: members that are still to be created
 	// Pending is set on a Create that a former run may have sent, and that the plan's
 	// reads do not show: it is looked for again before it is sent.
-	Pending bool
+	Pending      bool
+	PendingBatch bool // a former run may have sent it with others, by API v2
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
-	Sequence    int
-	Newest      int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
+	Sequence int
+	// Batch numbers the steps that may share requests: the writes of one kind in one
+	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
+	Batch       int
+	Bulk        *resource.Operation // of a step with a Batch: what is sent for several at once
+	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
 	Reason      string // of a NotPossible step, of a Delete without a request, or how an Adopt matched
 	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
@@ -252,6 +262,10 @@ func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " "
 // ShownKey is the key of what the service showed of a field after it was applied, where that
 // differs: the service normalizes some values. While both are unchanged, there is nothing to do.
 func ShownKey(field string) string { return field + " shown" }
+
+// Unseen is the value of a record under [ShownKey] until the service shows the field: it was
+// sent in a batch, whose answer has IDs only. What the service shows first is its own form.
+const Unseen = "?"
 
 // Shown is the value of a record under [ShownKey].
 func Shown(canonical string) string { return "=" + resource.Digest(canonical) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
@@ -27,21 +28,34 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 	}
 	c.user = c.preflight.User()
 	c.client.Name(c.user)
-	api, err := provider.Detect(ctx, c.client, c.workspace, observed)
+	api, err := provider.Detect(ctx, c.client, c.workspace, widest(which), observed)
 	switch {
-	case err == nil && api == resource.Full:
+	case err == nil && which == "v2" && api != resource.V2:
+		return api, diag.WithHint(errNoV2, "use --api v1, or --api auto to take what is there")
+	case err == nil && api.Wide():
 		return api, nil
 	case err == nil, errors.Is(err, apiclient.ErrForbidden):
 		if err := c.preflight.Workspace(ctx, unlistedError(err)); err != nil {
 			return resource.Documented, err
 		}
-		if which == "full" { // what cannot be read is reported where it is needed
+		if which == "v1" || which == "v2" { // what cannot be read is reported where it is needed
 			return resource.Full, nil
 		}
 		return resource.Documented, nil
 	default:
 		return resource.Documented, err
 	}
+}
+
+// errNoV2 is the error of a service that has only API v1.
+var errNoV2 = errors.New("the service has no API v2")
+
+// widest is the API that a flag allows at most.
+func widest(which string) resource.API {
+	if which == "v1" {
+		return resource.Full
+	}
+	return resource.V2
 }
 
 // explain puts a refusal of the service at first contact into words: what is wrong with the credential or the workspace, else

@@ -111,8 +111,8 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if len(plan.StateChanges)+len(plan.Sources) > 0 {
-		file.ApplyChanges(plan.StateChanges)
+	if len(plan.StateChanges)+len(plan.Seen)+len(plan.Sources) > 0 {
+		file.ApplyChanges(append(plan.StateChanges, plan.Seen...))
 		file.RecordSources(plan.Sources)
 		if err := file.Save(); err != nil {
 			return err
@@ -191,12 +191,18 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer release()
 	progress := out.view.Progress(plan.Summary.Requests)
 	defer conn.relay.follow(progress, false)()
-	return executor.Run(ctx, plan, provider.NewService(conn.client, plan, grace), journal, executor.Options{
+	service := provider.NewService(conn.client, plan, grace)
+	result := executor.Run(ctx, plan, service, journal, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)
 		},
 	})
+	if err := service.Confirm(ctx, &result, journal); err != nil && result.Stopped == nil {
+		result.Stopped = err
+	}
+	out.view.Diagnostics(service.Fallbacks())
+	return result
 }
 
 // runError is the error of a run for the exit code.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -64,6 +65,9 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 		if !ok || err != nil {
 			continue
 		}
+		if path, _ := list.Expand(params); s.countIs(ctx, at.kind, params, s.plan.Listed[path]+len(created[at])-deleted(r, at.kind, params)) {
+			continue
+		}
 		req := apiclient.Request{Operation: list, Params: params}
 		if slices.Contains(list.Query, "fields") {
 			req.Query = url.Values{"fields": {"created_at,external_id,external_source,id,sequence_id"}}
@@ -83,6 +87,32 @@ func addressOf(o *resource.Object) string {
 		return ""
 	}
 	return string(o.Address)
+}
+
+// countIs reports whether API v2 counts so many objects of a kind: then the run created them,
+// or the plan saw them.
+func (s *Service) countIs(ctx context.Context, kind *resource.Kind, params map[string]string, n int) bool {
+	list, ok := resource.OverviewOf(kind.Name)
+	if !ok || s.plan.API != resource.V2 {
+		return false
+	}
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: url.Values{"per_page": {"1"}, "fields": {"id"}, "is_draft": {"false"}}})
+	return err == nil && fmt.Sprint(res.Row["total_count"]) == strconv.Itoa(n)
+}
+
+// deleted counts the objects of a kind that the run deleted in one parent.
+func deleted(r executor.Result, kind *resource.Kind, params map[string]string) int {
+	n := 0
+	for i := range r.Steps {
+		step := r.Steps[i].Step
+		if r.Steps[i].Status != executor.Done || step.Action != planner.Delete || step.Kind != kind {
+			continue
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(params)), func(name string) bool { return step.Params[name] != params[name] }) {
+			n++
+		}
+	}
+	return n
 }
 
 // duplicates warns of objects that share the external ID of one created by the run, and names the one to keep.

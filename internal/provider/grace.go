@@ -34,9 +34,10 @@ func (g Grace) begin() Grace {
 	return g
 }
 
-// of is the grace period for a create of a kind.
-func (g Grace) of(k *resource.Kind, api resource.API) time.Duration {
-	if k.UniqueExternalID && k.HasExternalID && api == resource.Full {
+// of is the grace period for a create of a kind. Of API v2's batches nobody says that they
+// refuse a second object with the same external ID.
+func (g Grace) of(k *resource.Kind, api resource.API, inBatch bool) time.Duration {
+	if k.UniqueExternalID && k.HasExternalID && api.Wide() && !inBatch {
 		return min(g.Period, shortGrace)
 	}
 	return g.Period
@@ -69,6 +70,7 @@ type lostCreate struct {
 	wait          time.Duration // before the next look-up
 	cause         error         // why there was no answer; nil = an earlier run may have sent it
 	attempts      int           // requests sent by this run
+	sentAfter     int           // objects that batches had created before
 	failedLookups int           // in a row
 }
 
@@ -78,7 +80,7 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	defer s.mu.Unlock()
 	u := s.lostCreates[step]
 	if u == nil && step.Pending {
-		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API)}
+		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API, step.Batch != 0 || step.PendingBatch)}
 		s.lostCreates[step] = u
 	}
 	return u
@@ -93,7 +95,7 @@ func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
 		u = &lostCreate{}
 		s.lostCreates[step] = u
 	}
-	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.of(step.Kind, s.plan.API), 0, cause, 0
+	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.of(step.Kind, s.plan.API, step.Batch != 0), 0, cause, 0
 	u.attempts++
 	return u
 }

@@ -58,6 +58,9 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 		return executor.Outcome{}, nil
 	}
 	j := &memberBatch{Service: s, step: step, params: params}
+	if members, j.in = s.withoutPlaced(ctx, step, params, members); len(members) == 0 {
+		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}}, nil
+	}
 	if err := j.add(ctx, members); err != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/planform/planform/apiclient"
@@ -22,7 +23,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}
-	reader := Reader{Client: client, Observed: in.Observed}
+	reader := &Reader{Client: client, API: in.API, Observed: in.Observed, requests: len(in.Observed)}
 	for {
 		round := planner.Build(in)
 		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
@@ -37,6 +38,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		}
 		if len(round.Reads) == 0 {
 			if round.Plan != nil {
+				round.Plan.Listed = listed(in.Observed)
 				attribute(ctx, reader, round.Plan)
 			}
 			return round.Plan, round.Findings, ctx.Err()
@@ -49,19 +51,31 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	}
 }
 
+// listed counts the rows of lists, by path.
+func listed(observed planner.Observed) map[string]int {
+	counts := map[string]int{}
+	for read, answer := range observed {
+		if o := read.Operation; o.Verb == resource.List && read.ExternalID == "" && !read.Probe && !answer.Unsupported && !answer.NotFound && !answer.Forbidden {
+			counts[read.Path] = len(answer.Rows)
+		}
+	}
+	return counts
+}
+
 // attribute finds out who changed the fields that differ from the last apply. A failure is
 // a notice only: the plan does not depend on it.
-func attribute(ctx context.Context, reader Reader, plan *planner.Plan) {
+func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 	if err := reader.Read(ctx, plan.Activities()); err != nil {
 		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "cannot tell who changed fields on the service: " + err.Error()})
 	}
-	plan.Summary.Reads = len(reader.Observed)
+	plan.Summary.Reads = reader.requests
 	plan.AnnotateAuthors(reader.Observed)
 }
 
-// Detect finds out with one read whether the wider API is available. The answer is put into
-// observed, so that a plan can use it. A lack of permission is an error.
-func Detect(ctx context.Context, client *apiclient.Client, workspace string, observed planner.Observed) (resource.API, error) {
+// Detect finds out with two reads which API is available. The answer is put into observed,
+// so that a plan can use it. A lack of permission is an error.
+// most is the widest API that is wanted.
+func Detect(ctx context.Context, client *apiclient.Client, workspace string, most resource.API, observed planner.Observed) (resource.API, error) {
 	op, ok := resource.MustLookup("project").Op(resource.List, resource.Full)
 	if !ok {
 		return resource.Documented, nil
@@ -76,5 +90,25 @@ func Detect(ctx context.Context, client *apiclient.Client, workspace string, obs
 		return resource.Documented, nil
 	}
 	observed[read] = a
+	if most == resource.V2 {
+		if v2, err := HasV2(ctx, client); err != nil || v2 {
+			return resource.V2, err
+		}
+	}
 	return resource.Full, nil
+}
+
+// HasV2 finds out whether there is an API v2 beside API v1.
+func HasV2(ctx context.Context, client *apiclient.Client) (bool, error) {
+	probe, _ := resource.MustLookup("member").Op(resource.ProbeV2, resource.V2)
+	res, err := client.Do(ctx, apiclient.Request{Operation: probe})
+	var e *apiclient.Error
+	switch {
+	case err == nil:
+		return res.Row.ID() != "", nil
+	case errors.As(err, &e) && e.Status >= 400 && e.Status < 500 && !e.Credential():
+		return false, nil
+	default:
+		return false, err
+	}
 }

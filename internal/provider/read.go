@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +23,7 @@ const readers = 4
 // Reader reads from the service, for plans and exports.
 type Reader struct {
 	Client   *apiclient.Client
+	API      resource.API
 	Observed planner.Observed // the answers; a read that has one already is not made again
 	// More, unless nil, is called whenever a reader is idle. It returns the reads that the
 	// answers so far call for.
@@ -29,25 +32,35 @@ type Reader struct {
 	// them. Both may be nil.
 	Expect   func(requests int)
 	Answered func()
+
+	requests  int                             // that were made
+	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
 }
 
 // answered is the answer to a request.
 type answered struct {
-	request planner.Read // without its operation
+	request planner.Read // without its operation, except that of an overview
 	planner.Answer
 }
 
 // Read makes the reads and puts the answers into Observed. Memberships that one answer
 // shows together share a request. A missing object or route is an answer, not an error;
 // so is a lack of permission where the read is optional.
-func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
+func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 	wanted := map[planner.Read][]planner.Read{} // by request, until it is answered
 	var queue []planner.Read                    // requests that have not begun
 	answers := make(chan answered, readers)
 	group, ctx := errgroup.WithContext(ctx)
 	for active := 0; ; {
 		added := len(queue)
-		for _, read := range reads {
+		direct, overviews := r.viaOverviews(reads)
+		for _, request := range slices.SortedFunc(maps.Keys(overviews), func(a, b planner.Read) int { return strings.Compare(a.Path, b.Path) }) {
+			if wanted[request] == nil {
+				queue = append(queue, request)
+			}
+			wanted[request] = append(wanted[request], overviews[request]...)
+		}
+		for _, read := range direct {
 			request := read
 			request.Operation = nil
 			same := wanted[request]
@@ -65,6 +78,7 @@ func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 		for ; active < readers && len(queue) > 0; active++ {
 			read := queue[0]
 			queue = queue[1:]
+			r.requests++
 			group.Go(func() error {
 				a, err := ask(ctx, r.Client, read)
 				if r.Answered != nil {
@@ -73,7 +87,9 @@ func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 				if err != nil {
 					return fmt.Errorf("reading the workspace: %w", err)
 				}
-				read.Operation = nil
+				if read.Operation.Overview == nil {
+					read.Operation = nil
+				}
 				answers <- answered{read, a}
 				return nil
 			})
@@ -84,10 +100,16 @@ func (r Reader) Read(ctx context.Context, reads []planner.Read) error {
 		select {
 		case a := <-answers:
 			active--
-			for i, read := range wanted[a.request] {
+			same := wanted[a.request]
+			delete(wanted, a.request)
+			if a.request.Operation != nil {
+				r.overviews[a.request] = a.Answer
+				reads = same // the answer holds theirs
+				continue
+			}
+			for i, read := range same {
 				r.Observed[read] = selectList(a.Answer, read.Operation, i == 0)
 			}
-			delete(wanted, a.request)
 		case <-ctx.Done():
 			return cmp.Or(group.Wait(), context.Cause(ctx))
 		}

@@ -90,7 +90,7 @@ func (s *Service) resolveFailedCreate(ctx context.Context, step *planner.Step, u
 }
 
 func (s *Service) usesExternalID(step *planner.Step) bool {
-	return step.Kind.HasExternalID && s.plan.API == resource.Full
+	return step.Kind.HasExternalID && s.plan.API.Wide()
 }
 
 // findCreated looks for the object of a create without an answer: by its external ID if it

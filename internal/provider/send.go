@@ -146,14 +146,18 @@ func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2
 	for _, name := range step.Operation.RepeatInBody {
 		extra = append(extra, [2]string{name, params[name]})
 	}
-	creates := step.Action == planner.Create
-	if id := step.Kind.Identifier; creates && id != nil && id.APIName != "" && step.Object.Identifier != "" {
+	if id := step.Kind.Identifier; step.Action == planner.Create && id != nil && id.APIName != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})
 	}
-	if creates && s.usesExternalID(step) || step.SetExternalID {
-		extra = append(extra, [2]string{"external_source", resource.ExternalSource}, [2]string{"external_id", resource.ExternalID(s.plan.Workspace, step.Address)})
+	return append(extra, s.externalIDs(step)...)
+}
+
+// externalIDs are the fields that mark an object as planform's, where the step sends them.
+func (s *Service) externalIDs(step *planner.Step) [][2]string {
+	if step.Action == planner.Create && s.usesExternalID(step) || step.SetExternalID {
+		return [][2]string{{"external_source", resource.ExternalSource}, {"external_id", resource.ExternalID(s.plan.Workspace, step.Address)}}
 	}
-	return extra
+	return nil
 }
 
 // path is the request path of a step, for messages.

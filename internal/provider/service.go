@@ -28,7 +28,15 @@ type Service struct {
 	runtimeNames map[planner.Name]string        // IDs of names that exist only since this run
 	warnedHidden map[*resource.Field]bool       // fields already reported as hidden by answers
 	lists        map[listOf][]resource.Row      // of the predefined objects of a new parent
+	batchCreated map[string]int                 // by ID of an object that a batch created: how many it created before
+	planned      map[string]bool                // IDs that the plan knows, once they are needed
+	unseen       map[string]*planner.Step       // by ID: steps of batches, until a read shows their objects
+	shown        map[string]resource.Row        // by ID: work items as API v2 shows them
+	placements   map[resource.Address][]placement
+	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
+	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
 
+	reading sync.Mutex         // held during a read into shown
 	listing singleflight.Group // reads of lists: several steps that need one wait for one read
 }
 
@@ -40,6 +48,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Serv
 	s := &Service{
 		client: client, plan: plan, unappliable: map[fieldOf]bool{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
 		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
+		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
 	}
 	if s.namesInUse == nil {
 		s.namesInUse = map[string]resource.FieldNames{}

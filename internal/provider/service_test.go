@@ -346,7 +346,7 @@ func TestTheWiderAPIIsDetectedWithOneRead(t *testing.T) {
 			client, done := s.client(t, apiclient.Config{Retries: -1})
 			defer done()
 			observed := planner.Observed{}
-			got, err := provider.Detect(t.Context(), client, sandbox.Workspace, observed)
+			got, err := provider.Detect(t.Context(), client, sandbox.Workspace, resource.Full, observed)
 			if got != tt.want || (err != nil) != tt.fails || len(s.Log()) != 1 {
 				t.Errorf("%s, %v, %d requests", got, err, len(s.Log()))
 			}

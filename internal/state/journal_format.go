@@ -27,6 +27,7 @@ type line struct {
 	Action *planner.Action  `json:"action,omitempty"` // not of an abort
 	Name   string           `json:"name,omitempty"`   // of an intent
 	After  int              `json:"after,omitempty"`  // of an intent
+	Batch  bool             `json:"batch,omitempty"`  // of an intent
 	// Record is the outcome of a commit. Its PendingIntent is the one that the record still
 	// has after this line, so that a line can be applied without those before it.
 	planner.Record

@@ -105,7 +105,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		if s.Operation == nil || s.Action == planner.NotPossible {
 			continue // no request
 		}
-		l := line{Intent: s.Address, Action: new(s.Action), At: now}
+		l := line{Intent: s.Address, Action: new(s.Action), At: now, Batch: s.Batch != 0}
 		switch {
 		case s.Object != nil:
 			l.Name = s.Object.Name()
@@ -183,7 +183,7 @@ func (f *File) pendingAt(step resource.Address) (record resource.Address, list [
 
 func (f *File) addPending(l line) {
 	address, list := f.pendingAt(l.Intent)
-	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}})
+	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch}})
 }
 
 // dropPending removes a step from the pending ones; false = it was not pending. If the step was

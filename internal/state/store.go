@@ -74,7 +74,7 @@ func (m *store) apply(l line) {
 	switch {
 	case l.Intent != "":
 		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
-			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At}
+			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch}
 		} // else the outcome of the earlier create still matters
 		r.Sources = slices.Concat(r.Sources, l.Sources)
 	case l.Abort != "":

@@ -1,0 +1,352 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// maxBatchBytes bounds the rows of one request. The service's limit is not documented for
+// API v2; that of API v1 is 5 MiB.
+const maxBatchBytes = 4 << 20
+
+// batch is steps on their way into as few requests as possible. Rows succeed and fail one
+// by one (all_or_none false): what became of a row is then the same question for one that
+// was refused, one whose answer was lost and one that an earlier run sent, and its external
+// ID answers it. Nothing depends on the service rolling a batch back.
+type batch struct {
+	*Service
+
+	ids      executor.IDs
+	op       *resource.Operation // of API v2
+	params   map[string]string   // the same for all rows
+	attempts []executor.Attempt
+}
+
+// batchRow is one step of a batch.
+type batchRow struct {
+	at   int // of its attempt
+	step *planner.Step
+	lost *lostCreate // an earlier create without an answer; nil = none
+}
+
+// DoBatch carries out the steps of one batch: [executor.Service].
+func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	b := &batch{Service: s, ids: ids, op: steps[0].Bulk, attempts: make([]executor.Attempt, len(steps))}
+	rows, lost := []batchRow{}, []batchRow{}
+	for i, step := range steps {
+		r := batchRow{at: i, step: step, lost: s.lostCreate(step)}
+		params, err := s.batchParams(step, ids)
+		if err == nil && step.Object != nil {
+			err = s.resolveRuntimeNames(ctx, step, ids)
+		}
+		for _, g := range step.Guards {
+			err = errors.Join(err, s.checkUnused(ctx, step, g))
+		}
+		switch {
+		case err != nil:
+			b.attempts[i].Err = err
+		case r.lost != nil && r.lost.cause == nil && r.lost.remaining() > 0: // the plan has just looked
+			b.attempts[i].Err = &executor.Pending{After: r.lost.remaining(), Err: r.lost.reason()}
+		case r.lost != nil:
+			b.params, lost = params, append(lost, r)
+		default:
+			b.params, rows = params, append(rows, r)
+		}
+	}
+	rows = append(rows, b.settle(ctx, lost)...)
+	slices.SortFunc(rows, func(x, y batchRow) int { return x.at - y.at })
+	b.sendAll(ctx, rows)
+	return b.attempts
+}
+
+// batchParams are the path parameters of a step's request for many.
+func (s *Service) batchParams(step *planner.Step, ids executor.IDs) (map[string]string, error) {
+	if step.Object == nil {
+		return step.Params, nil
+	}
+	return s.inParent(step.Object.Parent, ids)
+}
+
+// sendAll sends rows in requests that are within the limits.
+func (b *batch) sendAll(ctx context.Context, rows []batchRow) {
+	for len(rows) > 0 {
+		n, bodies := b.next(rows)
+		if n == 1 || b.withoutBulk(b.op) {
+			b.sendAlone(ctx, rows[:n])
+		} else {
+			b.send(ctx, rows[:n], bodies)
+		}
+		rows = rows[n:]
+	}
+}
+
+// sendAlone sends each row in a request of its own, as without API v2.
+func (b *batch) sendAlone(ctx context.Context, rows []batchRow) {
+	for _, r := range rows {
+		a := &b.attempts[r.at]
+		a.Outcome, a.Err = b.Do(ctx, r.step, b.ids)
+	}
+}
+
+// next is how many of the rows go into the next request, and their JSON.
+func (b *batch) next(rows []batchRow) (n int, bodies [][]byte) {
+	size := 0
+	for _, r := range rows[:min(len(rows), b.rowLimit(b.op))] {
+		body := b.body(r.step)
+		if size += len(body); size > maxBatchBytes && len(bodies) > 0 {
+			break
+		}
+		bodies = append(bodies, body)
+	}
+	return len(bodies), bodies
+}
+
+// body is the JSON of a row.
+func (b *batch) body(step *planner.Step) []byte {
+	if b.op.Verb == resource.DeleteMany {
+		id, _ := json.Marshal(step.ID) // a text always encodes
+		return id
+	}
+	extra := b.externalIDs(step)
+	if b.op.Verb == resource.UpdateMany {
+		extra = append(extra, [2]string{"id", step.ID})
+	}
+	body := resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), extra...)
+	if b.op.Verb == resource.CreateMany {
+		body = b.place(step, body)
+	}
+	return body
+}
+
+// send makes one request for several rows.
+func (b *batch) send(ctx context.Context, rows []batchRow, bodies [][]byte) {
+	list, done := "items", map[resource.Verb]string{resource.CreateMany: "created", resource.UpdateMany: "updated", resource.DeleteMany: "deleted"}[b.op.Verb]
+	if b.op.Verb == resource.DeleteMany {
+		list = "ids"
+	}
+	body := slices.Concat([]byte(`{"`+list+`":[`), bytes.Join(bodies, []byte{','}), []byte(`],"all_or_none":false}`))
+	count := b.countCreated()
+	results, err := b.client.Bulk(ctx, apiclient.Request{Operation: b.op, Params: b.params, Body: body}, done, len(rows))
+	if err != nil {
+		b.failed(ctx, rows, err, count)
+		return
+	}
+	for i, r := range rows {
+		a := &b.attempts[r.at]
+		if results[i].Err != nil {
+			a.Outcome, a.Err = b.refused(ctx, r, results[i].Err)
+			continue
+		}
+		a.Outcome = b.done(r.step, results[i].ID)
+	}
+}
+
+// done is the outcome of a row that succeeded. The answer shows nothing but the ID, so
+// [Service.Confirm] compares the object with the request later.
+func (b *batch) done(step *planner.Step, id string) executor.Outcome {
+	record := planner.Record{ID: id, Identifier: b.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs || step.Action == planner.Create}
+	if step.Object == nil {
+		return executor.Outcome{Record: planner.Record{ID: id}}
+	}
+	record.Values = b.batchValues(step, b.desired(step, b.ids))
+	b.sentUnseen(step, id)
+	return executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
+}
+
+// refused is what became of a row that the service refused.
+func (b *batch) refused(ctx context.Context, r batchRow, e *apiclient.Error) (executor.Outcome, error) {
+	switch {
+	case r.step.Action == planner.Delete && notFound(e):
+		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
+	case r.step.Action != planner.Create || e.Status != 409:
+		return executor.Outcome{}, failure(r.step, e)
+	}
+	params, err := b.Service.params(r.step, b.ids)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	return b.resolveFailedCreate(ctx, r.step, r.lost, params, b.ids, e)
+}
+
+// failed handles the error of a whole request, before which batches had created count objects.
+func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count int) {
+	e, refused := errors.AsType[*apiclient.Error](err)
+	creates := b.op.Verb == resource.CreateMany
+	switch {
+	case refused && e.TooLarge():
+		b.halve(b.op, len(rows))
+		b.sendAll(ctx, rows)
+	case refused && e.Unsupported():
+		b.giveUpBulk(b.op, err)
+		b.sendAlone(ctx, rows)
+	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // something about one of them
+		b.sendAlone(ctx, rows)
+	case errors.Is(err, apiclient.ErrUndocumented):
+		for _, r := range rows {
+			b.attempts[r.at].Err = fmt.Errorf("%w: %w", executor.ErrAbortRun, unknownOutcome{err})
+		}
+	case creates && (!refused && errors.Is(err, executor.ErrOutcomeUnknown) || refused && e.Effect == apiclient.UnknownEffect):
+		b.halve(b.op, len(rows))
+		for _, r := range rows {
+			u := b.giveUp(r.step, err)
+			if u.attempts == 1 {
+				u.sentAfter = count
+			}
+			b.attempts[r.at].Err = &executor.Pending{After: u.next(), Err: u.reason()}
+		}
+	default:
+		for _, r := range rows {
+			b.attempts[r.at].Err = failure(r.step, err)
+		}
+	}
+}
+
+// settle looks up creates without an answer, all of them in one list. It returns the rows
+// that do not exist and can be sent.
+func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
+	if len(rows) == 0 {
+		return nil
+	}
+	found, err := b.lookUp(ctx, rows)
+	var absent []batchRow
+	for _, r := range rows {
+		a, u := &b.attempts[r.at], r.lost
+		hits := found[resource.ExternalID(b.plan.Workspace, r.step.Address)]
+		switch {
+		case err != nil:
+			a.Err = b.lookupFailed(r.step, u, err)
+		case len(hits) > 1:
+			a.Err = b.lookupFailed(r.step, u, &ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(hits), r.step.Address)})
+		case len(hits) == 1 && hits[0].Hidden() != "":
+			a.Err = hiddenConflict(r.step, hits[0].ID(), hits[0].Hidden())
+		case len(hits) == 1:
+			params := maps.Clone(b.params)
+			a.Outcome, a.Err = b.adoptExisting(ctx, r.step, hits[0], params, b.ids)
+			a.Outcome.RecoveredByLookup, a.Outcome.CreatedByUs = a.Err == nil, true
+		case u.remaining() > 0:
+			u.failedLookups = 0
+			a.Err = &executor.Pending{After: u.next(), Err: u.reason()}
+		case u.attempts == attempts:
+			a.Err = failure(r.step, fmt.Errorf("sent %d times without an answer, and not found: %w", attempts, u.cause))
+		default:
+			absent = append(absent, r)
+		}
+	}
+	return absent
+}
+
+// lookUp finds rows by their external IDs in the list of their kind, newest first. It ends
+// with a page whose last object existed before any of them was sent, if the service keeps
+// to that order.
+func (b *batch) lookUp(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
+	kind := rows[0].step.Kind
+	list, ok := kind.Op(resource.List, b.plan.API)
+	if !ok {
+		return nil, fmt.Errorf("the %s cannot list %s", b.plan.API.Noun(), diag.Plural(kind.Noun()))
+	}
+	wanted, since := map[string]bool{}, rows[0].lost.sentAfter
+	for _, r := range rows {
+		wanted[resource.ExternalID(b.plan.Workspace, r.step.Address)] = true
+		since = min(since, r.lost.sentAfter)
+	}
+	found := map[string][]resource.Row{}
+	latest, ordered := "", true // created_at of the last row
+	for page, err := range b.client.Pages(ctx, apiclient.Request{Operation: list, Params: b.params, Query: newestFirst()}) {
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page {
+			at, _ := row["created_at"].(string)
+			ordered = ordered && at != "" && (latest == "" || at <= latest)
+			latest = at
+			id, _ := row["external_id"].(string)
+			if wanted[id] && row.HasExternalID(id) && !slices.ContainsFunc(found[id], func(o resource.Row) bool { return o.ID() == row.ID() }) {
+				found[id] = append(found[id], row)
+			}
+		}
+		if ordered && len(page) > 0 && b.existedBefore(page[len(page)-1].ID(), since) {
+			break
+		}
+	}
+	return found, nil
+}
+
+// countCreated is how many objects batches have created.
+func (s *Service) countCreated() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.batchCreated)
+}
+
+// existedBefore reports whether an object is known from the plan, or was created by this
+// run before so many others were.
+func (s *Service) existedBefore(id string, count int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.planned == nil {
+		s.planned = map[string]bool{}
+		for _, r := range s.plan.Known {
+			s.planned[r.ID] = true
+		}
+	}
+	at, created := s.batchCreated[id]
+	return s.planned[id] || created && at < count
+}
+
+// rowLimit is how many rows go into one request.
+func (s *Service) rowLimit(op *resource.Operation) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n, ok := s.rowLimits[op]; ok {
+		return n
+	}
+	return op.Rows
+}
+
+// halve lowers the limit after so many rows were too many, or took too long.
+func (s *Service) halve(op *resource.Operation, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rowLimits[op] = max(1, rows/2)
+}
+
+// withoutBulk reports whether the service turned out not to have an operation of API v2.
+func (s *Service) withoutBulk(op *resource.Operation) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.missing[op] != nil
+}
+
+func (s *Service) giveUpBulk(op *resource.Operation, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missing[op] = why
+}
+
+// Fallbacks are warnings of operations of API v2 that the service turned out not to have.
+func (s *Service) Fallbacks() diag.List {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var l diag.List
+	for op, why := range s.missing {
+		l.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "fallback", Address: op.Kind,
+			Summary: diag.Plural(strings.ReplaceAll(op.Kind, "_", " ")) + " were sent one by one: " + why.Error(),
+			Hint:    "--api v1 does so from the start",
+		})
+	}
+	l.Sort()
+	return l
+}

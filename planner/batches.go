@@ -1,0 +1,148 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// assignBatches lets steps share requests, where API v2 takes many rows at once.
+func assignBatches(steps []*Step) {
+	type place struct {
+		bulk *resource.Operation
+		path string // of a delete's parent, whose address may not be known
+		in   resource.Address
+	}
+	numbers := map[place]int{}
+	for _, s := range steps {
+		bulk := bulkOperation(s)
+		if bulk == nil {
+			continue
+		}
+		at := place{bulk: bulk, in: s.Address.Parent()}
+		if s.Action == Delete {
+			at.path, _ = bulk.Expand(s.Params)
+		}
+		if numbers[at] == 0 {
+			numbers[at] = len(numbers) + 1
+		}
+		s.Batch, s.Bulk = numbers[at], bulk
+	}
+	awaitLastInSequence(steps)
+}
+
+// bulkOperation is the operation of API v2 that can carry out a step with others; nil = none.
+func bulkOperation(s *Step) *resource.Operation {
+	if s.Operation == nil || s.Members != nil || !resource.InV2(s.Values) {
+		return nil
+	}
+	many, ok := map[resource.Verb]resource.Verb{resource.Create: resource.CreateMany, resource.Update: resource.UpdateMany, resource.Delete: resource.DeleteMany}[s.Operation.Verb]
+	if !ok || s.Action == NotPossible || many != resource.CreateMany && s.ID == "" {
+		return nil
+	}
+	bulk, _ := s.Kind.Op(many, resource.V2)
+	return bulk
+}
+
+// awaitContainers lets new members wait for new containers where a create in API v2 can put
+// an object into its containers.
+func (b *steps) awaitContainers() {
+	for _, s := range b.all() {
+		if !createPlaces(s) {
+			continue
+		}
+		for _, member := range s.afterObjects {
+			if create := b.of[member]; create != nil {
+				create.afterObjects = append(create.afterObjects, s.needsObjects...)
+			}
+		}
+	}
+}
+
+// createPlaces reports whether the creates of a membership step's members can put them into the container.
+func createPlaces(s *Step) bool {
+	if s.Action != AddMembers {
+		return false
+	}
+	overview, ok := s.Kind.Op(resource.ListOverview, resource.V2)
+	return ok && overview.Overview.Rows == s.Kind.Membership.Member
+}
+
+// awaitLastInSequence lets membership steps wait until all creates of their members' batches
+// have ended: one list then shows who is in which container already.
+func awaitLastInSequence(steps []*Step) {
+	last := map[int]int{} // by sequence
+	for _, s := range steps {
+		if s.Batch != 0 && s.Sequence != 0 {
+			last[s.Sequence] = s.Index
+		}
+	}
+	for _, s := range steps {
+		if !createPlaces(s) {
+			continue
+		}
+		for _, i := range s.After {
+			if l := last[steps[i].Sequence]; l > i && l < s.Index {
+				s.After = append(s.After, l)
+			}
+		}
+		slices.Sort(s.After)
+		s.After = slices.Compact(s.After)
+	}
+}
+
+// countRequests is the number of write requests that the steps make if nothing goes wrong.
+// Steps of a batch share them as the executor gathers them: a full request, or all that
+// are ready. A member that its create puts into the container needs none.
+func countRequests(steps []*Step) int {
+	n := 0
+	waiting := map[int][]*Step{} // by batch
+	for _, s := range steps {
+		switch {
+		case s.Operation == nil || s.Action == NotPossible:
+		case s.Batch != 0:
+			waiting[s.Batch] = append(waiting[s.Batch], s)
+		case createPlaces(s) && !slices.ContainsFunc(s.Members.Items, func(m Member) bool { return m.ID != "" }) &&
+			!slices.ContainsFunc(s.After, func(i int) bool { return steps[i].Batch == 0 }):
+		default:
+			n++
+		}
+	}
+	for _, list := range waiting {
+		n += requestsOfBatch(list)
+	}
+	return n
+}
+
+// requestsOfBatch is the number of requests for the steps of one batch, some of which wait
+// for others of it.
+func requestsOfBatch(list []*Step) (n int) {
+	done := map[int]bool{}
+	open := map[int]bool{}
+	for _, s := range list {
+		open[s.Index] = true
+	}
+	for ; len(list) > 0; n++ {
+		var later, sent []*Step
+		for k, s := range list {
+			if len(sent) == s.Bulk.Rows {
+				later = append(later, list[k:]...)
+				break
+			}
+			waits := func(i int) bool { return open[i] && !done[i] }
+			if slices.ContainsFunc(s.Needs, waits) || slices.ContainsFunc(s.After, waits) {
+				later = append(later, s)
+			} else {
+				sent = append(sent, s)
+			}
+		}
+		if len(sent) == 0 {
+			return n + 1 // only of steps that wait for each other
+		}
+		for _, s := range sent {
+			done[s.Index] = true
+		}
+		list = later
+	}
+	return n
+}

@@ -77,30 +77,10 @@ func (c *call) clear(t *tx, k *kind, of string) {
 
 // memberList is a list of records that belong to another by being named: the
 // projects of an initiative, and so on. Naming one that is there is harmless.
-type memberList struct {
-	owner   *kind  // what they belong to …
-	param   string // … and the route's parameter for it
-	kind    *kind  // the memberships
-	ids     string // the field of the body
-	column  string // the column of the membership that holds the id
-	members *kind  // what may be named
-}
+type memberList struct{ owner, kind, members *kind }
 
-func (k *kinds) initiativeProjects() memberList {
-	return memberList{k.initiative, "initiative", k.initiativeProject, "project_ids", "project", k.project}
-}
-
-func (k *kinds) initiativeLabelLinks() memberList {
-	return memberList{k.initiative, "initiative", k.initiativeLabelLink, "label_ids", "label", k.initiativeLabel}
-}
-
-func (k *kinds) teamspaceProjects() memberList {
-	return memberList{k.teamspace, "teamspace", k.teamspaceProject, "project_ids", "project", k.project}
-}
-
-func (k *kinds) teamspaceMembers() memberList {
-	return memberList{k.teamspace, "teamspace", k.teamspaceMember, "member_ids", "member", k.user}
-}
+// column is the one of a membership that holds the member's ID.
+func (m memberList) column() string { return m.kind.indexes[0].fields[0] }
 
 func (m memberList) methods() methods {
 	return methods{
@@ -126,13 +106,14 @@ func initiativeMembers(projects, labels methods) methods {
 
 // bodyIDs is the ids of the body, all of which must be there.
 func (m memberList) bodyIDs(c *call, t *tx) ([]string, *reply) {
-	v, given := c.in[m.ids]
+	name := m.column() + "_ids"
+	v, given := c.in[name]
 	if !given || v == nil {
-		return nil, new(invalid(row{m.ids: message("This field is required.")}))
+		return nil, new(invalid(row{name: message("This field is required.")}))
 	}
 	all, ok := v.([]any)
 	if !ok {
-		return nil, new(invalid(row{m.ids: message("Expected a list of items but got type \"%s\".", pythonType(v))}))
+		return nil, new(invalid(row{name: message("Expected a list of items but got type \"%s\".", pythonType(v))}))
 	}
 	var ids []string
 	for _, v := range all {
@@ -145,16 +126,8 @@ func (m memberList) bodyIDs(c *call, t *tx) ([]string, *reply) {
 	return ids, nil
 }
 
-func (m memberList) current(c *call, t *tx) map[string]stored {
-	out := map[string]stored{}
-	for _, s := range t.all(m.kind, scope(c.vars[m.param])) {
-		out[text(s.row, m.column)] = s
-	}
-	return out
-}
-
 func (m memberList) add(c *call, t *tx) reply {
-	owner, ok := t.get(m.owner, c.vars[m.param])
+	owner, ok := t.get(m.owner, c.vars[m.owner.param])
 	if !ok {
 		return notFound()
 	}
@@ -162,17 +135,9 @@ func (m memberList) add(c *call, t *tx) reply {
 	if refused != nil {
 		return *refused
 	}
-	there := m.current(c, t)
-	for _, id := range ids {
-		if _, ok := there[id]; ok {
-			continue
-		}
-		r := row{m.param: owner.row["id"], m.column: id}
-		c.setAudit(m.kind, r)
-		there[id] = t.insert(m.kind, scope(c.vars[m.param]), r)
-	}
 	out := []row{}
 	for _, id := range ids {
+		c.addMember(t, m.kind, text(owner.row, "id"), id)
 		if s, ok := m.member(c, t, id); ok {
 			out = append(out, s)
 		}
@@ -181,19 +146,15 @@ func (m memberList) add(c *call, t *tx) reply {
 }
 
 func (m memberList) remove(c *call, t *tx) reply {
-	if t.find(m.owner, c.vars[m.param]) == nil {
+	if t.find(m.owner, c.vars[m.owner.param]) == nil {
 		return notFound()
 	}
 	ids, refused := m.bodyIDs(c, t)
 	if refused != nil {
 		return *refused
 	}
-	there := m.current(c, t)
 	for _, id := range ids {
-		if s, ok := there[id]; ok {
-			t.remove(m.kind, s)
-			delete(there, id)
-		}
+		c.dropMember(t, m.kind, c.vars[m.owner.param], id)
 	}
 	return reply{status: http.StatusNoContent}
 }
@@ -212,12 +173,12 @@ func (m memberList) member(c *call, t *tx, id string) (row, bool) {
 }
 
 func (m memberList) list(c *call, t *tx) reply {
-	if t.find(m.owner, c.vars[m.param]) == nil {
+	if t.find(m.owner, c.vars[m.owner.param]) == nil {
 		return notFound()
 	}
 	out := []row{}
-	for _, s := range t.all(m.kind, scope(c.vars[m.param])) {
-		if member, ok := m.member(c, t, text(s.row, m.column)); ok {
+	for _, s := range t.all(m.kind, scope(c.vars[m.owner.param])) {
+		if member, ok := m.member(c, t, text(s.row, m.column())); ok {
 			out = append(out, member)
 		}
 	}

@@ -136,19 +136,8 @@ func addModuleIssues(c *call, t *tx) reply {
 	for _, issue := range ids {
 		// What is not an item of the project is passed over in silence.
 		if item, ok := c.anyItem(t, issue); ok && item.row["project"] == c.vars["project"] {
-			c.addToModule(t, text(module.row, "id"), issue)
+			c.addMember(t, c.kinds.moduleIssue, text(module.row, "id"), issue)
 		}
 	}
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.moduleIssue, text(module.row, "id"))}
-}
-
-// addToModule adds an item to a module if it is not there yet.
-func (c *call) addToModule(t *tx, module, issue string) {
-	if t.first("module membership", issue, module) != "" {
-		return
-	}
-	r := row{"issue": issue, "module": module}
-	c.setAudit(c.kinds.moduleIssue, r)
-	r["updated_by"] = c.user
-	t.insert(c.kinds.moduleIssue, scope(module), r)
 }

@@ -232,9 +232,9 @@ func (s *Server) fullTable(ws, project string) []route {
 	k := s.kinds
 	routes := []route{
 		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
-		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k.initiativeProjects().methods(), k.initiativeLabelLinks().methods())},
-		{pattern: ws + "teamspaces/{teamspace}/projects/", on: k.teamspaceProjects().methods()},
-		{pattern: ws + "teamspaces/{teamspace}/members/", on: k.teamspaceMembers().methods()},
+		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(memberList{k.initiative, k.initiativeProject, k.project}.methods(), memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}.methods())},
+		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
+		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
 		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},
 		{pattern: ws + "customers/{customer}/requests/{request}/", on: element(k.request)},
 		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(k.property)), post: do(k.property.create)}},

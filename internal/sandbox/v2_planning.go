@@ -9,11 +9,11 @@ import (
 // planningTableV2 is what the workspace plans with: initiatives, teamspaces and customers.
 func (s *Server) planningTableV2() []*resourceV2 {
 	k := s.kinds
-	projects, labels := k.initiativeProjects(), k.initiativeLabelLinks()
-	teamProjects, teamMembers := k.teamspaceProjects(), k.teamspaceMembers()
+	projects, labels := memberList{k.initiative, k.initiativeProject, k.project}, memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}
+	teamProjects, teamMembers := memberList{k.teamspace, k.teamspaceProject, k.project}, memberList{k.teamspace, k.teamspaceMember, k.user}
 	return []*resourceV2{
 		{
-			name: "initiative", path: v2Workspace + "initiatives/", kind: k.initiative,
+			name: "initiative", path: v2Workspace + "initiatives/", kind: k.initiative, feature: "is_initiative_enabled",
 			write: "name*:str≤255 description:str? description_html:html? end_date:datetime? lead_id:uuid→user? logo_props:json project_ids:uuid→project[] " +
 				"start_date:datetime? state:DRAFT|PLANNED|ACTIVE|COMPLETED|CLOSED",
 			read: "archived_at created_by_id label_ids", filters: "lead_id name search state state__in", order: "created_at id", expand: "lead", deferred: "description_html",
@@ -30,7 +30,7 @@ func (s *Server) planningTableV2() []*resourceV2 {
 			write: "name*:str≤255 color:str≤255 description:str sort_order:num", read: "created_by_id", filters: "name search", order: "sort_order created_at id",
 		},
 		{
-			name: "teamspace", path: v2Workspace + "teamspaces/", kind: k.teamspace,
+			name: "teamspace", path: v2Workspace + "teamspaces/", kind: k.teamspace, feature: "is_teams_enabled",
 			write: "name*:str≤255 description_html:html lead_id:uuid→user? logo_props:json? member_ids:uuid→user[] project_ids:uuid→project[]",
 			read:  "created_by_id", filters: "lead_id name search", order: "created_at id", expand: "lead", deferred: "description_html",
 			computed: map[string]func(*call, *tx, row) any{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
@@ -40,7 +40,7 @@ func (s *Server) planningTableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "customer", path: v2Workspace + "customers/", kind: k.customer, verbs: v2Singles + " upsert",
+			name: "customer", path: v2Workspace + "customers/", kind: k.customer, feature: "is_customer_enabled", verbs: v2Singles + " upsert",
 			write: "name*:str≤255 contract_status:str≤255? description:str? description_html:html? domain:str≤255? email:email? employees:int? logo_props:json revenue:str? " +
 				"stage:str≤255? website_url:str?" + v2Pair,
 			read:    "archived_at created_by_id customer_request_count logo_asset_id logo_url",
@@ -70,7 +70,7 @@ func (s *Server) planningTableV2() []*resourceV2 {
 // pageTableV2 is the pages of the workspace and of its projects.
 func (s *Server) pageTableV2() []*resourceV2 {
 	page := resourceV2{
-		name: "page", path: v2Workspace + "pages/", kind: s.kinds.page,
+		name: "page", path: v2Workspace + "pages/", kind: s.kinds.page, feature: "is_wiki_enabled",
 		write: "name*:str access:0|1 archived_at:datetime? collection_id:str? color:str≤255 description_html:html is_locked:bool logo_props:json parent_id:uuid→page? " +
 			"sort_order:num view_props:json" + v2Pair,
 		read:    "created_by_id description_stripped is_global owned_by_id",
@@ -85,7 +85,7 @@ func (s *Server) pageTableV2() []*resourceV2 {
 	}
 	page.rows = pagesByArchive(page.kind)
 	project := page
-	project.path, project.kind = v2Project+"pages/", s.kinds.projectPage
+	project.path, project.kind, project.feature = v2Project+"pages/", s.kinds.projectPage, ""
 	project.write = strings.Replace(page.write, "→page?", "→project_page?", 1)
 	project.rows = pagesByArchive(project.kind)
 	return []*resourceV2{&page, &project}
@@ -122,7 +122,7 @@ func preparePage(w *writeV2) {
 func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	out := []any{}
 	for _, s := range t.all(m.kind, scope(text(r, "id"))) {
-		out = append(out, s.row[m.column])
+		out = append(out, s.row[m.column()])
 	}
 	return out
 }
@@ -134,7 +134,7 @@ func (m memberList) replace(w *writeV2, field string) {
 	}
 	owner, wanted := text(w.r, "id"), list(w.given, field)
 	for _, s := range w.t.all(m.kind, scope(owner)) {
-		if id := text(s.row, m.column); !slices.Contains(wanted, id) {
+		if id := text(s.row, m.column()); !slices.Contains(wanted, id) {
 			w.dropMember(w.t, m.kind, owner, id)
 		}
 	}

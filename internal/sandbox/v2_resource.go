@@ -31,6 +31,7 @@ type resourceV2 struct {
 	verbs    string // of list, create, read, update, delete, bulk, bulk-delete, upsert; "" is the first five
 	lenient  bool   // ignores unknown fields, whatever the server does
 	access   accessV2
+	feature  string // of the workspace, without which every operation is 402
 
 	computed map[string]func(c *call, t *tx, r row) any // fields that are not stored
 	rows     func(c *call, t *tx) []stored              // the list, if it is not the kind's

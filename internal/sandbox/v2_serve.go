@@ -82,6 +82,10 @@ func conflictV2(detail string) *problem {
 	return &problem{status: http.StatusConflict, detail: detail}
 }
 
+func switchedOff(feature string) *problem {
+	return &problem{status: http.StatusPaymentRequired, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
+}
+
 // invalidV2 is the answer to a request of which some fields are wrong.
 func invalidV2(errs ...fieldError) *problem {
 	return &problem{status: http.StatusBadRequest, detail: "The request is invalid.", errors: errs}
@@ -331,9 +335,13 @@ func (c *call) resolveV2(t *tx, op *operationV2) *problem {
 	if pk, ok := in["pk"]; ok && op.res != nil && op.access != forProjects {
 		c.vars[op.res.kind.param] = pk
 	}
-	switch {
-	case !reads && (role < roleMember || op.access == forAdmins && role != roleAdmin):
+	if !reads && (role < roleMember || op.access == forAdmins && role != roleAdmin) {
 		return forbiddenV2()
+	}
+	if op.res != nil && op.res.feature != "" {
+		if w, _ := t.get(c.kinds.workspace, workspaceID); w.row[op.res.feature] == false {
+			return switchedOff(op.res.feature)
+		}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -288,7 +287,7 @@ func (s *Server) itemTableV2() []*resourceV2 {
 // needs refuses to create what the project has switched off.
 func (w *writeV2) needs(feature string) {
 	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); w.old == nil && ok && p.row[feature] != nil && !flag(p.row, feature) {
-		w.problem = &problem{status: http.StatusPaymentRequired, detail: fmt.Sprintf("The feature is switched off for this project (%s).", feature)}
+		w.problem = switchedOff(feature)
 	}
 }
 

@@ -262,6 +262,8 @@ func TestV2MembersFeaturesAndValues(t *testing.T) {
 	want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_milestone_enabled":false,"nope":1}`), 200)
 	want(t, ask(t, s, "POST", webV2+"milestones/", `{"title":"x"}`), http.StatusPaymentRequired)
 	want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_teams_enabled":1}`), 400)
+	want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_teams_enabled":false}`), 200)
+	want(t, ask(t, s, "GET", wsV2+"teamspaces/", ""), http.StatusPaymentRequired)
 	want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_work_item_types_enabled":true}`), 409)
 
 	values := wsV2 + "customers/" + customerGlobex + "/property-values/"

@@ -366,28 +366,6 @@ type membersV2 struct {
 	add     func(c *call, t *tx, container, member string) bool // says whether it was none; nil is addMember
 }
 
-// addMember makes a record a member of a container, and says whether it was none.
-func (c *call) addMember(t *tx, members *kind, container, id string) bool {
-	ix := members.indexes[0]
-	if t.first(ix.name, id, container) != "" {
-		return false
-	}
-	r := row{ix.fields[0]: id, ix.fields[1]: container}
-	c.setAudit(members, r)
-	r[ix.fields[0]] = id // a project can be one
-	t.insert(members, scope(container), r)
-	return true
-}
-
-// dropMember ends a membership, and says whether there was one.
-func (c *call) dropMember(t *tx, members *kind, container, id string) bool {
-	s, ok := t.get(members, t.first(members.indexes[0].name, id, container))
-	if ok {
-		t.remove(members, s)
-	}
-	return ok
-}
-
 const maxManaged = 100
 
 // manageMembers adds and removes members; what changes nothing is not in the answer.

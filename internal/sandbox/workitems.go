@@ -262,7 +262,7 @@ func createWorkItem(c *call, t *tx) reply {
 	}
 	if module := text(c.in, "module"); c.contract() && module != "" {
 		if _, ok := t.in(c.kinds.module, scope(project), module); ok {
-			c.addToModule(t, module, text(r, "id"))
+			c.addMember(t, c.kinds.moduleIssue, module, text(r, "id"))
 		}
 	}
 	if bad {

@@ -190,3 +190,26 @@ func transferIssues(c *call, t *tx) reply {
 	}
 	return reply{http.StatusOK, row{"message": "Success"}}
 }
+
+// addMember makes a record a member of a container, and says whether it was none.
+func (c *call) addMember(t *tx, members *kind, container, id string) bool {
+	ix := members.indexes[0]
+	if t.first(ix.name, id, container) != "" {
+		return false
+	}
+	r := row{ix.fields[0]: id, ix.fields[1]: container}
+	c.setAudit(members, r)
+	r[ix.fields[0]] = id // a project can be one
+	r["updated_by"] = c.user
+	t.insert(members, scope(container), r)
+	return true
+}
+
+// dropMember ends a membership, and says whether there was one.
+func (c *call) dropMember(t *tx, members *kind, container, id string) bool {
+	s, ok := t.get(members, t.first(members.indexes[0].name, id, container))
+	if ok {
+		t.remove(members, s)
+	}
+	return ok
+}

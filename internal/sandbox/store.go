@@ -172,7 +172,7 @@ func scope(ids ...string) []byte {
 }
 
 // insert adds a row to the end of a list. The row must have an id.
-func (t *tx) insert(k *kind, in []byte, r row) stored {
+func (t *tx) insert(k *kind, in []byte, r row) {
 	rows := t.btx.Bucket(k.rows)
 	n, err := rows.NextSequence()
 	must(err)
@@ -181,7 +181,6 @@ func (t *tx) insert(k *kind, in []byte, r row) stored {
 	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
 	t.updateIndexes(k, nil, r)
 	t.add("n:"+k.name+":"+string(in), 1)
-	return stored{key, r}
 }
 
 // save replaces a row.

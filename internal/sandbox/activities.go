@@ -19,8 +19,8 @@ func (k *kinds) activities() {
 	})
 }
 
-// createdActivity is the first activity of a work item. It is told from the item and not
-// kept: it would double what creating an item writes.
+// createdActivity is the first activity of a work item. It is derived from the item
+// and not stored: that would double the writes of a creation.
 func (k *kinds) createdActivity(item row) row {
 	id, err := uuid.Parse(text(item, "id"))
 	must(err)

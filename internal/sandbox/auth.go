@@ -69,7 +69,7 @@ func (c *call) authenticate(t *tx) *reply {
 	return new(refuse(http.StatusUnauthorized, "detail", "Authentication credentials were not provided."))
 }
 
-// authorize says what speaks against the user doing this, if anything.
+// authorize refuses users without permission.
 func (c *call) authorize(t *tx) *reply {
 	if c.route.permission == anyone {
 		return nil
@@ -128,7 +128,7 @@ func workspaceRole(t *tx, user string) int { return atoi(t.index("role", user)) 
 
 func projectRole(t *tx, project, user string) int { return atoi(t.index("member", project, user)) }
 
-// atoi reads what this package wrote; "" is 0.
+// atoi reads a number that this package wrote; "" is 0.
 func atoi(s string) int {
 	n := 0
 	for _, c := range []byte(s) {

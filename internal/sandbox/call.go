@@ -103,7 +103,7 @@ func (c *call) community() bool { return c.opts.Edition == Community && !c.contr
 // and must write only after it can no longer refuse.
 type handler func(c *call, t *tx) reply
 
-// answer reads the body and sends what the route makes of the request.
+// answer reads the body, runs the handler and sends its answer.
 func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, vars map[string]string) {
 	raw, fits, err := readBody(req)
 	switch {
@@ -239,7 +239,7 @@ func (c *call) parse() *reply {
 }
 
 func decodeJSON(raw []byte) (any, error) {
-	// encoding/json would put U+FFFD in place of what is not UTF-8.
+	// encoding/json would replace invalid UTF-8 by U+FFFD.
 	if !utf8.Valid(raw) {
 		return nil, errors.New("'utf-8' codec can't decode the body")
 	}

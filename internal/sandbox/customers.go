@@ -119,7 +119,7 @@ func requestsOf(h handler) handler {
 	}
 }
 
-// listRequests knows two filters, of which each names what the path already
+// listRequests knows two filters, which both repeat what the path
 // says.
 func listRequests(k *kind) handler {
 	return requestsOf(func(c *call, t *tx) reply {

@@ -249,7 +249,7 @@ func refTo(t *tx, k *kind, v any) (string, any) {
 	return id.String(), nil
 }
 
-// refs is a list of ids; what is named twice counts once.
+// refs is a list of ids without duplicates.
 func refs(k **kind) check {
 	return func(t *tx, v any) (any, any) {
 		given, ok := v.([]any)

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sanitise makes of a description what the service stores: one root element,
-// well formed, without what could do harm. ok is false for HTML of nothing.
-// What it returns it leaves as it is when it is given it again.
+// sanitise is a description as the service stores it: one root element, well
+// formed and harmless. ok is false for empty HTML. A result is its own result.
 func sanitise(s string) (stable string, ok bool) {
 	stable, ok = sanitiseOnce(s)
 	// Dropping an element can bare what a parser reads in another way. A few
@@ -85,7 +84,7 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 
 func clipped(b *strings.Builder) string { return strings.TrimRight(b.String(), "\n") }
 
-// asciiSpace is what HTML calls space: a no-break space is text.
+// asciiSpace is the white space of HTML: a no-break space is text.
 const asciiSpace = " \t\n\f\r"
 
 func isSpace(n *html.Node) bool {

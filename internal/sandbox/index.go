@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// index finds the records of a kind by what stands in some of their fields, and says whether two may have the same
-// there. The store keeps it up to date.
+// index finds the records of a kind by the values of some fields, and says whether two may share
+// them. The store keeps it up to date.
 type index struct {
 	name   string   // kinds with the same name share the index
 	fields []string // a record without the last one is not in the index
 	// clash answers a row whose value another record has; nil, or an answer of nil, lets it in.
 	clash func(c *call, old, r row, other string) *reply
-	// snapshot says that a request does not notice what was stored after it came.
+	// snapshot makes a request blind to records that were stored after it came.
 	snapshot bool
 }
 
@@ -48,7 +48,7 @@ func (t *tx) updateIndexes(k *kind, old, r row) {
 	}
 }
 
-// clash answers a row that has what must be unique and another record has.
+// clash answers a row with a unique value that another record has.
 func (c *call) clash(t *tx, k *kind, old, r row) *reply {
 	for _, ix := range k.indexes {
 		key := ix.key(r)
@@ -128,7 +128,7 @@ func Unaware(req *http.Request) *http.Request { return snapshot{}.on(req) }
 // unaware says whether the request notices nothing.
 func (h snapshot) ignoresAll() bool { return h != nil && len(h) == 0 }
 
-// sees says whether a record that is there counts for what must be unique.
+// sees reports whether a record counts for uniqueness.
 func (c *call) sees(t *tx, k *kind, id string) bool {
 	return c.snapshot == nil || !c.snapshot.ignoresAll() && t.number(k, id) <= c.snapshot[k]
 }

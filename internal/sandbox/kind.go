@@ -129,7 +129,7 @@ func (k *kind) page(c *call, t *tx, in []byte, skip, size int) any {
 	return out
 }
 
-// check prepares a row, and says what speaks against it.
+// check prepares a row, or refuses it.
 func (k *kind) check(c *call, t *tx, old, r row) *reply {
 	if k.prepare != nil {
 		if refused := k.prepare(c, t, old, r); refused != nil {

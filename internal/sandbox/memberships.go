@@ -168,7 +168,7 @@ func removeMembership(members *kind) handler {
 	}
 }
 
-// transferIssues moves what is not done to another cycle.
+// transferIssues moves unfinished items to another cycle.
 func transferIssues(c *call, t *tx) reply {
 	to, ok := t.in(c.kinds.cycle, inProject(c), text(c.in, "new_cycle_id"))
 	if !ok {

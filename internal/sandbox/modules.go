@@ -109,7 +109,7 @@ func readUnarchived(k *kind) handler {
 	}
 }
 
-// unarchived is a list of what is not archived, the newest first.
+// unarchived lists the records that are not archived, the newest first.
 func unarchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		found := k.where(c, t, func(r row) bool { return r["archived_at"] == nil })

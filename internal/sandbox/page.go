@@ -108,7 +108,7 @@ func (c *call) offsetPage() page {
 	return p
 }
 
-// renderPage pages a list of which only what is on the page is to be rendered.
+// renderPage pages a list and renders the rows of the page only.
 func renderPage[T any](c *call, all []T, render func(T) row) reply {
 	return c.paged(len(all), func(skip, size int) any {
 		out := []row{}

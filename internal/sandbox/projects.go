@@ -65,10 +65,10 @@ func timezone(_ *tx, v any) (any, any) {
 	return nil, message("\"%v\" is not a valid choice.", v)
 }
 
-// inWorkspace is the scope of what belongs to the workspace.
+// inWorkspace is the scope of the records of the workspace.
 func inWorkspace(*call) []byte { return scope(workspaceID) }
 
-// inProject is the scope of what belongs to the project of the route; outside of projects it is empty.
+// inProject is the scope of the records of the route's project; outside of projects it is empty.
 func inProject(c *call) []byte { return scope(cmp.Or(c.vars["project"], uuid.Nil.String())) }
 
 func showProject(c *call, t *tx, r row, listed bool) row {
@@ -94,7 +94,7 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 	return r
 }
 
-// prepareProject checks what the fields say together.
+// prepareProject checks the fields against each other.
 func prepareProject(_ *call, t *tx, old, r row) *reply {
 	if old == nil {
 		r["network"] = 2
@@ -155,7 +155,7 @@ func changeProject(c *call, t *tx) reply {
 	return c.kinds.project.change(c, t)
 }
 
-// emptyProject deletes what was in a project.
+// emptyProject deletes the contents of a project.
 func (c *call) emptyProject(t *tx, r row) {
 	id := text(r, "id")
 	for _, m := range t.all(c.kinds.projectMember, scope(id)) {

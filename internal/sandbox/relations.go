@@ -191,7 +191,7 @@ func (c *call) relate(t *tx, from, to, name string) {
 	t.insert(c.kinds.relation, scope(from), r)
 }
 
-// removeRelation takes away what relates two items, whichever is the first.
+// removeRelation ends the relations between two items, in either direction.
 func removeRelation(c *call, t *tx) reply {
 	other := text(c.in, "related_issue")
 	if !isUUID(other) {

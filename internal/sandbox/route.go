@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// route is one path with what may be done there. A parameter of its pattern is "{name}"; its name says what it takes.
+// route is one path with its endpoints. A parameter of its pattern is "{name}"; its name says which segments match.
 type route struct {
 	pattern        string
 	permission     permission
@@ -88,7 +88,7 @@ func (s *Server) mux() *http.ServeMux {
 	return mux
 }
 
-// matching gives do the parameters of a request, if they are what the route takes.
+// matching calls do with the parameters of a request, if they match the route.
 func (r *route) matching(do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		vars := make(map[string]string, 4)
@@ -103,7 +103,7 @@ func (r *route) matching(do func(http.ResponseWriter, *http.Request, map[string]
 	}
 }
 
-// matchParam checks a segment against what its parameter stands for, and keeps it.
+// matchParam checks a segment against its parameter, and keeps it.
 func matchParam(name, segment string, vars map[string]string) bool {
 	switch name {
 	case "workspace":
@@ -128,7 +128,7 @@ func matchParam(name, segment string, vars map[string]string) bool {
 	return isUUID(segment)
 }
 
-// isUUID takes what the service's routes take: lower case and dashes.
+// isUUID accepts the form of the service's routes: lower case and dashes.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false

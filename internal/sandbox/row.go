@@ -27,7 +27,7 @@ func selectFields(r row, names []string) row {
 	return kept
 }
 
-// visible is what the API shows of a row.
+// visible is the columns of a row that the API shows.
 func (k *kind) visible(r row) row { return selectFields(r, k.columns) }
 
 // encode writes JSON as the service does: without escapes for HTML. Only values of this package come here.

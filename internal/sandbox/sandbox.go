@@ -42,7 +42,7 @@ const (
 	Cloud
 )
 
-// Options is what a server is opened with. The zero value is a full edition
+// Options is the settings of a server. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
 	Path      string           // database file, made if it is not there; "" is a temporary one, removed by Close
@@ -221,7 +221,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.handler.ServeHTTP(w, req)
 }
 
-// stripPrefix is what comes before the routes: it takes the prefix off the path.
+// stripPrefix takes the prefix off the path, before the routes.
 func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
@@ -282,13 +282,13 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 	}
 }
 
-// failed says on the log of the process what broke, and is what the client is told.
+// failed logs an error of the server, and returns the answer to the client.
 func (s *Server) failed(err error) reply {
 	slog.Error("sandbox", "error", err)
 	return serverError()
 }
 
-// Rows is every row of a kind, in order of creation, as it is stored: what tests look at behind the API.
+// Rows is every stored row of a kind, in order of creation, for tests that look behind the API.
 func (s *Server) Rows(kind string) []map[string]any {
 	out := []map[string]any{}
 	err := s.store.view(func(t *tx) error {

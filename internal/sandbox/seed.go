@@ -13,7 +13,7 @@ const (
 	Key       = "plane_api_sandbox"
 )
 
-// The other credentials, and the IDs of what is seeded. They never change, so that manifests may name them.
+// The other credentials, and the IDs of the seeded records. They never change, so that manifests may name them.
 const (
 	bearerToken           = "sandbox_token"
 	keyBob                = "plane_api_sandbox_bob"
@@ -182,8 +182,8 @@ func (g *seeder) projects() {
 	g.create(s.kinds.comment.create, commentWeb1, item, row{"comment_html": "<p>The PDF is ready.</p>"})
 }
 
-// rest is what the community edition has no routes for. It is there all the
-// same, so that one database serves both.
+// rest seeds the kinds without routes in the community edition, so that one
+// database serves both.
 func (g *seeder) rest() {
 	s := g.s
 	none := map[string]string{}

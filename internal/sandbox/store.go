@@ -189,7 +189,7 @@ func (t *tx) save(k *kind, s stored) {
 	must(t.btx.Bucket(k.rows).Put(s.key, encode(selectFields(s.row, k.all))))
 }
 
-// remove deletes a row, if it is there: what hangs on another may have gone with that.
+// remove deletes a row, if it is there: it may have gone with another.
 func (t *tx) remove(k *kind, s stored) {
 	if t.btx.Bucket(k.rows).Get(s.key) == nil {
 		return
@@ -310,7 +310,7 @@ func (t *tx) setIndex(value string, parts ...string) {
 	must(t.btx.Bucket([]byte(indexBucket)).Put(indexKey(parts...), []byte(value)))
 }
 
-// index is what is remembered under the parts, or "".
+// index is the value under the parts, or "".
 func (t *tx) index(parts ...string) string {
 	return string(t.btx.Bucket([]byte(indexBucket)).Get(indexKey(parts...)))
 }

@@ -25,7 +25,7 @@ func (k *kinds) itemTypes() {
 	})
 }
 
-// listTypes is a bare array, which is what the service's own SDK reads.
+// listTypes is a bare array, as the service's own SDK reads it.
 func listTypes(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.contract() {

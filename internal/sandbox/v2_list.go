@@ -26,7 +26,7 @@ func badQuery(name, code, format string, args ...any) *problem {
 	return invalidV2(fieldError{name, code, fmt.Sprintf(format, args...)})
 }
 
-// selection is what an answer shows of a row.
+// selection is the fields and relations that an answer has.
 type selection struct{ fields, expand []string }
 
 // selection reads ?fields= and ?expand=.
@@ -163,7 +163,7 @@ func (res *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
 	return s, nil
 }
 
-// entry is a row on its way into a list: with what it is ordered by, and its place among rows that are equal in that.
+// entry is a row of a list with its sort key, and its number to break ties.
 type entry struct {
 	stored
 	key any
@@ -303,7 +303,7 @@ func (res *resourceV2) withExternalID(c *call, t *tx, source, id string) []store
 	return out
 }
 
-// ordering is what a list is ordered by; an unknown order is ignored.
+// ordering is the field and direction of a list; an unknown ?order_by= is ignored.
 func (res *resourceV2) ordering(c *call) (by string, down bool) {
 	allowed := strings.Fields(res.order)
 	by, down = strings.CutPrefix(c.query.Get("order_by"), "-")
@@ -456,7 +456,7 @@ func (res *resourceV2) filterBy(c *call, t *tx, name, given string) (func(row) b
 	}, nil
 }
 
-// filterValue is what a filter compares: of label_id that is the field label_ids.
+// filterValue is the value that a filter compares: for label_id the field label_ids.
 func (res *resourceV2) filterValue(c *call, t *tx, r row, base string) any {
 	if base == "state_group" {
 		return c.group(t, text(r, "state"))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// planningTableV2 is what the workspace plans with: initiatives, teamspaces and customers.
+// planningTableV2 is initiatives, teamspaces and customers.
 func (s *Server) planningTableV2() []*resourceV2 {
 	k := s.kinds
 	projects, labels := memberList{k.initiative, k.initiativeProject, k.project}, memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}
@@ -91,7 +91,7 @@ func (s *Server) pageTableV2() []*resourceV2 {
 	return []*resourceV2{&page, &project}
 }
 
-// pagesByArchive lists archived pages to those only who ask for them.
+// pagesByArchive lists archived pages with ?type=archived only.
 func pagesByArchive(k *kind) func(c *call, t *tx) []stored {
 	return func(c *call, t *tx) []stored {
 		return slices.DeleteFunc(t.all(k, k.scope(c)), func(s stored) bool {
@@ -127,7 +127,7 @@ func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	return out
 }
 
-// replace makes the list what a body says, if it says so.
+// replace sets the members to those of the body, if it has the field.
 func (m memberList) replace(w *writeV2, field string) {
 	if !w.set[field] {
 		return

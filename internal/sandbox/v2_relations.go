@@ -108,7 +108,7 @@ func (c *call) unrelate(t *tx, other string, pass func(string) bool) bool {
 // isDependency says whether a stored relation is one of the fixed ones.
 func isDependency(name string) bool { return slices.Contains(dependencyKinds(), name) }
 
-// endRelations deletes what relates two items: dependencies, or relations by definitions.
+// endRelations deletes the dependencies between two items, or their relations by definitions.
 func endRelations(dependencies bool) handlerV2 {
 	return func(c *call, t *tx) (reply, *problem) {
 		if !c.unrelate(t, c.vars["related"], func(name string) bool { return isDependency(name) == dependencies }) {

@@ -17,14 +17,14 @@ type resourceV2 struct {
 	name string // of one record, in messages
 	path string // of the list, with the parameters of the reference
 	kind *kind
-	// write is what a body may set, as name=column*:type with "=column" where the store has it under another name, "*"
-	// for what a creation needs, "?" behind the type for what may be null and "~" for what a change may set to null.
+	// write is the fields of a body, as name=column*:type with "=column" where the store has another name, "*" for a field
+	// that a creation needs, "?" behind the type if it may be null, and "~" if only a change may set it to null.
 	write string
 	// read is the names of a row's other fields, with "=column" as above. What is in write is read too, but for those
 	// that begin with "-".
 	read     string
 	filters  string // parameters of the list
-	order    string // what a list can be ordered by; the first is what it is ordered by if not asked
+	order    string // fields for ?order_by=; the first is the default
 	expand   string // relations that ?expand= adds
 	deferred string // fields that a list has only if they are named
 	unique   string // fields that no two records of a list have in common
@@ -49,7 +49,7 @@ type resourceV2 struct {
 // fieldV2 is one field of a collection.
 type fieldV2 struct {
 	name, column       string
-	kind               string // "" for what is only read
+	kind               string // "" is read-only
 	options            []string
 	limit              int
 	of                 string // kind that an ID is of

@@ -21,7 +21,7 @@ type problem struct {
 	errors []fieldError
 }
 
-// fieldError says what is wrong with one field of a body or query.
+// fieldError is the complaint about one field of a body or query.
 type fieldError struct{ field, code, message string }
 
 func (e fieldError) row() row { return row{"field": e.field, "code": e.code, "message": e.message} }
@@ -98,20 +98,20 @@ type handlerV2 func(c *call, t *tx) (reply, *problem)
 type operationV2 struct {
 	method, path string
 	do           handlerV2
-	res          *resourceV2 // nil for what is no collection
+	res          *resourceV2 // nil outside of collections
 	access       accessV2
-	body         []*fieldV2 // what a body may have, for the schema
+	body         []*fieldV2 // fields of the body, for the schema
 	bulk         bool       // takes JSON only
 }
 
-// accessV2 is what the caller must be for a write.
+// accessV2 is the role that a write needs.
 type accessV2 int
 
 const (
 	forMembers  accessV2 = iota // members of the project, or of the workspace
 	forAdmins                   // admins of it
 	forAnybody                  // with a key, outside of any workspace
-	forProjects                 // the project itself: read by whoever sees it, written by its admins
+	forProjects                 // the project itself: everybody who sees it reads it, its admins write it
 )
 
 // operationsV2 is every operation that the server has.
@@ -124,7 +124,7 @@ func (s *Server) operationsV2() []operationV2 {
 	all = slices.DeleteFunc(all, func(op operationV2) bool {
 		return s.opts.HasOperation != nil && !s.opts.HasOperation(op.method, v2Root+op.path)
 	})
-	// Before "{pk}" comes what is written out.
+	// Literal segments sort before "{pk}".
 	slices.SortStableFunc(all, func(a, b operationV2) int { return strings.Compare(a.path, b.path) })
 	return all
 }
@@ -176,7 +176,7 @@ func (s *Server) routesV2() http.HandlerFunc {
 	}
 }
 
-// answerV2 sends what the operation makes of the request.
+// answerV2 runs the operation and sends its answer.
 func (s *Server) answerV2(w http.ResponseWriter, req *http.Request, found []operationV2, vars map[string]string) {
 	raw, fits, err := readBody(req)
 	c := &call{
@@ -208,7 +208,7 @@ func (s *Server) answerV2(w http.ResponseWriter, req *http.Request, found []oper
 	send(w, req, r, c.headers)
 }
 
-// errRollback makes the store forget what a handler has done.
+// errRollback rolls back the transaction of a handler.
 var errRollback = errors.New("rolled back")
 
 // handleV2 runs the checks and the handler in the order of API v1. op is nil if the path does not take the method.
@@ -246,7 +246,7 @@ func (c *call) handleV2(op *operationV2, path operationV2) reply {
 	}
 	var r reply
 	err = run(func(t *tx) error {
-		if p := c.resolveV2(t, op); p != nil { // what may not be known comes before what is wrong with the request
+		if p := c.resolveV2(t, op); p != nil { // a 404 comes before complaints about the request
 			wrong = p
 		}
 		if wrong == nil {
@@ -292,8 +292,7 @@ func (c *call) parseV2(jsonOnly bool) *problem {
 	return nil
 }
 
-// resolveV2 turns the parameters of the path into those of the kinds, and checks who may do this: whatever is out of
-// the caller's reach is not found.
+// resolveV2 resolves the parameters of the path, and checks the caller's permission: records out of reach are 404.
 func (c *call) resolveV2(t *tx, op *operationV2) *problem {
 	if op.access == forAnybody {
 		return nil

@@ -59,7 +59,7 @@ func archiveProjectV2(away bool) handlerV2 {
 	}
 }
 
-// summaryV2 counts what ?counts= names, or everything.
+// summaryV2 counts the kinds that ?counts= names, or all.
 func summaryV2(c *call, t *tx) (reply, *problem) {
 	out := summary(c, t).body.(row)
 	all := out["counts"].(row)
@@ -76,7 +76,7 @@ func summaryV2(c *call, t *tx) (reply, *problem) {
 	return reply{http.StatusOK, out}, nil
 }
 
-// transferV2 moves what is not done to another cycle.
+// transferV2 moves unfinished items to another cycle.
 func transferV2(c *call, t *tx) (reply, *problem) {
 	if r := transferIssues(c, t); r.status != http.StatusOK {
 		return reply{}, invalidV2(fieldError{"new_cycle_id", "invalid", text(r.body.(row), "error")})

@@ -21,7 +21,7 @@ func (s *Server) tableV2() []*resourceV2 {
 	return all
 }
 
-// otherOperationsV2 is what is no collection.
+// otherOperationsV2 is the operations outside of collections.
 func (s *Server) otherOperationsV2() []operationV2 {
 	get, post, del := http.MethodGet, http.MethodPost, http.MethodDelete
 	items, types, projects := s.workItemsV2().compile(), s.itemTypesV2().compile(), &resourceV2{kind: s.kinds.project}
@@ -61,7 +61,7 @@ func emptyListV2(*call, *tx) (reply, *problem) {
 	}}, nil
 }
 
-// projectTableV2 is projects and what they hold.
+// projectTableV2 is projects and their contents, work items aside.
 func (s *Server) projectTableV2() []*resourceV2 {
 	k := s.kinds
 	return []*resourceV2{
@@ -233,7 +233,7 @@ func (s *Server) itemTypesV2() *resourceV2 {
 	}
 }
 
-// itemTableV2 is what hangs on a work item, and what relations between items can be.
+// itemTableV2 is comments and links of work items, and the definitions of relations.
 func (s *Server) itemTableV2() []*resourceV2 {
 	k := s.kinds
 	return []*resourceV2{
@@ -284,7 +284,7 @@ func (s *Server) itemTableV2() []*resourceV2 {
 	}
 }
 
-// needs refuses to create what the project has switched off.
+// needs refuses a creation if the project has switched the feature off.
 func (w *writeV2) needs(feature string) {
 	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); w.old == nil && ok && p.row[feature] != nil && !flag(p.row, feature) {
 		w.problem = switchedOff(feature)

@@ -28,7 +28,7 @@ func (w *writeV2) fail(field, code, format string, args ...any) {
 	w.errors = append(w.errors, fieldError{field, code, fmt.Sprintf(format, args...)})
 }
 
-// refused is what speaks against the write, nil if nothing does.
+// refused is the problem with the write, nil if there is none.
 func (w *writeV2) refused() *problem {
 	if len(w.errors) > 0 {
 		return invalidV2(w.errors...)
@@ -148,7 +148,7 @@ func (w *writeV2) ready() *problem {
 	return w.refused()
 }
 
-// stored does what follows the storing, and is the row as it is then.
+// stored runs the last hook, and returns the row as it is then.
 func (w *writeV2) stored() row {
 	if w.res.after != nil {
 		w.res.after(w)
@@ -233,7 +233,7 @@ func (res *resourceV2) upsert(c *call, t *tx) (reply, *problem) {
 	return res.createOne(c, t)
 }
 
-// bulkKind is what a batch does with its rows.
+// bulkKind is the verb of a batch.
 type bulkKind int
 
 const (
@@ -362,13 +362,13 @@ func (c *call) batch(do bulkKind) (rows []any, atomic bool, wrong *problem) {
 // membersV2 is the members that a manage route adds and removes.
 type membersV2 struct {
 	members *kind                                               // the memberships, which are found by member and container
-	of      *kind                                               // what may be a member
+	of      *kind                                               // the kind of the members
 	add     func(c *call, t *tx, container, member string) bool // says whether it was none; nil is addMember
 }
 
 const maxManaged = 100
 
-// manageMembers adds and removes members; what changes nothing is not in the answer.
+// manageMembers adds and removes members, and answers those that changed.
 func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 	return func(c *call, t *tx) (reply, *problem) {
 		container, wrong := res.find(c, t, c.vars[res.kind.param])

@@ -130,8 +130,8 @@ func changeWorkItem(c *call, t *tx) reply {
 	return answer
 }
 
-// prepareWorkItem checks what the fields say together, and drops in silence
-// what the service drops in silence.
+// prepareWorkItem checks the fields against each other, and drops in silence
+// as the service does.
 func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
 	_, starts := c.in["start_date"]
@@ -300,9 +300,9 @@ func orderKey(order float64) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// overrideAudit is what is kept of a new item: the author and the date that the body
-// names, where what is answered shows the caller and the time. It says whether
-// the date is none.
+// overrideAudit is a new item as it is stored: with the author and the date of the
+// body, where the answer shows the caller and the time. bad says that the date is
+// no date.
 func (c *call) overrideAudit(r row) (kept row, bad bool) {
 	by, at := text(c.in, "created_by"), c.in["created_at"]
 	if by == "" && at == nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one request. The zero value is nothing.
+// Fault is a misfortune of one request. The zero value is none.
 type Fault struct {
 	Delay  time.Duration // wait before anything else; ends early when the client has gone or the server closes
 	Before Break         // happens instead of handling the request: nothing is done
@@ -82,7 +82,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	status = answer.status
 }
 
-// recorder keeps what is read of a body.
+// recorder keeps the bytes read of a body.
 type recorder struct {
 	io.ReadCloser
 
@@ -112,7 +112,7 @@ func (w *statusWriter) WriteHeader(status int) {
 // bufferBody reads the body ahead: only where it has seen its end does net/http notice
 // that the client goes, and only then can it be read after the client has gone.
 func bufferBody(req *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // an error comes again after what could be read
+	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // an error comes again at the end of the copy
 	req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), req.Body))
 }
 

@@ -1,7 +1,6 @@
-// Package sandboxtest is the sandbox with what only tests want of it: requests that go wrong as asked for, a log of
-// the requests, and records that are unique or not.
+// Package sandboxtest is the sandbox for tests: with faults, a log of the requests, and uniqueness that can be relaxed.
 //
-// It stands around the sandbox as a middleware and knows none of its inside.
+// It is a middleware around the sandbox and knows nothing of its internals.
 package sandboxtest
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// Options is what a server is opened with: those of the sandbox, and what is to go wrong.
+// Options is the settings of a server: those of the sandbox, and its faults.
 type Options struct {
 	Path      string
 	Prefix    string
@@ -58,7 +57,7 @@ type Server struct {
 
 	options Options
 	log     requestLog
-	next    http.Handler // the sandbox without what goes wrong
+	next    http.Handler // the sandbox without faults
 
 	close   sync.Once
 	closing chan struct{}

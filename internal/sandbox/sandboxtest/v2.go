@@ -22,7 +22,7 @@ func RouteNotFound() Break {
 	return Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}
 }
 
-// firstAreas is what API v2 began with, by the segment that follows the workspace or the project.
+// firstAreas matches the first operations by the segment that follows the workspace or the project.
 var firstAreas = regexp.MustCompile(`^/api/v2/(?:users/me|schema|workspaces/\{slug\}/(?:projects/\{project_id\}/)?` +
 	`(?:work-items|states|labels|cycles|modules|work-item-types|work-item-properties|members|features|audit-logs))(?:/|$)`)
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -36,6 +37,7 @@ func TestV2GoesWrongAsAskedFor(t *testing.T) {
 		{"first operations", "work-items/bulk-create/", batch, sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, 404, "Page not found.", 0, 0},
 		{"first operations have items", "work-items/", `{"name":"a"}`, sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, 201, "", 1, 0},
 		{"cut after the commit", "work-items/bulk-create/", batch, sandboxtest.Options{Fault: on(sandboxtest.Fault{After: sandboxtest.Break{Cut: true}})}, 0, "", 2, 1},
+		{"carried out late", "work-items/bulk-create/", batch, sandboxtest.Options{Fault: on(sandboxtest.Fault{Late: time.Millisecond})}, 0, "", 2, 1},
 		{
 			"states are the workspace's", "states/", `{"name":"x","color":"#fff"}`,
 			sandboxtest.Options{Fault: on(sandboxtest.Fault{Before: sandboxtest.Problem(409, "conflict", "states_managed_at_workspace")})},
@@ -64,6 +66,7 @@ func TestV2GoesWrongAsAskedFor(t *testing.T) {
 			if err == nil && resp.StatusCode != tt.status || !strings.Contains(body, tt.answer) || (err != nil) != (tt.status == 0) {
 				t.Errorf("%v %v %s", err, resp, body)
 			}
+			s.Drain()
 			items, members := len(s.Rows("work_item"))-1, len(s.Rows("cycle_issue"))
 			if items != tt.made || members != tt.inCycles {
 				t.Errorf("%d items and %d memberships, want %d and %d", items, members, tt.made, tt.inCycles)

@@ -22,19 +22,17 @@ func RouteNotFound() Break {
 	return Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}
 }
 
-// firstAreas matches the first operations by the segment that follows the workspace or the project.
-var firstAreas = regexp.MustCompile(`^/api/v2/(?:users/me|schema|workspaces/\{slug\}/(?:projects/\{project_id\}/)?` +
-	`(?:work-items|states|labels|cycles|modules|work-item-types|work-item-properties|members|features|audit-logs))(?:/|$)`)
-
 // FirstOperations is the operations that API v2 began with, for [Options].HasOperation: no batches, no upsert, no manage
 // routes, and nothing of projects, pages, relations, initiatives, customers and the like.
 func FirstOperations(method, path string) bool {
+	areas := regexp.MustCompile(`^/api/v2/(?:users/me/$|schema/$|workspaces/\{slug\}/(?:projects/\{project_id\}/)?` +
+		`(?:work-items|states|labels|cycles|modules|work-item-types|work-item-properties|members|features|audit-logs)/)`)
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	last := segments[len(segments)-1]
 	switch {
-	case !firstAreas.MatchString(path), last == "upsert", strings.HasPrefix(last, "bulk-"), method == http.MethodPost && strings.HasSuffix(path, "{pk}/work-items/"):
+	case !areas.MatchString(path), last == "upsert", strings.HasPrefix(last, "bulk-"), method == http.MethodPost && strings.HasSuffix(path, "{pk}/work-items/"):
 		return false
-	case last == "members" || slices.Contains(segments, "members"):
+	case slices.Contains(segments, "members"):
 		return method == http.MethodGet
 	}
 	for _, later := range []string{"links", "relations", "dependencies", "attachments", "worklogs", "activities", "transfer"} {

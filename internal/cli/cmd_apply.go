@@ -198,8 +198,8 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 			progress.Event(e)
 		},
 	})
-	if err := service.Confirm(ctx, &result, journal); err != nil && result.Stopped == nil {
-		result.Stopped = err
+	if result.Stopped == nil {
+		result.Stopped = service.Confirm(ctx, &result, journal)
 	}
 	out.view.Diagnostics(service.Fallbacks())
 	return result

@@ -52,10 +52,14 @@ var errNoV2 = errors.New("the service has no API v2")
 
 // widest is the API that a flag allows at most.
 func widest(which string) resource.API {
-	if which == "v1" {
+	switch which {
+	case "documented":
+		return resource.Documented
+	case "v1":
 		return resource.Full
+	default:
+		return resource.V2
 	}
-	return resource.V2
 }
 
 // explain puts a refusal of the service at first contact into words: what is wrong with the credential or the workspace, else

@@ -11,7 +11,6 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/doctor"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
@@ -22,8 +21,8 @@ func doctorCommand(p Process) *cli.Command {
 		Name: "doctor", Usage: "checks connection, credential, workspace, state and manifests; read-only",
 		UsageText: "planform doctor [-f FILE] [FLAGS]",
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
-credential, workspace, edition, rate limit, clock, state file and, with -f, on what
-the manifests need. Each problem comes with a suggested fix.
+credential, workspace, APIs, edition, rate limit, clock, state file and, with -f, on
+what the manifests need and how many requests it takes to create all of it. Each problem comes with a suggested fix.
 
    planform doctor
    planform doctor -f workspace.yaml --output json
@@ -47,10 +46,7 @@ type doctorOptions struct {
 func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) error {
 	in := doctor.Input{
 		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.slug(),
-		Credential: o.service.credentialSource(), API: resource.Full,
-	}
-	if o.service.api == "documented" {
-		in.API = resource.Documented
+		Credential: o.service.credentialSource(), API: widest(o.service.api), APIChosen: o.service.api == "v2", PerMinute: out.perMinute,
 	}
 	dir := "."
 	if len(o.files) > 0 {
@@ -101,7 +97,7 @@ func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) erro
 }
 
 func viewReport(r *doctor.Report) *view.Report {
-	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Supported, Lacks: r.Unsupported}
+	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Supported, Lacks: r.Unsupported, HasV2: r.HasV2, V2Lacks: r.V2Lacks}
 	for _, c := range r.Checks {
 		shown.Checks = append(shown.Checks, view.Check(c))
 	}

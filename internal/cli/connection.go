@@ -137,6 +137,10 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		if o.api == "documented" {
 			answers = sandbox.Contract
 		}
+		edition := sandbox.Full
+		if o.api == "v2" {
+			edition = sandbox.Cloud
+		}
 		if workspace == "" {
 			config.Workspace, conn.workspace = sandbox.Workspace, sandbox.Workspace
 		}
@@ -148,7 +152,7 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		if err := state.Inside(folder, filepath.Join(".planform", filepath.Base(conn.sandbox))); err != nil {
 			return nil, err
 		}
-		server, err := sandbox.Open(sandbox.Options{Path: conn.sandbox, Workspace: conn.workspace, Answers: answers})
+		server, err := sandbox.Open(sandbox.Options{Path: conn.sandbox, Workspace: conn.workspace, Answers: answers, Edition: edition})
 		if err != nil {
 			return nil, err
 		}

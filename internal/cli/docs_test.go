@@ -231,7 +231,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 
 func operationsPage() string {
 	var b strings.Builder
-	b.WriteString(generated + "# Operations of the service\n\n`--api documented` uses only the numbered ones; `--api full` uses all.\n\n" +
+	b.WriteString(generated + "# Operations of the service\n\n`--api documented` uses only the numbered ones, `--api v1` also the others of `/api/v1/`, `--api v2` all.\n\n" +
 		"| # | method and path | success | scope | used for |\n|---|---|---|---|---|\n")
 	for _, o := range resource.Operations() {
 		number := "wider"

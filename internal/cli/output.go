@@ -13,9 +13,10 @@ import (
 
 // output is how a command shows its results, notes and logs.
 type output struct {
-	view *view.View
-	json bool
-	log  *slog.Logger
+	view      *view.View
+	json      bool
+	perMinute int // requests, if the flag limits them; 0 = it does not
+	log       *slog.Logger
 }
 
 // newOutput reads the output flags, which were checked.
@@ -27,8 +28,9 @@ func newOutput(c *cli.Context, p Process) output {
 	o := output{json: c.String("output") == "json"}
 	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
 	if perMinute, _ := parseRate(c.String("rate")); perMinute > 0 {
-		opts.PerMinute = max(1, int(perMinute))
+		o.perMinute = max(1, int(perMinute))
 	}
+	opts.PerMinute = o.perMinute
 	o.view = view.New(opts)
 	o.log = slog.New(logHandler(c, o.view.Stderr()))
 	return o

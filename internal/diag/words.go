@@ -70,3 +70,24 @@ func Truncate(text string, characters int) string {
 	}
 	return text
 }
+
+// AtRate says how long n requests take at so many a minute, and that rate.
+func AtRate(n, perMinute int) string {
+	text := "under 1 min"
+	if n >= perMinute {
+		text = "about " + Minutes((n+perMinute-1)/perMinute)
+	}
+	return text + " at " + strconv.Itoa(perMinute) + "/min"
+}
+
+// Minutes gives a duration, from two hours on in hours.
+func Minutes(n int) string {
+	if n < 120 {
+		return strconv.Itoa(n) + " min"
+	}
+	text := strconv.Itoa(n/60) + " h"
+	if n%60 > 0 {
+		text += " " + strconv.Itoa(n%60) + " min"
+	}
+	return text
+}

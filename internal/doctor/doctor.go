@@ -30,8 +30,12 @@ type Input struct {
 	Client      Client
 	Refused     error
 	RefusedHint string
-	// API is what may be asked. Full is also for finding out.
+	// API is the widest that may be asked.
 	API resource.API
+	// APIChosen says that nothing less than API will do.
+	APIChosen bool
+	// PerMinute is the rate of requests to reckon with; 0 = 60.
+	PerMinute int
 	// StatePath is the path of the state file; "" = not known.
 	StatePath string
 	// Manifests are the files that were read, Desired their objects, Errors the number of their errors.
@@ -65,6 +69,9 @@ func Examine(ctx context.Context, in Input) Report {
 func newExamination(in Input) *examination {
 	if in.Now == nil {
 		in.Now = time.Now
+	}
+	if in.PerMinute == 0 {
+		in.PerMinute = 60
 	}
 	e := &examination{
 		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
@@ -181,6 +188,7 @@ func (e *examination) checkAPI(ctx context.Context) {
 		return
 	}
 	e.checkWorkspace()
+	e.checkV2(ctx)
 	e.checkEdition()
 }
 

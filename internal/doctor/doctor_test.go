@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,6 +75,7 @@ type trial struct {
 	workspace  string                                    // "" = acme
 	credential apiclient.Credential                      // zero = the sandbox's
 	source     string                                    // "" = an API key
+	v2, chosen bool                                      // API v2 may be used; and nothing else will do
 	documented bool                                      // only the documented operations may be used
 	manifest   string                                    // "" = none
 	faulty     int                                       // errors in the manifest
@@ -118,6 +120,9 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 	}
 	if tr.source != "" {
 		in.Credential = tr.source
+	}
+	if in.APIChosen = tr.chosen; tr.v2 {
+		in.API = resource.V2
 	}
 	if tr.documented {
 		in.API = resource.Documented
@@ -208,6 +213,13 @@ func on(end string, answer func(http.Handler) http.Handler) func(http.Handler) h
 	}
 }
 
+// without has all operations but those whose path ends so.
+func without(ends ...string) func(method, path string) bool {
+	return func(_, path string) bool {
+		return !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) })
+	}
+}
+
 func under(path string) func(string) string {
 	return func(url string) string { return url + path }
 }
@@ -239,6 +251,10 @@ func trials() map[string]trial {
 	needs := `projects: [{identifier: WEB, work_items: [{name: A, type: Story}, {name: B, type: Story}]}]
 customers: [{name: Globex, requests: [{title: X}]}]
 `
+	many := "projects:\n  - identifier: WEB\n    cycles: [{name: A}]\n    work_items:\n"
+	for i := range 120 {
+		many += fmt.Sprintf("      - {name: Item %d, cycle: A, links: [\"https://example.com/%d\"]}\n", i, i)
+	}
 	left := func(records ...planner.Record) func(t *testing.T, path, base string) {
 		return func(t *testing.T, path, base string) {
 			t.Helper()
@@ -271,6 +287,14 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				t.Fatal(err)
 			}
 		}},
+		"API v2":                               {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, manifest: many},
+		"API v2 that is not there":             {v2: true},
+		"API v2 that is not there and chosen":  {v2: true, chosen: true},
+		"API v2 with its first operations":     {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: sandboxtest.FirstOperations}},
+		"API v2 without some operations":       {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: without("cycles/bulk-delete/", "labels/bulk-delete/", "initiatives/")}},
+		"API v2 without a description":         {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: without("schema/")}},
+		"API v2 that describes something else": {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, handler: on("/schema/", always(200, js, `{"paths":{"/pets/":{"get":{}}}}`))},
+		"API v2 that fails":                    {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, handler: on("/v2/users/me/", always(502, js, `{}`))},
 		"full edition":                         {},
 		"full edition with documented answers": {options: sandboxtest.Options{Answers: sandbox.Contract}},
 		"documented operations":                {options: sandboxtest.Options{Answers: sandbox.Contract}, documented: true},

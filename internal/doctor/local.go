@@ -118,6 +118,7 @@ func (e *examination) checkManifest() {
 			text += ", all supported by this edition"
 		}
 		e.add("manifest", OK, text, "")
+		e.reportCost()
 	}
 }
 

@@ -81,7 +81,7 @@ func (e *examination) checkOperations() {
 	case e.in.API == resource.Documented:
 		e.add("operations", OK, "only the documented operations are used (--api documented): "+limits, "")
 	case asked && f.err == nil:
-		e.add("operations", OK, "the wider API is available: names are looked up, and existing objects can be changed", "")
+		e.add("operations", OK, "API v1 is available: names are looked up, and existing objects can be changed", "")
 	case asked:
 		e.add("operations", Warning, "the list of projects cannot be read, so only the documented operations are used: "+limits, "")
 	}

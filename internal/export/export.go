@@ -17,6 +17,7 @@ import (
 // Options say what is read.
 type Options struct {
 	Workspace string
+	API       resource.API     // v1 or v2
 	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
 	Projects  []string         // identifiers, names or IDs; empty = all
 	Only      []string         // sections, such as work_items; empty = all
@@ -27,7 +28,7 @@ type Options struct {
 	Answered func()
 }
 
-// Read exports what the workspace holds, with the wider API.
+// Read exports what the workspace holds.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
 	kinds, err := chooseKinds(o.Only, o.With)
 	if err != nil {

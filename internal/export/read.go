@@ -55,7 +55,7 @@ func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindCh
 			root: root, byID: map[serviceID]*object{}, omitted: omissions{},
 			unsupported: map[*resource.Kind]bool{}, denied: map[*resource.Kind][]string{}, skipped: map[*resource.Kind]int{},
 		},
-		o: o, from: provider.Reader{Client: client, Observed: o.Observed, Answered: o.Answered}, kinds: kinds,
+		o: o, from: provider.Reader{Client: client, API: o.API, Observed: o.Observed, Answered: o.Answered}, kinds: kinds,
 	}
 	return r.found, r.level(ctx, []*object{root})
 }

@@ -24,7 +24,7 @@ func (r *Reader) viaOverviews(reads []planner.Read) (others []planner.Read, want
 		answer, answered := r.overviews[overview]
 		_, have := r.Observed[read]
 		switch {
-		case have || !ok || answered && (answer.Unsupported || answer.NotFound || !own.Shows(answer.Rows)):
+		case have || !ok || answered && (answer.Unsupported || answer.NotFound || answer.Forbidden || !own.Shows(answer.Rows)):
 			others = append(others, read)
 		case answered:
 			m := resource.MustLookup(read.Operation.Kind).Membership
@@ -55,6 +55,7 @@ func overviewOf(read planner.Read) (overview planner.Read, own *resource.Overvie
 		return overview, nil, "", false
 	}
 	overview.Path, _ = op.Expand(params)
+	overview.Optional = true // without it, each container is read
 	fields := map[string]bool{}
 	for _, other := range resource.Memberships() { // one list shows them all
 		if o, has := other.Op(resource.ListOverview, resource.V2); has && o.Path == op.Path {

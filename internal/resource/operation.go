@@ -36,6 +36,7 @@ const (
 	DeleteMany
 	ListOverview // reads the members of all containers at once; see [Overview]
 	ProbeV2      // answers where there is an API v2
+	DescribeV2   // reads the service's own description of its API v2
 )
 
 // Operation is one call that the service offers on a kind.

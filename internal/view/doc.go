@@ -40,6 +40,7 @@
 //	  "format_version": 1,
 //	  "workspace": "acme",
 //	  "base_url": "https://api.plane.so",
+//	  "api": "v2",
 //	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "kept", "requests", "reads"},
 //	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
 //	  "kept": [{"address", "change", "position"}],
@@ -50,6 +51,7 @@
 //
 // where:
 //
+//   - api: the API that carries the plan out, in the word of the flag --api: documented, v1 or v2.
 //   - summary: numbers. add_members and remove_members count members, requests
 //     the write requests that the plan takes, reads those that it took to make
 //     it, blocked the steps that are not possible, kept the fields that are left as
@@ -106,6 +108,8 @@
 //	  "summary": {"ok", "warnings", "problems", "requests"},
 //	  "offers": kinds that this edition has, as far as it was asked,
 //	  "lacks": kinds that it has not,
+//	  "has_v2": whether there is an API v2,
+//	  "v2_lacks": operations of API v2 that a run would use and that are missing; null = not known,
 //	  "checks": [{"check", "status", "what", "do"}]
 //	}
 //

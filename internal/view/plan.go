@@ -1,10 +1,10 @@
 package view
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -40,7 +40,7 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 			p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
 		}
 	}
-	p.summary(&plan.Summary, len(plan.StateChanges), perMinute)
+	p.summary(plan, perMinute)
 }
 
 // unsupported says what an edition of the service lacks, and what is left out for that.
@@ -81,17 +81,26 @@ func (p *printer) noChanges(plan *planner.Plan) {
 	p.line("No changes. ", text, " (", diag.Count(plan.Summary.Reads, "read request"), ").")
 }
 
-func (p *printer) summary(s *planner.Summary, stateChanges, perMinute int) {
+func (p *printer) summary(plan *planner.Plan, perMinute int) {
+	s := &plan.Summary
 	changes := counts(
 		count{s.Create, "to create"}, count{s.Update, "to update"}, count{s.Adopt, "to adopt"},
 		noun(s.AddMembers, "membership"), noun(s.RemoveMembers, "membership").and("to remove"), count{s.Delete, "to delete"},
-		count{stateChanges, "to correct in the state"}, count{s.Blocked, "not possible"}, count{s.Kept, "kept as changed on the service"},
+		count{len(plan.StateChanges), "to correct in the state"}, count{s.Blocked, "not possible"}, count{s.Kept, "kept as changed on the service"},
 	)
 	requests := diag.Count(s.Requests, "request")
 	if s.Requests > 0 {
-		requests += ", " + atRate(s.Requests, perMinute) + " at " + strconv.Itoa(perMinute) + "/min"
+		requests += " by " + apiName(plan.API) + ", " + diag.AtRate(s.Requests, perMinute)
 	}
 	p.line(p.bold.paint("Plan:"), sentence(changes, counts(count{s.Unchanged, "unchanged"})), " ", requests, ".")
+}
+
+// apiName is what people call an API.
+func apiName(a resource.API) string {
+	if a.Wide() {
+		return "API " + a.String()
+	}
+	return a.Noun()
 }
 
 // step shows one step with what belongs to it.

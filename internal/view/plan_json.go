@@ -12,6 +12,7 @@ type jsonPlan struct {
 	FormatVersion int              `json:"format_version"`
 	Workspace     string           `json:"workspace"`
 	BaseURL       string           `json:"base_url"`
+	API           string           `json:"api"`
 	User          *string          `json:"user"`
 	Sandbox       bool             `json:"sandbox"`
 	Manifests     []string         `json:"manifests"`
@@ -80,7 +81,7 @@ type jsonChange struct {
 
 func newJSONPlan(plan *planner.Plan, where Where) jsonPlan {
 	j := jsonPlan{
-		FormatVersion: FormatVersion, Workspace: plan.Workspace, BaseURL: plan.BaseURL, User: orNull(where.User), Sandbox: where.Sandbox != "",
+		FormatVersion: FormatVersion, Workspace: plan.Workspace, BaseURL: plan.BaseURL, API: plan.API.String(), User: orNull(where.User), Sandbox: where.Sandbox != "",
 		Manifests: orEmpty(where.Manifests), State: where.State, Summary: newJSONSummary(&plan.Summary),
 		Steps: make([]jsonStep, len(plan.Steps)), Kept: []jsonKept{}, Corrections: []jsonCorrection{}, Orphans: []jsonOrphan{},
 		Notices: diagnostics(plan.Notices),

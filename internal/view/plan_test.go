@@ -43,6 +43,7 @@ func TestThePlanOfTheDesignDocument(t *testing.T) {
 	b.create(object("link", "https://example.com/design", checkout, "url", "https://example.com/design"), 0)
 	b.act(planner.Update, web, "", drifted("description", "Public site", "Public site and shop"))
 	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
+	b.API = resource.Full
 	b.Summary = planner.Summary{Create: 57, Update: 1, Adopt: 1, AddMembers: 41, Unchanged: 99, Requests: 60}
 	s := newScreen()
 	if err := s.Plan(&b.Plan, here()); err != nil {
@@ -58,7 +59,7 @@ manifest workspace.yaml; state .planform/api.plane.so_acme.state.json
 ~ project/web
     description: "Public site" -> "Public site and shop"     (changed on the service since the last apply)
 > cycle/web/sprint-14: add 41 work items
-Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 requests, about 1 min at 60/min.
+Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 requests by API v1, about 1 min at 60/min.
 `
 	if got := s.out.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -68,14 +69,14 @@ Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 re
 func TestAPlanEndsWithItsCounts(t *testing.T) {
 	t.Parallel()
 	for want, sum := range map[string]planner.Summary{
-		"No changes. All 57 objects match the manifest (12 read requests).":                             {Unchanged: 57, Reads: 12},
-		"No changes. The 1 object matches the manifest (1 read request).":                               {Unchanged: 1, Reads: 1},
-		"Plan: 1 to create. 1 request, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
-		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                    {Adopt: 1, Unchanged: 3},
-		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
-		"Plan: 2 not possible; 9 unchanged. 0 requests.":                                                {Blocked: 2, Unchanged: 9},
-		"Plan: 100000 to create. 100000 requests, about 27 h 47 min at 60/min.":                         {Create: 100000, Requests: 100000},
-		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
+		"No changes. All 57 objects match the manifest (12 read requests).":                                                      {Unchanged: 57, Reads: 12},
+		"No changes. The 1 object matches the manifest (1 read request).":                                                        {Unchanged: 1, Reads: 1},
+		"Plan: 1 to create. 1 request by documented operations, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
+		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                                             {Adopt: 1, Unchanged: 3},
+		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests by documented operations, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
+		"Plan: 2 not possible; 9 unchanged. 0 requests.":                                                                         {Blocked: 2, Unchanged: 9},
+		"Plan: 100000 to create. 100000 requests by documented operations, about 27 h 47 min at 60/min.":                         {Create: 100000, Requests: 100000},
+		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests by documented operations, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
 	} {
 		s := newScreen()
 		if err := s.Plan(&planner.Plan{Summary: sum}, here()); err != nil {

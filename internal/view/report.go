@@ -21,6 +21,8 @@ type Report struct {
 	Requests  int      // sent
 	Offers    []string // kinds that this edition has
 	Lacks     []string // kinds that it does not have
+	HasV2     bool     // there is an API v2
+	V2Lacks   []string // operations of API v2 that are missing; nil = not known
 }
 
 // Check is the outcome of one check.
@@ -75,6 +77,8 @@ type jsonReport struct {
 	Summary       reportSummary `json:"summary"`
 	Offers        []string      `json:"offers"`
 	Lacks         []string      `json:"lacks"`
+	HasV2         bool          `json:"has_v2"`
+	V2Lacks       []string      `json:"v2_lacks"`
 	Checks        []jsonCheck   `json:"checks"`
 }
 
@@ -96,7 +100,7 @@ func newJSONReport(r *Report) jsonReport {
 	j := jsonReport{
 		FormatVersion, r.Workspace, r.BaseURL,
 		reportSummary{r.count(OK), r.count(Warning), r.count(Problem), r.Requests},
-		orEmpty(r.Offers), orEmpty(r.Lacks), make([]jsonCheck, len(r.Checks)),
+		orEmpty(r.Offers), orEmpty(r.Lacks), r.HasV2, r.V2Lacks, make([]jsonCheck, len(r.Checks)),
 	}
 	for i, c := range r.Checks {
 		j.Checks[i] = jsonCheck{c.Name, c.Status, c.Summary, orNull(c.Hint)}

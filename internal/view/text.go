@@ -172,31 +172,12 @@ func status(r *executor.StepResult) string {
 	}
 }
 
-// atRate says how long n requests take at so many a minute.
-func atRate(n, perMinute int) string {
-	if n < perMinute {
-		return "under 1 min"
-	}
-	return "about " + minutes((n+perMinute-1)/perMinute)
-}
-
 // approximate gives a duration in seconds, from two minutes on in minutes.
 func approximate(d time.Duration) string {
 	if seconds := int((d + time.Second - 1) / time.Second); seconds < 120 {
 		return strconv.Itoa(max(0, seconds)) + " s"
 	}
-	return minutes(int((d + time.Minute/2) / time.Minute))
-}
-
-func minutes(n int) string {
-	if n < 120 {
-		return strconv.Itoa(n) + " min"
-	}
-	text := strconv.Itoa(n/60) + " h"
-	if n%60 > 0 {
-		text += " " + strconv.Itoa(n%60) + " min"
-	}
-	return text
+	return diag.Minutes(int((d + time.Minute/2) / time.Minute))
 }
 
 // count is a number of something, such as 2 "to create".

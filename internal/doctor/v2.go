@@ -1,0 +1,221 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// checkV2 finds out whether there is an API v2, and what it lacks of the operations that a run would use.
+func (e *examination) checkV2(ctx context.Context) {
+	projects, asked := e.lists["project"]
+	if e.in.API != resource.V2 || !asked || projects.err != nil || e.quotaExhausted {
+		return
+	}
+	const name = "API v2"
+	user := resource.MustLookup("member")
+	probe, _ := user.Op(resource.ProbeV2, resource.V2)
+	resp, err := e.ask(ctx, probe)
+	refused, _ := errors.AsType[*apiclient.Error](err)
+	switch {
+	case err == nil && resp.Row.ID() != "":
+		e.HasV2 = true
+	case err != nil && (refused == nil || refused.Status < 400 || refused.Status >= 500 || refused.Status == 429 || refused.Credential()):
+		e.add(name, Warning, "cannot tell whether there is one: "+err.Error(), "--api v1 does not ask")
+		return
+	case e.in.APIChosen:
+		e.add(name, Problem, "there is none, and --api v2 was given", "use --api v1, or --api auto to take what is there")
+		return
+	default:
+		e.add(name, OK, "there is none: each object takes a request of its own", "")
+		return
+	}
+	const available = "available: up to 50 objects share a request"
+	var paths map[string]any
+	if !e.quotaExhausted {
+		schema, _ := user.Op(resource.DescribeV2, resource.V2)
+		if resp, err := e.ask(ctx, schema); err == nil {
+			paths, _ = resp.Row["paths"].(map[string]any)
+		}
+	}
+	switch lacks, known := lackedV2(paths); {
+	case !known:
+		e.add(name, OK, available+"; it does not say which operations it has: where one is missing, objects are sent one by one", "")
+	case len(lacks) == 0:
+		e.V2Lacks = []string{}
+		e.add(name, OK, available, "")
+	default:
+		for _, op := range lacks {
+			e.V2Lacks = append(e.V2Lacks, op.String())
+		}
+		e.add(name, OK, available+", with these exceptions: "+withoutV2(lacks), "")
+	}
+}
+
+var parameter = regexp.MustCompile(`\{[^}]*\}`) //nolint:gochecknoglobals // it is constant
+
+// lackedV2 finds the operations that a server's own description of API v2 does not have.
+// They are not known if it describes something else.
+func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
+	has := map[string]bool{}
+	for path, methods := range paths {
+		if i := strings.Index(path, "/api/v2/"); i >= 0 {
+			path = path[i:]
+		}
+		methods, _ := methods.(map[string]any)
+		for method := range methods {
+			has[strings.ToUpper(method)+" "+parameter.ReplaceAllString(path, "{}")] = true
+		}
+	}
+	for _, op := range resource.Operations() {
+		switch {
+		case !op.V2() || op.Verb == resource.DescribeV2:
+		case has[parameter.ReplaceAllString(op.String(), "{}")]:
+			known = true
+		default:
+			lacks = append(lacks, op)
+		}
+	}
+	return lacks, known
+}
+
+// withoutV2 says what becomes of a run without these operations.
+func withoutV2(lacks []*resource.Operation) string {
+	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
+	var others, read []string
+	alone := map[string][]resource.Verb{} // by kind
+	for _, op := range lacks {
+		m := resource.MustLookup(op.Kind).Membership
+		switch {
+		case words[op.Verb] != "":
+			alone[op.Kind] = append(alone[op.Kind], op.Verb)
+		case op.Verb == resource.ListOverview && m != nil:
+			read = append(read, plural(m.Container))
+		default:
+			others = append(others, op.String())
+		}
+	}
+	sent := map[string][]string{} // by what happens to them, the kinds
+	for _, kind := range slices.Sorted(maps.Keys(alone)) {
+		var what []string
+		for _, verb := range slices.Sorted(slices.Values(alone[kind])) {
+			what = append(what, words[verb])
+		}
+		all := strings.Join(what, ", ")
+		sent[all] = append(sent[all], plural(kind))
+	}
+	var phrases []string
+	for _, what := range slices.Sorted(maps.Keys(sent)) {
+		phrases = append(phrases, what+" "+strings.Join(sent[what], ", ")+" are sent one by one")
+	}
+	if slices.Sort(read); len(read) > 0 {
+		phrases = append(phrases, "the members of each of the "+strings.Join(slices.Compact(read), ", ")+" take a read")
+	}
+	if len(others) > 0 {
+		phrases = append(phrases, "it lacks "+strings.Join(others, ", "))
+	}
+	return strings.Join(phrases, "; ")
+}
+
+// reportCost says what it takes to create all objects of the manifest, with each API that is there.
+func (e *examination) reportCost() {
+	apis := []resource.API{resource.Full, resource.V2}
+	projects, asked := e.lists["project"]
+	switch {
+	case e.in.API == resource.Documented || asked && projects.err != nil:
+		apis = []resource.API{resource.Documented}
+	case !asked:
+		return
+	case !e.HasV2:
+		apis = apis[:1]
+	}
+	var costs []string
+	for _, api := range apis {
+		n := e.countCreates(api)
+		with := "documented operations"
+		if api.Wide() {
+			with = "API " + api.String()
+		}
+		costs = append(costs, diag.Count(n, "request")+" by "+with+", "+diag.AtRate(n, e.in.PerMinute))
+	}
+	e.add("cost", OK, "to create all of it: about "+strings.Join(costs, "; "), "")
+}
+
+// countCreates is about how many write requests a run makes that creates all objects of the manifest.
+func (e *examination) countCreates(api resource.API) int {
+	type batch struct {
+		op     *resource.Operation
+		parent *resource.Object
+	}
+	type container struct {
+		membership *resource.Kind
+		address    string
+	}
+	requests, rows, levels, members := 0, map[batch]int{}, map[batch]int{}, map[container]int{}
+	for _, o := range e.in.Desired {
+		isNew := o.ID == "" && !o.NoCreate && (o.Identifier == "" || !o.Kind.Numbered()) && !slices.Contains(o.Kind.Predefined, o.Name())
+		bulk, many := o.Kind.Op(resource.CreateMany, api)
+		many = many && !slices.Contains(e.V2Lacks, bulk.String())
+		_, one := o.Kind.Op(resource.Create, api)
+		switch {
+		case !isNew:
+		case many && resource.InV2(o.Sendable(api)):
+			in := batch{bulk, o.Parent}
+			rows[in]++
+			levels[in] = max(levels[in], depth(o))
+		case one:
+			requests++
+		}
+		for i := range o.Values {
+			v := &o.Values[i]
+			k, ok := resource.MembershipOf(o.Kind.Name, v.Field.Name)
+			if !ok || !o.Kind.ViaMembership(v.Field, api) {
+				continue
+			}
+			overview, listed := k.Op(resource.ListOverview, api)
+			if isNew && many && listed && overview.Overview.Rows == o.Kind.Name && k.Membership.On == k.Membership.Member {
+				continue // the create puts it into the container
+			}
+			for j := range v.Refs {
+				in := string(o.Address)
+				if k.Membership.On != k.Membership.Container {
+					in = v.Refs[j].Text
+				}
+				members[container{k, in}]++
+			}
+		}
+	}
+	perRequest := func(n, most int) int { return (n + most - 1) / most }
+	for in, n := range rows {
+		requests += max(perRequest(n, in.op.Rows), levels[in])
+	}
+	for in, n := range members {
+		most := in.membership.Membership.Batch
+		if op, _ := in.membership.Op(resource.AddMembers, api); op.TakesOne(in.membership) {
+			most = 1
+		}
+		requests += perRequest(n, max(1, most))
+	}
+	return requests
+}
+
+// depth is how many objects of its kind are above an object, and itself.
+func depth(o *resource.Object) int {
+	n := 1
+	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; n++ {
+		seen[o] = true
+		v, ok := o.Value(o.Kind.ParentField)
+		if !ok || len(v.Refs) == 0 || v.Refs[0].Target == nil || v.Refs[0].Target.Parent != o.Parent {
+			break
+		}
+		o = v.Refs[0].Target
+	}
+	return n
+}

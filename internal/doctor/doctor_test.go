@@ -251,9 +251,10 @@ func trials() map[string]trial {
 	needs := `projects: [{identifier: WEB, work_items: [{name: A, type: Story}, {name: B, type: Story}]}]
 customers: [{name: Globex, requests: [{title: X}]}]
 `
-	many := "projects:\n  - identifier: WEB\n    cycles: [{name: A}]\n    work_items:\n"
+	var many strings.Builder
+	many.WriteString("projects:\n  - identifier: WEB\n    cycles: [{name: A}]\n    work_items:\n")
 	for i := range 120 {
-		many += fmt.Sprintf("      - {name: Item %d, cycle: A, links: [\"https://example.com/%d\"]}\n", i, i)
+		fmt.Fprintf(&many, "      - {name: Item %d, cycle: A, links: [\"https://example.com/%d\"]}\n", i, i)
 	}
 	left := func(records ...planner.Record) func(t *testing.T, path, base string) {
 		return func(t *testing.T, path, base string) {
@@ -287,7 +288,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				t.Fatal(err)
 			}
 		}},
-		"API v2":                               {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, manifest: many},
+		"API v2":                               {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, manifest: many.String()},
 		"API v2 that is not there":             {v2: true},
 		"API v2 that is not there and chosen":  {v2: true, chosen: true},
 		"API v2 with its first operations":     {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: sandboxtest.FirstOperations}},

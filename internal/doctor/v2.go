@@ -59,7 +59,7 @@ func (e *examination) checkV2(ctx context.Context) {
 	}
 }
 
-var parameter = regexp.MustCompile(`\{[^}]*\}`) //nolint:gochecknoglobals // it is constant
+var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
 // lackedV2 finds the operations that a server's own description of API v2 does not have.
 // They are not known if it describes something else.

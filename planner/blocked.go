@@ -47,7 +47,7 @@ func (b *blockers) findBlocker(i int) int {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; b.in.API.Sendable(v.Field) && !f.info.viaMembership(v.Field) {
+		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !f.info.viaMembership(v.Field) {
 			if root := b.blockerOf(v); root != noObject {
 				return root
 			}
@@ -83,7 +83,7 @@ func (b *blockers) blockReason(i int, root int) string {
 		if why = b.forbids(root); why != "" {
 			break
 		}
-		why = "the " + b.in.API.Noun() + " cannot create " + diag.A(o.Kind.Noun())
+		why = f.info.api.Noun() + " cannot create " + diag.A(o.Kind.Noun())
 	}
 	if root == i {
 		return why

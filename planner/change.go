@@ -189,7 +189,7 @@ func (b *changes) planCreate(i int) {
 			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			followUp = append(followUp, v)
-		case !b.in.API.Sendable(v.Field):
+		case !f.info.api.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
 				d.block(change(v, FromManifest), cannotSet, diag.Position{})
 			}
@@ -250,7 +250,7 @@ func (b *changes) adoptDefault(step *Step) {
 	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
 	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
 	if len(step.Values) > 0 {
-		step.Operation, _ = k.Op(resource.Update, b.in.API)
+		step.Operation, _ = k.Op(resource.Update, b.objects.kinds[k].api)
 		step.changes = changesTo(step.Values)
 	}
 }
@@ -272,7 +272,7 @@ func (b *changes) checkComplete(i int) {
 
 func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Initial != "" && b.in.API.Sendable(f) && !o.Writes(f) {
+		if f := &o.Kind.Fields[i]; f.Initial != "" && b.objects.kinds[o.Kind].api.Sendable(f) && !o.Writes(f) {
 			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
 		}
 	}
@@ -343,7 +343,7 @@ func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 		return why
 	}
 	switch {
-	case t.update == nil, v.Field.Immutable, !b.in.API.Sendable(v.Field):
+	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
 		return cannotChange
 	case v.Null && v.Field.Clear == resource.ClearNever:
 		return cannotClear
@@ -377,7 +377,7 @@ func (b *changes) addBlocked(i int, d *difference) {
 	if !d.position.IsZero() {
 		step.Position = d.position
 	}
-	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.in.API, b.objects.states[i].info.kind), d.unsupported
+	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.objects.states[i].info), d.unsupported
 }
 
 // withoutOutsiders is a value without the people who are not members of the project. They are

@@ -104,7 +104,7 @@ func (d *difference) blockUnsupported(v *resource.Value, objects string) {
 }
 
 // reason puts the causes into a sentence.
-func (d *difference) reason(api resource.API, k *resource.Kind) string {
+func (d *difference) reason(t *kindInfo) string {
 	var parts []string
 	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
 		which := ""
@@ -122,7 +122,7 @@ func (d *difference) reason(api resource.API, k *resource.Kind) string {
 				fields = append(fields, c.Path)
 			}
 		}
-		parts = append(parts, "the "+api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(k.Noun())+which)
+		parts = append(parts, t.api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -64,7 +64,7 @@ func TestDifferences(t *testing.T) {
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
 			steps: []string{
 				"update work_item/web/pay start_date",
-				"not_possible work_item/web/pay: the wider API cannot clear priority of a work item after creation",
+				"not_possible work_item/web/pay: API v1 cannot clear priority of a work item after creation",
 			},
 		},
 		"what is clear already is not cleared": {
@@ -83,7 +83,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{
 				"update link/web/pay/a title",
-				"not_possible link/web/pay/a: the wider API cannot change url of a link after creation",
+				"not_possible link/web/pay/a: API v1 cannot change url of a link after creation",
 			},
 		},
 		"an update waits for what it names": {

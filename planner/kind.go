@@ -11,6 +11,7 @@ import (
 // kindInfo is what planning needs to know of a kind under one API, worked out once.
 type kindInfo struct {
 	kind             *resource.Kind
+	api              resource.API // that manages its objects
 	rank             int
 	parent           *kindInfo           // what objects live in; nil = the workspace
 	refs             []refField          // of the fields that name objects
@@ -151,15 +152,19 @@ type refField struct {
 
 func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
+	withoutV2 := in.kindsWithoutV2()
 	for _, k := range resource.Kinds() {
-		t := &kindInfo{kind: k, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide()}
-		t.create, _ = k.Op(resource.Create, in.API)
-		t.update, _ = k.Op(resource.Update, in.API)
-		t.list, _ = k.Op(resource.List, in.API)
-		t.get, _ = k.Op(resource.Get, in.API)
-		t.find, _ = k.Op(resource.Find, in.API)
-		t.self, _ = k.Op(resource.Self, in.API)
-		t.archived, _ = k.Op(resource.ListArchived, in.API)
+		t := &kindInfo{kind: k, api: in.API, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide()}
+		if withoutV2[k.Name] {
+			t.api = resource.Full
+		}
+		t.create, _ = k.Op(resource.Create, t.api)
+		t.update, _ = k.Op(resource.Update, t.api)
+		t.list, _ = k.Op(resource.List, t.api)
+		t.get, _ = k.Op(resource.Get, t.api)
+		t.find, _ = k.Op(resource.Find, t.api)
+		t.self, _ = k.Op(resource.Self, t.api)
+		t.archived, _ = k.Op(resource.ListArchived, t.api)
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.naturalKey = k.NaturalFields()
 		}
@@ -211,6 +216,17 @@ func parentField(k *resource.Kind) *resource.Field {
 		}
 	}
 	return nil
+}
+
+// kindsWithoutV2 are the kinds whose list API v2 turned out not to have: API v1 manages them.
+func (in *Input) kindsWithoutV2() map[string]bool {
+	kinds := map[string]bool{}
+	for read, answer := range in.Observed {
+		if o := read.Operation; answer.Unsupported && o.Verb == resource.List && o.V2() {
+			kinds[o.Kind] = true
+		}
+	}
+	return kinds
 }
 
 // deletedKinds are the kinds of which something may be deleted.

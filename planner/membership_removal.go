@@ -330,7 +330,7 @@ func planRemovals(b *removals, steps *steps) {
 			container := diag.A(resource.MustLookup(m.Container).Noun())
 			switch {
 			case !ok:
-				step.Action, step.Reason = NotPossible, "the "+b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container
+				step.Action, step.Reason = NotPossible, b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container
 			case d.unsupported:
 				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
 				if m.Member == m.Container {

@@ -111,7 +111,7 @@ func findOrphans(refs *references) *orphans {
 			kept = append(kept, address)
 		default:
 			l := &orphan{record: r, info: s.objects.kind(address.Kind())}
-			l.delete, _ = l.info.kind.Op(resource.Delete, s.in.API)
+			l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
 			s.byAddress[address] = l
 			s.list = append(s.list, l)
 			if r.CreatedByUs && !r.Protect && s.in.sourceGone(&r) {
@@ -215,7 +215,7 @@ func (p *orphans) decide(l *orphan) {
 		l.block(p.blockedBy[l.record.Address])
 		return
 	case l.delete == nil:
-		l.block("the " + p.in.API.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
+		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
 		return
 	}
 	if l.record.ID == "" && !p.findLostCreate(l) {

@@ -212,7 +212,7 @@ func TestPrune(t *testing.T) {
 			api: full, want: func(*wanted) {}, options: pruning,
 			have:  func(s *service) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
-			steps: []string{"not_possible page/handbook: it would be deleted, but the wider API cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
+			steps: []string{"not_possible page/handbook: it would be deleted, but API v1 cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
 		},
 		"a request that is sent twice deletes nothing more": {
 			api: full, have: items, want: project, options: pruning,

@@ -41,7 +41,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 		case f.parent != noObject && s.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
-			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with the "+s.in.API.Noun(), s.in.namesNeed("give its id"))
+			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), s.in.namesNeed("give its id"))
 		}
 		return
 	}
@@ -72,7 +72,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and the "+s.in.API.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
+		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
 }
 

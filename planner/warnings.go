@@ -52,7 +52,7 @@ func (b *warnings) notices() {
 	for _, k := range resource.Kinds() {
 		t := b.objects.kinds[k]
 		if n := b.changes.notRefreshed[t]; n > 0 && b.objects.expensive[k] == 0 {
-			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with the "+b.in.API.Noun()+"; compared with the state file instead", "")
+			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with "+t.api.Noun()+"; compared with the state file instead", "")
 		}
 		unread := ""
 		if n := b.memberships.expensive[k]; n > 0 {
@@ -68,7 +68,7 @@ func (b *warnings) notices() {
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
-			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: the "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
+			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()

@@ -220,7 +220,10 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.Immutable {
 		text += " Cannot be changed afterwards."
 	}
-	if _, via := resource.MembershipOf(k.Name, f.Name); !f.Documented && !via {
+	switch _, via := resource.MembershipOf(k.Name, f.Name); {
+	case f.OnlyV2:
+		text += " API v2 only."
+	case !f.Documented && !via:
 		text += " Wider API only."
 	}
 	if f.Clear != resource.ClearNever && !f.Virtual {

@@ -127,7 +127,7 @@ func TestAnExportOfRecordsWithoutUsableIDsFails(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{`""`, `12`, `null`, `{}`, `"../../../x"`, `"::error::"`} {
 		s := scriptedService(t, `[{"id":`+id+`,"name":"A","identifier":"WEB"}]`)
-		r := s.run(t, "export", "--to", filepath.Join(s.dir, "out"), "--workspace", "acme")
+		r := s.run(t, "export", "--to", filepath.Join(s.dir, "out"), "--workspace", "acme", "--api", "v1")
 		if r.code != 1 || !strings.Contains(r.err, "is no UUID") {
 			t.Errorf("%s: exit %d\n%s%s", id, r.code, r.out, r.err)
 		}

@@ -198,7 +198,7 @@ func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
-		if !e.in.API.Offers(op) || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
+		if !e.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
 		}
 		switch params := strings.Join(op.Params(), " "); {

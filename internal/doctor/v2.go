@@ -89,7 +89,7 @@ func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
 // withoutV2 says what becomes of a run without these operations.
 func withoutV2(lacks []*resource.Operation) string {
 	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
-	var others, read []string
+	var others, read, v1 []string
 	alone := map[string][]resource.Verb{} // by kind
 	for _, op := range lacks {
 		m := resource.MustLookup(op.Kind).Membership
@@ -98,6 +98,8 @@ func withoutV2(lacks []*resource.Operation) string {
 			alone[op.Kind] = append(alone[op.Kind], op.Verb)
 		case op.Verb == resource.ListOverview && m != nil:
 			read = append(read, plural(m.Container))
+		case op.Verb == resource.List, slices.Contains(v1, plural(op.Kind)):
+			v1 = append(v1, plural(op.Kind))
 		default:
 			others = append(others, op.String())
 		}
@@ -117,6 +119,9 @@ func withoutV2(lacks []*resource.Operation) string {
 	}
 	if slices.Sort(read); len(read) > 0 {
 		phrases = append(phrases, "the members of each of the "+strings.Join(slices.Compact(read), ", ")+" take a read")
+	}
+	if len(v1) > 0 {
+		phrases = append(phrases, strings.Join(slices.Compact(v1), ", ")+" are managed by API v1")
 	}
 	if len(others) > 0 {
 		phrases = append(phrases, "it lacks "+strings.Join(others, ", "))
@@ -139,7 +144,7 @@ func (e *examination) reportCost() {
 	var costs []string
 	for _, api := range apis {
 		n := e.countCreates(api)
-		with := "documented operations"
+		with := api.Noun()
 		if api.Wide() {
 			with = "API " + api.String()
 		}

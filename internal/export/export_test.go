@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ type service struct {
 	t      testing.TB
 	client *apiclient.Client
 	url    string
+	api    resource.API
 }
 
 func newService(tb testing.TB, o sandboxtest.Options) *service {
@@ -59,7 +61,7 @@ func newService(tb testing.TB, o sandboxtest.Options) *service {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &service{server, tb, client, url}
+	return &service{server, tb, client, url, resource.Full}
 }
 
 // send makes a write request below the workspace and returns the ID that is answered.
@@ -77,7 +79,10 @@ func (s *service) try(method, path string, body map[string]any) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1/workspaces/acme/"+path, bytes.NewReader(text))
+	if !strings.HasPrefix(path, "/") {
+		path = "/api/v1/workspaces/acme/" + path
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, bytes.NewReader(text))
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +112,7 @@ func (s *service) item(body map[string]any) string { s.t.Helper(); return s.send
 // export reads the workspace and writes it into a folder.
 func (s *service) export(o export.Options) (dir string, e *export.Export) {
 	s.t.Helper()
-	o.Workspace = sandbox.Workspace
+	o.Workspace, s.api = sandbox.Workspace, max(o.API, resource.Full)
 	e, err := export.Read(s.t.Context(), s.client, o)
 	if err != nil {
 		s.t.Fatal(err)
@@ -131,7 +136,7 @@ func (s *service) plan(dir string, records []planner.Record, trust bool) *planne
 		prior[r.Address] = r
 	}
 	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{
-		Workspace: m.Workspace, API: resource.Full, Desired: m.Objects, Prior: prior, RefreshAll: true, SkipRefresh: trust,
+		Workspace: m.Workspace, API: s.api, Desired: m.Objects, Prior: prior, RefreshAll: true, SkipRefresh: trust,
 	}, provider.Grace{})
 	if err != nil || len(found) > 0 {
 		s.t.Fatal(err, found)
@@ -236,19 +241,40 @@ func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 		"from the community edition":          {service: sandboxtest.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
 		"as the contract has it":              {service: sandboxtest.Options{Answers: sandbox.Contract}},
 		"by small pages":                      {service: sandboxtest.Options{PerPage: 3}, fill: true},
+		"by API v2":                           {service: sandboxtest.Options{Edition: sandbox.Cloud}, fill: true, export: export.Options{API: resource.V2, With: everything}},
+		"by an API v2 without pages":          {service: sandboxtest.Options{Edition: sandbox.Cloud, Fault: noPages}, fill: true, export: export.Options{API: resource.V2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.service)
 			if tt.fill {
 				s.fill()
-				if tt.service.Edition == sandbox.Full {
+				if tt.service.Edition != sandbox.Community {
 					s.rest()
 				}
 			}
 			s.hold(s.export(tt.export))
 		})
 	}
+}
+
+// noPages has no pages in API v2.
+func noPages(req *http.Request) sandboxtest.Fault {
+	if strings.HasPrefix(req.URL.Path, "/api/v2/workspaces/acme/pages/") {
+		return sandboxtest.Fault{Before: sandboxtest.RouteNotFound()}
+	}
+	return sandboxtest.Fault{}
+}
+
+func TestNestedPagesAreExportedByAPIV2(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	s.send("POST", "/api/v2/workspaces/acme/pages/", map[string]any{"name": "Inner", "parent_id": sandboxtest.PageWelcome})
+	dir, e := s.export(export.Options{API: resource.V2})
+	if at := slices.IndexFunc(e.Files, func(f export.File) bool { return f.Name == "workspace.yaml" }); at < 0 || !strings.Contains(string(e.Files[at].Data), "parent: Welcome") {
+		t.Errorf("%s", e.Files[at].Data)
+	}
+	s.hold(dir, e)
 }
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

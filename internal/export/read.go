@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,7 @@ func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindCh
 	if o.Observed == nil {
 		o.Observed = planner.Observed{}
 	}
+	o.API = cmp.Or(o.API, resource.Full)
 	root := &object{exported: true}
 	r := &reader{
 		found: &content{
@@ -136,16 +138,16 @@ func (r *reader) lists(p *object) []*list {
 			r.found.skipped[k]++
 		}
 		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.kinds.referenced[o] })
-		op, ok := k.Op(resource.List, resource.Full)
+		op, ok := k.Op(resource.List, r.o.API)
 		if !ok && through { // of which a parent has one
-			op, ok = k.Op(resource.Get, resource.Full)
+			op, ok = k.Op(resource.Get, r.o.API)
 		}
 		if ok && (r.kinds.exported[k] || r.kinds.referenced[k] || through) {
 			lists = append(lists, r.list(k, op, p))
 		}
 	}
 	if p.kind != nil {
-		if op, ok := p.kind.Op(resource.Summary, resource.Full); ok {
+		if op, ok := p.kind.Op(resource.Summary, r.o.API); ok {
 			l := r.list(p.kind, op, p)
 			l.supplement = true
 			lists = append(lists, l)
@@ -182,7 +184,7 @@ func counts(lists []*list, of *object) map[string]int {
 func (r *reader) archived(lists []*list) []*list {
 	var archived []*list
 	for _, l := range lists {
-		op, ok := l.kind.Op(resource.ListArchived, resource.Full)
+		op, ok := l.kind.Op(resource.ListArchived, r.o.API)
 		if !ok || l.op.Verb != resource.List || !r.kinds.exported[l.kind] || l.failed {
 			continue
 		}
@@ -229,7 +231,7 @@ func (r *reader) viaSingletons(hosts []*list) []*list {
 	var lists []*list
 	for _, h := range hosts {
 		for _, k := range resource.Kinds() {
-			op, ok := k.Op(resource.List, resource.Full)
+			op, ok := k.Op(resource.List, r.o.API)
 			if !ok || k.ViaSingleton != h.kind.Name || !r.kinds.referenced[k] || len(h.rows) == 0 {
 				continue
 			}
@@ -246,7 +248,7 @@ func (r *reader) viaSingletons(hosts []*list) []*list {
 func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, t := range objects {
-		if op, ok := t.kind.Op(resource.Get, resource.Full); ok && t.exported && !t.kind.Numbered() && t.abridged() {
+		if op, ok := t.kind.Op(resource.Get, r.o.API); ok && t.exported && !t.kind.Numbered() && t.abridged() {
 			lists = append(lists, r.list(t.kind, op, t))
 		}
 	}
@@ -276,7 +278,7 @@ func (t *object) abridged() bool {
 func (r *reader) members(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, m := range resource.Memberships() {
-		op, ok := m.Op(resource.ListMembers, resource.Full)
+		op, ok := m.Op(resource.ListMembers, r.o.API)
 		if !ok || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
 			continue
 		}
@@ -342,6 +344,9 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	reads := make([]planner.Read, len(lists))
 	for i, l := range lists {
 		reads[i] = planner.Read{Operation: l.op, Path: l.path}
+		if l.op.V2() { // whose lists leave out long texts that are not named
+			reads[i].Fields = "all"
+		}
 		if _, answered := r.o.Observed[reads[i]]; !answered {
 			reads[i].Optional = true
 		}
@@ -352,8 +357,14 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	if err := r.from.Read(ctx, reads); err != nil {
 		return err //nolint:wrapcheck // it says what was done
 	}
+	var again []*list // by API v1
 	for i, l := range lists {
 		a := r.o.Observed[reads[i]]
+		if v1, ok := l.kind.Op(l.op.Verb, resource.Full); a.Unsupported && l.op.V2() && ok {
+			l.op, l.path = v1, r.list(l.kind, v1, l.parent).path
+			again = append(again, l)
+			continue
+		}
 		l.rows, l.failed = a.Rows, a.Unsupported || a.NotFound || a.Forbidden
 		for name, n := range a.Unread {
 			r.omit(humanize(name)+" relation", "a manifest cannot say it", l.parent.label(), n)
@@ -365,6 +376,9 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		case a.Forbidden:
 			r.found.denied[l.kind] = append(r.found.denied[l.kind], l.parent.label())
 		}
+	}
+	if len(again) > 0 {
+		return r.read(ctx, again)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *Service) adoptPredefined(ctx context.Context, step *planner.Step, param
 // adoptConflicting adopts the object that the service names as the conflict of a create, if
 // it is the wanted one. Archived objects and drafts conflict too, and no list shows them.
 func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause *apiclient.Error) (executor.Outcome, error) {
-	op, ok := step.Kind.Op(resource.Get, s.plan.API)
+	op, ok := s.operation(step, resource.Get)
 	if !ok {
 		return executor.Outcome{}, failure(step, cause)
 	}
@@ -71,7 +71,7 @@ func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row res
 		}
 	}
 	out := s.created(step, row, ids)
-	op, ok := step.Kind.Op(resource.Update, s.plan.API)
+	op, ok := s.operation(step, resource.Update)
 	if len(differing) == 0 || !ok {
 		return out, nil
 	}

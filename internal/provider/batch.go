@@ -254,7 +254,7 @@ func (b *batch) lookUp(ctx context.Context, rows []batchRow) (map[string][]resou
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, b.plan.API)
 	if !ok {
-		return nil, fmt.Errorf("the %s cannot list %s", b.plan.API.Noun(), diag.Plural(kind.Noun()))
+		return nil, fmt.Errorf("%s cannot list %s", b.plan.API.Noun(), diag.Plural(kind.Noun()))
 	}
 	wanted, since := map[string]bool{}, rows[0].lost.sentAfter
 	for _, r := range rows {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
 )
@@ -18,14 +19,12 @@ import (
 // life. What it holds is made from the descriptor: a new kind needs nothing here.
 func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	t.Parallel()
-	for _, k := range resource.Kinds() {
-		if k.Section == "" {
-			continue
-		}
-		t.Run(k.Name, func(t *testing.T) {
+	for _, at := range everyKind() {
+		k := at.kind
+		t.Run(at.api.String()+"/"+k.Name, func(t *testing.T) {
 			t.Parallel()
 			var later atomic.Bool
-			s := newServiceOf(t, resource.Full, sandboxtest.Options{Now: func() time.Time {
+			s := newServiceOf(t, at.api, sandboxtest.Options{Edition: at.edition, Now: func() time.Time {
 				if later.Load() {
 					return time.Now().AddDate(100, 0, 0) // then every cycle is over
 				}
@@ -62,6 +61,24 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	}
 }
 
+// kindIn is a kind in an edition of the service, managed by an API.
+type kindIn struct {
+	kind    *resource.Kind
+	api     resource.API
+	edition sandbox.Edition
+}
+
+// everyKind is every kind that a manifest lists, by API v1, and by API v2.
+func everyKind() []kindIn {
+	var all []kindIn
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			all = append(all, kindIn{k, resource.Full, sandbox.Full}, kindIn{k, resource.V2, sandbox.Cloud})
+		}
+	}
+	return all
+}
+
 // life makes the manifests of one object.
 type life struct {
 	*testing.T
@@ -79,7 +96,7 @@ func (l *life) base() mapping {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, changes := l.second(f)
-		if f.WriteOnly || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
+		if !l.settable(f) || f.WriteOnly || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
 			continue
 		}
 		sent[f.APIName] = true
@@ -210,8 +227,13 @@ func (l *life) names(f *resource.Field) []string {
 }
 
 func (l *life) offers(v resource.Verb) bool {
-	_, ok := l.k.Op(v, resource.Full)
+	_, ok := l.k.Op(v, l.s.api)
 	return ok
+}
+
+// settable reports whether the API sets the field, in a body or otherwise.
+func (l *life) settable(f *resource.Field) bool {
+	return f.Virtual || f.ArchiveFlag || l.s.api.Sendable(f)
 }
 
 // changeable are the fields that can be changed once the object exists.
@@ -220,7 +242,7 @@ func (l *life) changeable() []*resource.Field {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, via := resource.MembershipOf(l.k.Name, f.Name)
-		if !f.Immutable && !f.WriteOnly && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
+		if l.settable(f) && !f.Immutable && !f.WriteOnly && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
 			fields = append(fields, f)
 		}
 	}

@@ -85,7 +85,7 @@ type listOf struct {
 func (s *Service) listIn(ctx context.Context, k *resource.Kind, parent *resource.Object, ids executor.IDs) ([]resource.Row, error) {
 	list, ok := k.Op(resource.List, s.plan.API)
 	if !ok {
-		return nil, fmt.Errorf("the %s cannot list %s", s.plan.API.Noun(), diag.Plural(k.Noun()))
+		return nil, fmt.Errorf("%s cannot list %s", s.plan.API.Noun(), diag.Plural(k.Noun()))
 	}
 	params, err := s.inParent(parent, ids)
 	if err != nil {

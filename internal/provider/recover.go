@@ -96,7 +96,7 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 // findCreated looks for the object of a create without an answer: by its external ID if it
 // has one, else by its natural key.
 func (s *Service) findCreated(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, lookupResult, error) {
-	list, ok := step.Kind.Op(resource.List, s.plan.API)
+	list, ok := s.operation(step, resource.List)
 	if !ok {
 		return nil, undetermined, nil
 	}

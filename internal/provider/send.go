@@ -69,7 +69,7 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 
 // completeRow is the object after a write, read again where the answer leaves out a list that was sent.
 func (s *Service) completeRow(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
-	op, ok := step.Kind.Op(resource.Get, s.plan.API)
+	op, ok := s.operation(step, resource.Get)
 	id := cmp.Or(row.ID(), params[step.Kind.Param])
 	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
 		_, shows := row.Shown(v.Field)

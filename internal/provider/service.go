@@ -122,6 +122,15 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 	}
 }
 
+// operation is another operation on the step's kind: of API v1 where that carries out the step.
+func (s *Service) operation(step *planner.Step, verb resource.Verb) (*resource.Operation, bool) {
+	api := s.plan.API
+	if o := step.Operation; api == resource.V2 && o != nil && !o.V2() {
+		api = resource.Full
+	}
+	return step.Kind.Op(verb, api)
+}
+
 // params are the path parameters of a step's request.
 func (s *Service) params(step *planner.Step, ids executor.IDs) (map[string]string, error) {
 	params := map[string]string{"workspace_slug": s.plan.Workspace}

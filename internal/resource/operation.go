@@ -187,10 +187,16 @@ func (a API) String() string {
 
 // Noun is the name of the API in messages.
 func (a API) Noun() string {
-	if a.Wide() {
-		return "wider API"
+	switch a {
+	case V2:
+		return "the API"
+	case Full:
+		return "API v1"
+	case Documented:
+		return "the documented operations"
+	default:
+		return "unknown"
 	}
-	return "documented operations"
 }
 
 // Operations gathers the operations of every kind: the documented ones by their
@@ -253,9 +259,12 @@ func overview(path, scope, rows, field string) Operation {
 // crud builds the wider operations of a kind below one path, which ends in a slash; param
 // is the parameter of the ID. verbs are letters: l list, g get, c create, u update, d delete.
 func crud(path, param, scope, verbs string) []Operation {
-	one := path + "{" + param + "}/"
+	one, query := path+"{"+param+"}/", []string{"per_page", "cursor"}
+	if strings.HasPrefix(path, workspaceV2) { // whose lists leave out long texts that are not named
+		query = append(query, "fields")
+	}
 	all := map[rune]Operation{
-		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
+		'l': {Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", Query: query},
 		'g': {Verb: Get, Method: "GET", Path: one, Success: 200, Scope: scope + ":read"},
 		'c': {Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
 		'u': {Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write"},

@@ -69,14 +69,14 @@ Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 re
 func TestAPlanEndsWithItsCounts(t *testing.T) {
 	t.Parallel()
 	for want, sum := range map[string]planner.Summary{
-		"No changes. All 57 objects match the manifest (12 read requests).":                                                      {Unchanged: 57, Reads: 12},
-		"No changes. The 1 object matches the manifest (1 read request).":                                                        {Unchanged: 1, Reads: 1},
-		"Plan: 1 to create. 1 request by documented operations, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
-		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                                             {Adopt: 1, Unchanged: 3},
-		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests by documented operations, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
-		"Plan: 2 not possible; 9 unchanged. 0 requests.":                                                                         {Blocked: 2, Unchanged: 9},
-		"Plan: 100000 to create. 100000 requests by documented operations, about 27 h 47 min at 60/min.":                         {Create: 100000, Requests: 100000},
-		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests by documented operations, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
+		"No changes. All 57 objects match the manifest (12 read requests).":                                                          {Unchanged: 57, Reads: 12},
+		"No changes. The 1 object matches the manifest (1 read request).":                                                            {Unchanged: 1, Reads: 1},
+		"Plan: 1 to create. 1 request by the documented operations, under 1 min at 60/min.":                                          {Create: 1, Requests: 1},
+		"Plan: 1 to adopt; 3 unchanged. 0 requests.":                                                                                 {Adopt: 1, Unchanged: 3},
+		"Plan: 1 membership, 2 memberships to remove, 3 to delete. 61 requests by the documented operations, about 2 min at 60/min.": {AddMembers: 1, RemoveMembers: 2, Delete: 3, Requests: 61},
+		"Plan: 2 not possible; 9 unchanged. 0 requests.":                                                                             {Blocked: 2, Unchanged: 9},
+		"Plan: 100000 to create. 100000 requests by the documented operations, about 27 h 47 min at 60/min.":                         {Create: 100000, Requests: 100000},
+		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests by the documented operations, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
 	} {
 		s := newScreen()
 		if err := s.Plan(&planner.Plan{Summary: sum}, here()); err != nil {

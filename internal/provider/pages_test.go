@@ -1,0 +1,140 @@
+package provider_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/planner"
+)
+
+const nested = `pages: [{key: handbook, name: Handbook, pages: [{key: travel, name: Travel, description: By train.}]}, {key: other, name: Other}]`
+
+// pages are the pages of the workspace with the names of those above them, sorted.
+func (s *service) pages() []string {
+	names := map[any]string{}
+	for _, row := range s.Rows("page") {
+		names[row["id"]], _ = row["name"].(string)
+	}
+	var list []string
+	for _, row := range s.Rows("page") {
+		name := names[row["id"]]
+		if up := names[row["parent"]]; up != "" {
+			name = up + " > " + name
+		}
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func cloud(t *testing.T) *service {
+	t.Helper()
+	return newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+}
+
+func TestPagesAreNestedMovedAndDeletedByAPIV2(t *testing.T) {
+	t.Parallel()
+	s := cloud(t)
+	before := s.pages()
+	steps := []struct{ manifest, want string }{
+		{nested, "Handbook, Handbook > Travel, Other"},
+		{strings.Replace(nested, "By train.", "On foot.", 1), "Handbook, Handbook > Travel, Other"},
+		{`pages: [{key: handbook, name: Handbook}, {key: other, name: Other, pages: [{key: travel, name: Travel}]}]`, "Handbook, Other, Other > Travel"},
+		{`pages: [{key: handbook, name: Handbook, parent: other}, {key: other, name: Other}, {key: travel, name: Travel, parent: null}]`, "Other, Other > Handbook, Travel"},
+	}
+	for i, step := range steps {
+		a := s.apply(t, applying{manifest: step.manifest})
+		got := slices.DeleteFunc(s.pages(), func(p string) bool { return slices.Contains(before, p) })
+		if len(a.failed()) > 0 || len(a.warnings()) > 0 || a.writes == 0 || strings.Join(got, ", ") != step.want {
+			t.Errorf("%d: %v, want %s; %v %v", i, got, step.want, a.failed(), a.warnings())
+		}
+		if again := s.apply(t, applying{manifest: step.manifest}); again.writes > 0 || !again.plan.Empty() {
+			t.Errorf("%d: again %d writes, %+v", i, again.writes, again.plan.Summary)
+		}
+	}
+	a := s.apply(t, applying{manifest: `pages: []`, prune: true})
+	if got := s.pages(); !slices.Equal(got, before) || len(a.failed()) > 0 || a.plan.Summary.Delete != 3 {
+		t.Error(got, a.failed(), a.plan.Summary)
+	}
+}
+
+// TestAPageThatHoldsOthersIsKept: nobody says what becomes of pages below one that is deleted.
+func TestAPageThatHoldsOthersIsKept(t *testing.T) {
+	t.Parallel()
+	s := cloud(t)
+	s.apply(t, applying{manifest: nested})
+	other := *s
+	other.dir = t.TempDir()
+	a := other.apply(t, applying{manifest: `pages: [{key: guest, name: Guest, parent: handbook}]`})
+	if len(a.failed()) > 0 {
+		t.Fatal(a.failed())
+	}
+	a = s.apply(t, applying{manifest: `pages: []`, prune: true})
+	if why := a.reasons()["page/handbook"]; !strings.Contains(why, "page \"Guest\" below it stays") || a.plan.Summary.Delete != 2 {
+		t.Error(a.reasons(), a.plan.Summary)
+	}
+}
+
+func TestAPIV1CreatesPagesWithoutTheirParents(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]*service{
+		"API v1":                       newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Cloud}),
+		"no pages in API v2":           withoutPages(cloud(t)),
+		"API v1, and no API v2 at all": newService(t, resource.Full),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := s.apply(t, applying{manifest: nested})
+			const want = "API v1 cannot set parent of a page"
+			if why := a.reasons(); len(why) != 1 || why["page/travel"] != want || len(a.failed()) > 0 || a.writes != 3 {
+				t.Error(why, a.failed(), a.writes)
+			}
+			again := s.apply(t, applying{manifest: strings.Replace(nested, "By train.", "On foot.", 1)})
+			const cannot = "API v1 cannot change description, parent of a page after creation"
+			if why := again.reasons(); len(why) != 1 || why["page/travel"] != cannot || again.writes > 0 {
+				t.Error(why, again.writes)
+			}
+			s.dir = t.TempDir()
+			if a := s.apply(t, applying{manifest: nested}); a.writes > 0 || a.plan.Summary.Adopt+a.plan.Summary.Update != 3 {
+				t.Error(a.writes, a.plan.Summary)
+			}
+			pruned := s.apply(t, applying{manifest: `pages: []`, prune: true})
+			if pruned.writes > 0 || slices.ContainsFunc(pruned.plan.Steps, func(step *planner.Step) bool { return step.Action == planner.Delete }) {
+				t.Error(pruned.writes, pruned.plan.Summary)
+			}
+		})
+	}
+}
+
+// withoutPages is a service whose API v2 has no pages.
+func withoutPages(s *service) *service {
+	s.always = func(req *http.Request) sandboxtest.Fault {
+		if strings.HasPrefix(req.URL.Path, "/api/v2/") && strings.Contains(req.URL.Path, "/pages/") {
+			return sandboxtest.Fault{Before: sandboxtest.RouteNotFound()}
+		}
+		return sandboxtest.Fault{}
+	}
+	return s
+}
+
+// TestALostCreateOfAPageIsFoundByItsExternalID is the look-up in the list of API v2.
+func TestALostCreateOfAPageIsFoundByItsExternalID(t *testing.T) {
+	t.Parallel()
+	s := cloud(t)
+	lost := false
+	a := s.apply(t, applying{manifest: nested, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+		if req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/pages/") && !lost {
+			lost = true
+			return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
+		}
+		return sandboxtest.Fault{}
+	}})
+	if again := s.apply(t, applying{manifest: nested}); len(a.failed()) > 0 || !lost || again.writes > 0 || len(s.Rows("page")) != 4 {
+		t.Error(a.failed(), lost, again.writes, s.pages())
+	}
+}

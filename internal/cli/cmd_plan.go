@@ -57,7 +57,7 @@ func planFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
 		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
-		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file) or any (faster where the service has no rate limit)"}, "manifest", "any"),
+		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later) or any (faster where the service has no rate limit)"}, "manifest", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
 		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
 		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},

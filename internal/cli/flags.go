@@ -25,7 +25,7 @@ func connectionFlags() []cli.Flag {
 		&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service, such as https://api.plane.so (or PLANE_BASE_URL)"},
 		&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
 		&cli.StringFlag{Name: "api-key-file", Category: categoryService, Usage: "`FILE` with the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN)"},
-		choice(cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`API` to use: v2 (up to 50 objects a request), v1, documented (20 public operations), or auto: the widest that is there"}, "auto", "v2", "v1", "documented"),
+		choice(cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`API` to use: v2 (up to 50 objects a request), v1, documented (20 public operations), or auto, the widest that is there"}, "auto", "v2", "v1", "documented"),
 		&cli.StringFlag{Name: "rate", Category: categoryService, Action: checkRate, Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case"},
 		&cli.DurationFlag{Name: "timeout", Category: categoryService, Value: time.Minute, Action: checkTimeout, Usage: "`TIME` limit of one request"},
 		&cli.BoolFlag{Name: "insecure-http", Category: categoryService, Usage: "allow plain http to another machine, although it shows the credential to the network"},

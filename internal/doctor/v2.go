@@ -55,7 +55,11 @@ func (e *examination) checkV2(ctx context.Context) {
 		for _, op := range lacks {
 			e.V2Lacks = append(e.V2Lacks, op.String())
 		}
-		e.add(name, OK, available+", with these exceptions: "+withoutV2(lacks), "")
+		text := available + ", with these exceptions: "
+		if !slices.ContainsFunc(resource.Operations(), func(op *resource.Operation) bool { return op.Rows > 0 && !slices.Contains(lacks, op) }) {
+			text = "available, but objects cannot share requests: "
+		}
+		e.add(name, OK, text+withoutV2(lacks), "")
 	}
 }
 

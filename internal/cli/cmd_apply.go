@@ -189,7 +189,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
 	}, cancel)
 	defer release()
-	progress := out.view.Progress(plan.Summary.Requests)
+	progress := out.view.Progress(len(plan.Steps) - plan.Summary.Blocked)
 	defer conn.relay.follow(progress, false)()
 	service := provider.NewService(conn.client, plan, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{

@@ -23,6 +23,7 @@ const (
 type Progress struct {
 	v     *View
 	label string
+	unit  string // of what is counted, with a space before it; "" = requests
 
 	// What follows is guarded by the view's mutex.
 	done, total, failed int
@@ -42,15 +43,15 @@ type sample struct {
 	done int
 }
 
-// Progress starts to show a run of so many requests; 0 = not known yet.
-func (v *View) Progress(total int) *Progress { return v.start("applying", total) }
+// Progress starts to show a run of so many steps.
+func (v *View) Progress(total int) *Progress { return v.start("applying", " steps", total) }
 
 // Reading starts to show reads of which nobody knows how many they will be; see [Progress.Read].
-func (v *View) Reading() *Progress { return v.start("reading", 0) }
+func (v *View) Reading() *Progress { return v.start("reading", "", 0) }
 
-func (v *View) start(label string, total int) *Progress {
+func (v *View) start(label, unit string, total int) *Progress {
 	p := &Progress{
-		v: v, label: label, total: total, pending: map[*planner.Step]time.Time{}, samples: []sample{{v.o.Now(), 0}},
+		v: v, label: label, unit: unit, total: total, pending: map[*planner.Step]time.Time{}, samples: []sample{{v.o.Now(), 0}},
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	every := logEvery
@@ -227,6 +228,7 @@ func (p *Progress) line(now time.Time) string {
 	if p.total > 0 {
 		text += "/" + strconv.Itoa(p.total)
 	}
+	text += p.unit
 	oldest := p.samples[0]
 	if elapsed := now.Sub(oldest.at); elapsed >= rateAfter && p.done > oldest.done {
 		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()

@@ -124,7 +124,7 @@ func TestTheRateIsThatOfTheLastWhile(t *testing.T) {
 		now = now.Add(time.Minute - 600*time.Millisecond)
 	}
 	p.Event(event(done+1, 1000, executor.Done, nil))
-	if got, want := string(term.last), "applying 601/1000, 60/min, 7 min left"; got != want {
+	if got, want := string(term.last), "applying 601/1000 steps, 60/min, 7 min left"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -22,7 +22,7 @@ func doctorCommand(p Process) *cli.Command {
 		UsageText: "planform doctor [-f FILE] [FLAGS]",
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
 credential, workspace, APIs, edition, rate limit, clock, state file and, with -f, on
-what the manifests need and how many requests it takes to create all of it. Each problem comes with a suggested fix.
+what the manifests need and how many requests it takes to create what is new. Each problem comes with a suggested fix.
 
    planform doctor
    planform doctor -f workspace.yaml --output json

@@ -75,7 +75,7 @@ func newExamination(in Input) *examination {
 	}
 	e := &examination{
 		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
-		params: map[string]string{}, lists: map[string]listResult{}, remaining: -1,
+		params: map[string]string{}, lists: map[string]listResult{}, created: map[resource.Address]bool{}, remaining: -1,
 	}
 	if in.Workspace != "" {
 		e.params["workspace_slug"] = in.Workspace
@@ -93,14 +93,16 @@ type examination struct {
 	userName       string                // the user's name
 	remaining      int                   // requests left, according to the service; -1 = not announced
 	reset          time.Time
-	limited        *apiclient.Error // the answer 429
-	clockSkew      time.Duration    // how far the service's clock is ahead
-	hasClock       bool             // the service shows its clock
-	quotaExhausted bool             // nothing more can be asked now
-	waitsForQuota  bool             // the client waits until it can
-	failure        error            // of the first question
-	anonymous      bool             // the service has no route for the credential's user
-	notMember      []Check          // projects of the manifest of which the user is not a member
+	limited        *apiclient.Error          // the answer 429
+	clockSkew      time.Duration             // how far the service's clock is ahead
+	hasClock       bool                      // the service shows its clock
+	quotaExhausted bool                      // nothing more can be asked now
+	waitsForQuota  bool                      // the client waits until it can
+	failure        error                     // of the first question
+	anonymous      bool                      // the service has no route for the credential's user
+	knowsV2        bool                      // that there is an API v2, or none
+	created        map[resource.Address]bool // what the state knows
+	notMember      []Check                   // projects of the manifest of which the user is not a member
 }
 
 // listResult is the result of reading a list, or an object of which a project has one.

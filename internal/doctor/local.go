@@ -27,6 +27,11 @@ func (e *examination) checkState() {
 		return
 	}
 	known, err := state.Read(e.in.StatePath, state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace})
+	if err == nil {
+		for address, r := range known.Prior() {
+			e.created[address] = r.ID != ""
+		}
+	}
 	switch {
 	case err != nil:
 		e.add("state", Problem, err.Error(), "")

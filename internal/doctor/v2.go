@@ -26,14 +26,16 @@ func (e *examination) checkV2(ctx context.Context) {
 	refused, _ := errors.AsType[*apiclient.Error](err)
 	switch {
 	case err == nil && resp.Row.ID() != "":
-		e.HasV2 = true
+		e.HasV2, e.knowsV2 = true, true
 	case err != nil && (refused == nil || refused.Status < 400 || refused.Status >= 500 || refused.Status == 429 || refused.Credential()):
 		e.add(name, Warning, "cannot tell whether there is one: "+err.Error(), "--api v1 does not ask")
 		return
 	case e.in.APIChosen:
+		e.knowsV2 = true
 		e.add(name, Problem, "there is none, and --api v2 was given", "use --api v1, or --api auto to take what is there")
 		return
 	default:
+		e.knowsV2 = true
 		e.add(name, OK, "there is none: each object takes a request of its own", "")
 		return
 	}
@@ -133,32 +135,43 @@ func withoutV2(lacks []*resource.Operation) string {
 	return strings.Join(phrases, "; ")
 }
 
-// reportCost says what it takes to create all objects of the manifest, with each API that is there.
+// reportCost says what it takes to create what the manifest has and the state has not, with each API that is there.
 func (e *examination) reportCost() {
 	apis := []resource.API{resource.Full, resource.V2}
 	projects, asked := e.lists["project"]
 	switch {
+	case e.Denied:
+		return
 	case e.in.API == resource.Documented || asked && projects.err != nil:
 		apis = []resource.API{resource.Documented}
 	case !asked:
 		return
-	case !e.HasV2:
+	case e.in.API != resource.V2 || e.knowsV2 && !e.HasV2:
 		apis = apis[:1]
+	}
+	wanted := slices.DeleteFunc(slices.Clone(e.in.Desired), func(o *resource.Object) bool {
+		return o.ID != "" || o.NoCreate || o.Identifier != "" && o.Kind.Numbered() || e.created[o.Address] || slices.Contains(o.Kind.Predefined, o.Name())
+	})
+	if len(wanted) == 0 {
+		return
 	}
 	var costs []string
 	for _, api := range apis {
-		n := e.countCreates(api)
+		n := countCreates(wanted, api, e.V2Lacks)
 		with := api.Noun()
 		if api.Wide() {
 			with = "API " + api.String()
 		}
 		costs = append(costs, diag.Count(n, "request")+" by "+with+", "+diag.AtRate(n, e.in.PerMinute))
 	}
-	e.add("cost", OK, "to create all of it: about "+strings.Join(costs, "; "), "")
+	if len(costs) > 1 && !e.knowsV2 {
+		costs[1] += ", if the service has it"
+	}
+	e.add("cost", OK, "to create the "+diag.Count(len(wanted), "object")+" that the state does not know: about "+strings.Join(costs, "; "), "")
 }
 
-// countCreates is about how many write requests a run makes that creates all objects of the manifest.
-func (e *examination) countCreates(api resource.API) int {
+// countCreates is about how many write requests a run makes that creates objects.
+func countCreates(objects []*resource.Object, api resource.API, lacks []string) int {
 	type batch struct {
 		op     *resource.Operation
 		parent *resource.Object
@@ -168,13 +181,11 @@ func (e *examination) countCreates(api resource.API) int {
 		address    string
 	}
 	requests, rows, levels, members := 0, map[batch]int{}, map[batch]int{}, map[container]int{}
-	for _, o := range e.in.Desired {
-		isNew := o.ID == "" && !o.NoCreate && (o.Identifier == "" || !o.Kind.Numbered()) && !slices.Contains(o.Kind.Predefined, o.Name())
+	for _, o := range objects {
 		bulk, many := o.Kind.Op(resource.CreateMany, api)
-		many = many && !slices.Contains(e.V2Lacks, bulk.String())
+		many = many && !slices.Contains(lacks, bulk.String())
 		_, one := o.Kind.Op(resource.Create, api)
 		switch {
-		case !isNew:
 		case many && resource.InV2(o.Sendable(api)):
 			in := batch{bulk, o.Parent}
 			rows[in]++
@@ -189,7 +200,7 @@ func (e *examination) countCreates(api resource.API) int {
 				continue
 			}
 			overview, listed := k.Op(resource.ListOverview, api)
-			if isNew && many && listed && overview.Overview.Rows == o.Kind.Name && k.Membership.On == k.Membership.Member {
+			if many && listed && overview.Overview.Rows == o.Kind.Name && k.Membership.On == k.Membership.Member {
 				continue // the create puts it into the container
 			}
 			for j := range v.Refs {

@@ -140,6 +140,7 @@ func (k *kinds) properties() {
 		name: "customer_property",
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
 			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
+		hidden:  []string{"options"}, // of API v2
 		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},

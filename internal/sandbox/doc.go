@@ -38,6 +38,7 @@
 //   - a path without its slash is a 301, and a path that there is not answers as API v1 does;
 //   - unknown query parameters and body keys are ignored, or 400 if the server is strict, as it is for tests;
 //   - rows of a batch are carried out in their order, and a row that failed has written nothing;
+//   - a batch that failed as a whole has the code batch_failed, for which the examples have conflict;
 //   - external IDs need not be unique but for upsert, which may miss a record that is stored at the same time;
 //   - what a project has switched off cannot be made: 402;
 //   - a POST of relations or dependencies adds to those there are;

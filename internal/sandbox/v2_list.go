@@ -229,7 +229,7 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 	if page.offset > 0 {
 		body["previous"] = max(0, page.offset-page.size)
 	}
-	if c.query.Get("count") != "false" {
+	if !strings.EqualFold(c.query.Get("count"), "false") {
 		body["total_count"] = len(found)
 	}
 	return reply{http.StatusOK, body}, nil
@@ -423,6 +423,9 @@ func (res *resourceV2) filterBy(c *call, t *tx, name, given string) (func(row) b
 	case "name":
 		return func(r row) bool { return strings.EqualFold(valueText(r[res.nameColumn()]), given) }, nil
 	}
+	if op == "isnull" || strings.HasPrefix(base, "is_") { // True is true
+		given = strings.ToLower(given)
+	}
 	get := func(r row) []any {
 		switch v := res.filterValue(c, t, r, base).(type) {
 		case nil:
@@ -509,7 +512,7 @@ func (res *resourceV2) rangeTest(name, given string, from bool, get func(row) []
 }
 
 func (res *resourceV2) nameColumn() string {
-	for _, name := range []string{"name", "title", "display_name"} {
+	for _, name := range []string{"name", "title", "display_name", "value"} {
 		if res.byName[name] != nil {
 			return res.byName[name].column
 		}

@@ -60,7 +60,7 @@ func (s *Server) planningTableV2() []*resourceV2 {
 		{
 			name: "customer property", path: v2Workspace + "customer-properties/", kind: k.property,
 			write: "display_name*:str≤255 property_type*:TEXT|DATETIME|DECIMAL|BOOLEAN|OPTION|RELATION|URL|EMAIL|FILE default_value:str[] description:str? is_active:bool " +
-				"is_multi:bool is_required:bool logo_props:json -options:obj[] relation_type:ISSUE|USER settings:json validation_rules:json" + v2Pair,
+				"is_multi:bool is_required:bool logo_props:json options:obj[] relation_type:ISSUE|USER settings:json validation_rules:json" + v2Pair,
 			read: "created_by_id name sort_order", filters: "is_active is_required name property_type search display_name", order: "sort_order created_at id",
 			prepare: func(w *writeV2) { k.property.prepare(w.call, w.t, w.old, w.r) },
 		},

@@ -162,7 +162,9 @@ func addRelationsV2(c *call, t *tx) (reply, *problem) {
 		return reply{}, p
 	}
 	c.relateTo(t, storedDefinition(definition.row), direction != text(definition.row, "outward"), ids)
-	return reply{http.StatusCreated, row{}}, nil
+	out, wrong := listRelationsV2(c, t)
+	out.status = http.StatusCreated
+	return out, wrong
 }
 
 // relationDefinitions is the kind of the definitions, and its seeded ones.

@@ -21,7 +21,7 @@ type resourceV2 struct {
 	// that a creation needs, "?" behind the type if it may be null, and "~" if only a change may set it to null.
 	write string
 	// read is the names of a row's other fields, with "=column" as above. What is in write is read too, but for those
-	// that begin with "-".
+	// that begin with "-"; id and created_at are read unless it has them with "-".
 	read     string
 	filters  string // parameters of the list
 	order    string // fields for ?order_by=; the first is the default
@@ -88,8 +88,9 @@ func (res *resourceV2) compile() *resourceV2 {
 		f.kind = kind
 		res.add(f, name)
 	}
-	for name := range strings.FieldsSeq("id created_at " + res.read) {
-		res.add(&fieldV2{readable: true}, name)
+	for spec := range strings.FieldsSeq(res.read + " id created_at") {
+		name, hidden := strings.CutPrefix(spec, "-")
+		res.add(&fieldV2{readable: !hidden}, name)
 	}
 	return res
 }
@@ -127,7 +128,7 @@ func (res *resourceV2) operations() []operationV2 {
 		if slices.Contains(strings.Fields(res.verbs), verb) {
 			op := operationV2{method: method, path: res.path + tail, do: do, res: res, access: res.access, bulk: bulk}
 			if method == http.MethodPost && !bulk || method == http.MethodPatch {
-				op.body = slices.DeleteFunc(slices.Clone(res.fields), func(f *fieldV2) bool { return f.kind == "" })
+				op.body = res.fields
 			}
 			out = append(out, op)
 		}

@@ -15,12 +15,17 @@ func featuresV2(k *kind, path string, names []string) []operationV2 {
 		}
 	}}
 	if k.name == "workspace" {
-		res.write, res.read = res.write+" work_item_type_default_level:int", "id created_at"
+		res.write += " work_item_type_default_level:int"
+	} else {
+		res.read = "-id -created_at"
 	}
 	res.compile()
 	show := func(r row) reply {
 		out := row{}
 		for _, f := range res.fields {
+			if !f.readable {
+				continue
+			}
 			out[f.name] = r[f.column]
 			if f.kind == "bool" && r[f.column] == nil {
 				out[f.name] = f.name != "is_work_item_types_enabled"
@@ -43,7 +48,8 @@ func featuresV2(k *kind, path string, names []string) []operationV2 {
 
 func workspaceFeaturesV2() []string {
 	return strings.Fields("is_work_item_types_enabled is_workitem_hierarchy_enabled is_project_grouping_enabled is_teams_enabled " +
-		"is_wiki_enabled is_initiative_enabled is_customer_enabled is_release_enabled is_state_duration_enabled is_pi_enabled")
+		"is_wiki_enabled is_initiative_enabled is_customer_enabled is_release_enabled is_state_duration_enabled is_pi_enabled " +
+		"is_member_project_creation_enabled")
 }
 
 func projectFeaturesV2() []string {
@@ -76,8 +82,14 @@ func summaryV2(c *call, t *tx) (reply, *problem) {
 	return reply{http.StatusOK, out}, nil
 }
 
-// transferV2 moves unfinished items to another cycle.
+// transferV2 moves the unfinished items of a completed cycle to another.
 func transferV2(c *call, t *tx) (reply, *problem) {
+	switch from, ok := t.in(c.kinds.cycle, inProject(c), c.vars["cycle"]); {
+	case !ok:
+		return reply{}, notFoundV2()
+	case !completed(from.row, c.now):
+		return reply{}, &problem{status: http.StatusBadRequest, detail: "Only the work items of a completed cycle can be transferred."}
+	}
 	if r := transferIssues(c, t); r.status != http.StatusOK {
 		return reply{}, invalidV2(fieldError{"new_cycle_id", "invalid", text(r.body.(row), "error")})
 	}
@@ -116,8 +128,8 @@ func defaultTypeV2(types *resourceV2) handlerV2 {
 }
 
 // typesManagedAtProject refuses a write of the types of the workspace.
-func typesManagedAtProject(*call, *tx) (reply, *problem) {
+func typesManagedAtProject() *problem {
 	p := conflictV2("Work item types are managed by the projects of this workspace.")
 	p.code = "work_item_types_managed_at_project"
-	return reply{}, p
+	return p
 }

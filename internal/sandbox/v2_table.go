@@ -30,8 +30,6 @@ func (s *Server) otherOperationsV2() []operationV2 {
 		{method: get, path: "users/me/", do: meV2, access: forAnybody},
 		{method: get, path: "schema/", do: s.schemaV2, access: forAnybody},
 		{method: get, path: v2Workspace + "work-items/{identifier}/", do: s.itemByIdentifierV2()},
-		{method: get, path: v2Workspace + "work-item-types/", do: emptyListV2},
-		{method: post, path: v2Workspace + "work-item-types/", do: typesManagedAtProject},
 		{method: post, path: v2Workspace + "projects/{pk}/archive/", do: archiveProjectV2(true), res: projects, access: forProjects},
 		{method: post, path: v2Workspace + "projects/{pk}/unarchive/", do: archiveProjectV2(false), res: projects, access: forProjects},
 		{method: get, path: v2Workspace + "projects/{pk}/summary/", do: summaryV2, res: projects, access: forProjects},
@@ -39,7 +37,7 @@ func (s *Server) otherOperationsV2() []operationV2 {
 		{method: post, path: v2Workspace + "customers/{customer_id}/property-values/", do: setPropertyValues},
 		{method: post, path: v2Project + "cycles/{pk}/transfer/", do: transferV2, res: &resourceV2{kind: s.kinds.cycle}},
 		{method: post, path: v2Project + "work-item-types/enable/", do: enableTypesV2(types), access: forAdmins},
-		{method: post, path: v2Project + "work-item-types/import/", do: typesManagedAtProject},
+		{method: post, path: v2Project + "work-item-types/import/", do: func(*call, *tx) (reply, *problem) { return reply{}, typesManagedAtProject() }},
 		{method: post, path: v2Project + "work-item-types/{pk}/mark-default/", do: defaultTypeV2(types), res: types},
 		{method: post, path: v2Project + "work-items/{pk}/archive/", do: s.archiveItemV2(true), res: items},
 		{method: post, path: v2Project + "work-items/{pk}/unarchive/", do: s.archiveItemV2(false), res: items},
@@ -52,13 +50,6 @@ func (s *Server) otherOperationsV2() []operationV2 {
 	}
 	return slices.Concat(all, featuresV2(s.kinds.workspace, v2Workspace+"features/", workspaceFeaturesV2()),
 		featuresV2(s.kinds.project, v2Project+"features/", projectFeaturesV2()))
-}
-
-// emptyListV2 is a list of which the sandbox has none.
-func emptyListV2(*call, *tx) (reply, *problem) {
-	return reply{http.StatusOK, row{
-		"data": []row{}, "next": nil, "previous": nil, "total_count": 0, "pagination": row{"style": "offset"},
-	}}, nil
 }
 
 // projectTableV2 is projects and their contents, work items aside.
@@ -84,7 +75,7 @@ func (s *Server) projectTableV2() []*resourceV2 {
 		},
 		{
 			name: "member", path: v2Project + "members/", kind: k.projectMember, access: forAdmins,
-			write: "member_id:uuid→user role:str", filters: "member_id member_id__in role role__in search", order: "created_at id", expand: "member",
+			write: "member_id:uuid→user role:str", read: "-created_at", filters: "member_id member_id__in role role__in search", order: "created_at id", expand: "member",
 			computed: map[string]func(*call, *tx, row) any{"role": roleSlug, "search": searchedMember},
 			rows: func(c *call, t *tx) []stored {
 				return slices.DeleteFunc(t.all(c.kinds.projectMember, inProject(c)), func(s stored) bool { return flag(s.row, "inactive") })
@@ -99,7 +90,7 @@ func (s *Server) projectTableV2() []*resourceV2 {
 		},
 		{
 			name: "member", path: v2Workspace + "members/", kind: k.member, verbs: "list",
-			read: "member_id=id role", filters: "member_id member_id__in role role__in search", order: "created_at id", expand: "member",
+			read: "member_id=id role -created_at", filters: "member_id member_id__in role role__in search", order: "created_at id", expand: "member",
 			computed: map[string]func(*call, *tx, row) any{
 				"id":         func(_ *call, _ *tx, r row) any { return membershipID(text(r, "id")) },
 				"created_at": func(*call, *tx, row) any { return "2026-01-01T00:00:00.000000Z" },
@@ -196,7 +187,7 @@ func (s *Server) projectTableV2() []*resourceV2 {
 			filters: "external_id external_source key search value", order: "key created_at id",
 			prepare: func(w *writeV2) { w.r["estimate"] = w.vars["estimate"] },
 		},
-		s.itemTypesV2(),
+		s.itemTypesV2(), s.workspaceTypesV2(),
 	}
 }
 
@@ -231,6 +222,15 @@ func (s *Server) itemTypesV2() *resourceV2 {
 			return nil
 		},
 	}
+}
+
+// workspaceTypesV2 is the types that are shared by projects, of which there are none: the projects have their own.
+func (s *Server) workspaceTypesV2() *resourceV2 {
+	res := s.itemTypesV2()
+	res.path, res.refuse = v2Workspace+"work-item-types/", nil
+	res.rows = func(*call, *tx) []stored { return nil }
+	res.prepare = func(w *writeV2) { w.problem = typesManagedAtProject() }
+	return res
 }
 
 // itemTableV2 is comments and links of work items, and the definitions of relations.
@@ -295,7 +295,7 @@ func visibleProjects(c *call, t *tx) []stored {
 	all := t.all(c.kinds.project, scope(workspaceID))
 	return slices.DeleteFunc(all, func(s stored) bool {
 		seen := projectRole(t, text(s.row, "id"), c.user) > 0 || number(s.row, "network") == 2 && workspaceRole(t, c.user) >= roleMember
-		lists := c.vars["project"] == "" && c.query.Get("include_archived") != "true" && !c.query.Has("is_archived")
+		lists := c.vars["project"] == "" && !strings.EqualFold(c.query.Get("include_archived"), "true") && !c.query.Has("is_archived")
 		return !seen || lists && s.row["archived_at"] != nil
 	})
 }
@@ -342,12 +342,16 @@ func prepareCycleV2(w *writeV2) {
 	w.r["owned_by"], w.r["view_props"], w.r["progress_snapshot"], w.r["version"] = w.user, row{}, row{}, 1
 }
 
-// roleSlugs is the roles by their numbers.
-func roleSlugs() map[int]string {
-	return map[int]string{roleAdmin: "admin", roleMember: "member", roleGuest: "guest"}
+// roleSlugs is the roles by their numbers: members of a project are contributors.
+func (c *call) roleSlugs() map[int]string {
+	member := "member"
+	if c.vars["project"] != "" {
+		member = "contributor"
+	}
+	return map[int]string{roleAdmin: "admin", roleMember: member, roleGuest: "guest"}
 }
 
-func roleSlug(_ *call, _ *tx, r row) any { return roleSlugs()[int(number(r, "role"))] }
+func roleSlug(c *call, _ *tx, r row) any { return c.roleSlugs()[int(number(r, "role"))] }
 
 // membershipID is the ID of a membership in the workspace, which is not that of its member.
 func membershipID(user string) string {
@@ -368,7 +372,7 @@ func searchedMember(c *call, t *tx, r row) any {
 func prepareMember(w *writeV2) {
 	if w.set["role"] {
 		slug := text(w.given, "role")
-		for n, name := range roleSlugs() {
+		for n, name := range w.roleSlugs() {
 			if name == slug {
 				w.r["role"] = integer(n)
 				slug = ""

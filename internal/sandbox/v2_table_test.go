@@ -140,6 +140,11 @@ func TestV2UniqueAndProtectedRecordsAreConflicts(t *testing.T) {
 		{"DELETE", webV2 + "states/" + stateBacklog + "/", "", 409},
 		{"DELETE", webV2 + "work-item-types/" + typeStory + "/", "", 409},
 		{"POST", wsV2 + "work-item-types/", `{"name":"X"}`, 409},
+		{"PATCH", wsV2 + "work-item-types/" + typeStory + "/", `{"name":"X"}`, 404},
+		{"GET", wsV2 + "work-item-types/?paginate=cursor&order_by=created_at&fields=id", "", 200},
+		{"GET", wsV2 + "work-item-types/?fields=nope", "", 400},
+		{"POST", webV2 + "cycles/" + cycleSprint14 + "/transfer/", `{"new_cycle_id":"` + cycleSprint15 + `"}`, 400},
+		{"POST", webV2 + "cycles/" + cycleQ1 + "/transfer/", `{"new_cycle_id":"` + cycleSprint15 + `"}`, 404},
 		{"POST", wsV2 + "projects/" + projectOps + "/modules/", `{"name":"M"}`, 402},
 		{"PATCH", wsV2 + "work-item-relation-definitions/" + definitionRelates + "/", `{"name":"X"}`, 403},
 		{"POST", webV2 + "labels/", `{"name":"x","parent_id":"` + labelInfra + `"}`, 400},
@@ -190,7 +195,9 @@ func TestV2ManageRoutesAnswerWhatHasChanged(t *testing.T) {
 				t.Errorf("%s: %s", route.path, got.body)
 			}
 		}
+		want(t, ask(t, s, "POST", route.path, fmt.Sprintf(`{"add":[%q],"remove":[]}`, route.id)), 200)
 		want(t, ask(t, s, "POST", route.path, `{}`), 400)
+		want(t, ask(t, s, "POST", route.path, `{"add":[],"remove":[]}`), 400)
 		want(t, ask(t, s, "POST", route.path, `{"add":["x"]}`), 400)
 		want(t, ask(t, s, "GET", route.path, ""), 405)
 	}
@@ -198,6 +205,7 @@ func TestV2ManageRoutesAnswerWhatHasChanged(t *testing.T) {
 	if item["cycle_id"] != cycleSprint15 || item["cycle"].(map[string]any)["name"] != "Sprint 15" {
 		t.Errorf("cycle: %v", item)
 	}
+	want(t, ask(t, s, "PATCH", webV2+"cycles/"+cycleSprint15+"/", `{"start_date":"2020-01-01","end_date":"2020-01-14"}`), 200)
 	want(t, ask(t, s, "POST", webV2+"cycles/"+cycleSprint15+"/transfer/", `{"new_cycle_id":"`+cycleSprint14+`"}`), 200)
 	if rows := want(t, ask(t, s, "GET", itemsV2+"?cycle_id="+cycleSprint14, ""), 200).data(t); len(rows) != 1 {
 		t.Errorf("transferred: %v", rows)
@@ -215,7 +223,10 @@ func TestV2RelationsAreAddedOrReplaced(t *testing.T) {
 		dependencies, relations := itemsV2+workItemWeb1+"/dependencies/", itemsV2+"WEB-1/relations/"
 		for _, id := range ids {
 			want(t, ask(t, s, "POST", dependencies, `{"relation_type":"blocking","work_item_ids":["`+id+`"]}`), 201)
-			want(t, ask(t, s, "POST", relations, `{"relation_definition_id":"`+definitionDuplicate+`","direction":"duplicated by","work_item_ids":["`+id+`"]}`), 201)
+			answer := want(t, ask(t, s, "POST", relations, `{"relation_definition_id":"`+definitionDuplicate+`","direction":"duplicated by","work_item_ids":["`+id+`"]}`), 201)
+			if got := fmt.Sprint(answer.object(t)["duplicated by"]); !strings.Contains(got, id) {
+				t.Errorf("answer: %s", answer.body)
+			}
 		}
 		n := map[bool]int{false: 2, true: 1}[replace]
 		d := want(t, ask(t, s, "GET", dependencies, ""), 200).object(t)
@@ -253,13 +264,22 @@ func TestV2MembersFeaturesAndValues(t *testing.T) {
 	eve := want(t, ask(t, s, "POST", members, `{"member_id":"`+userEve+`","role":"guest"}`), 201).object(t)
 	want(t, ask(t, s, "GET", itemsV2, "", "X-Api-Key", keyEve), 200)
 	want(t, ask(t, s, "POST", itemsV2, `{"name":"x"}`, "X-Api-Key", keyEve), 403)
-	want(t, ask(t, s, "PATCH", members+eve["id"].(string)+"/", `{"role":"member"}`), 200)
+	if got := want(t, ask(t, s, "PATCH", members+eve["id"].(string)+"/", `{"role":"contributor"}`), 200); fmt.Sprint(got.object(t)) !=
+		fmt.Sprint(map[string]any{"id": eve["id"], "member_id": userEve, "role": "contributor"}) || roster[0]["created_at"] != nil {
+		t.Errorf("memberships are their member and role: %s, %v", got.body, roster[0])
+	}
 	want(t, ask(t, s, "POST", itemsV2, `{"name":"x"}`, "X-Api-Key", keyEve), 201)
 	want(t, ask(t, s, "DELETE", members+eve["id"].(string)+"/", ""), 204)
 	want(t, ask(t, s, "GET", itemsV2, "", "X-Api-Key", keyEve), 404)
 	want(t, ask(t, s, "POST", members, `{"member_id":"`+userEve+`","role":"boss"}`), 400)
 
-	want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_milestone_enabled":false,"nope":1}`), 200)
+	flags := want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_milestone_enabled":false,"nope":1}`), 200).object(t)
+	if _, shown := flags["is_epic_enabled"]; !shown || len(flags) != 7 {
+		t.Errorf("features of a project are flags: %v", flags)
+	}
+	if all := want(t, ask(t, s, "GET", wsV2+"features/", ""), 200).object(t); all["id"] == nil || all["is_member_project_creation_enabled"] != true {
+		t.Errorf("features of the workspace: %v", all)
+	}
 	want(t, ask(t, s, "POST", webV2+"milestones/", `{"title":"x"}`), http.StatusPaymentRequired)
 	want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_teams_enabled":1}`), 400)
 	want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_teams_enabled":false}`), 200)
@@ -283,6 +303,32 @@ func TestV2MembersFeaturesAndValues(t *testing.T) {
 	want(t, ask(t, s, "POST", wsV2+"projects/WEB/archive/", ""), 204)
 	if rows := want(t, ask(t, s, "GET", wsV2+"projects/", ""), 200).data(t); len(rows) != 1 {
 		t.Errorf("projects: %v", rows)
+	}
+}
+
+func TestV2ListsTakeBooleansInAnyCaseAndSearchByValue(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	want(t, ask(t, s, "POST", wsV2+"projects/OPS/archive/", ""), 204)
+	for _, tt := range []struct {
+		path string
+		n    int
+	}{
+		{wsV2 + "projects/?include_archived=True", 2},
+		{wsV2 + "projects/?is_archived=False", 1},
+		{webV2 + "states/?is_default=True", 1},
+		{webV2 + "labels/?parent_id__isnull=False", 0},
+		{itemsV2 + "?cycle_id__isnull=True&is_draft=False", 1},
+		{webV2 + "estimates/" + estimateWeb + "/points/?search=5", 1},
+	} {
+		if got := want(t, ask(t, s, "GET", tt.path+"&count=False", ""), 200); len(got.data(t)) != tt.n || got.object(t)["total_count"] != nil {
+			t.Errorf("%s: %s", tt.path, got.body)
+		}
+	}
+	option := `[{"name":"A"}]`
+	made := want(t, ask(t, s, "POST", wsV2+"customer-properties/", `{"display_name":"P","property_type":"OPTION","options":`+option+`}`), 201)
+	if fmt.Sprint(made.object(t)["options"]) != "[map[name:A]]" {
+		t.Errorf("options: %s", made.body)
 	}
 }
 

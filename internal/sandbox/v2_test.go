@@ -229,7 +229,9 @@ func TestV2WorkItemsFollowTheirRules(t *testing.T) {
 	}
 	want(t, ask(t, s, "POST", itemsV2+id+"/archive/", ""), 400)
 	want(t, ask(t, s, "PATCH", itemsV2+id+"/", `{"state":"done"}`), 200)
-	want(t, ask(t, s, "POST", itemsV2+id+"/archive/", ""), 200)
+	if at := want(t, ask(t, s, "POST", itemsV2+id+"/archive/", ""), 200).object(t)["archived_at"].(string); !strings.Contains(at, "T") {
+		t.Errorf("archived at the day %s", at)
+	}
 	want(t, ask(t, s, "GET", itemsV2+id+"/", ""), 404)
 	want(t, ask(t, s, "POST", itemsV2+id+"/unarchive/", ""), 200)
 	want(t, ask(t, s, "DELETE", itemsV2+id+"/", "", "X-Api-Key", keyBob), 403)
@@ -246,7 +248,7 @@ func TestV2BatchesWriteTheirGoodRowsOrNothing(t *testing.T) {
 	create := itemsV2 + "bulk-create/"
 	mixed := `{"items":[{"name":"a"},{"priority":"x"},{"name":"c","state_id":"` + opsStateTodo + `"},{"name":"d"}]%s}`
 	got := want(t, ask(t, s, "POST", create, fmt.Sprintf(mixed, `,"all_or_none":true`)), 409)
-	if p := got.object(t); p["type"] != "conflict" || p["code"] != "conflict" ||
+	if p := got.object(t); p["type"] != "conflict" || p["code"] != "batch_failed" ||
 		fmt.Sprint(got.fields(t)) != "[items.1.name required items.1.priority invalid_choice items.2.state_id does_not_exist]" {
 		t.Errorf("%s", got.body)
 	}

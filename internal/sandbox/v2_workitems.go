@@ -39,6 +39,12 @@ func (s *Server) workItemsV2() *resourceV2 {
 				p, _ := t.get(c.kinds.project, text(r, "project"))
 				return text(p.row, "identifier") + "-" + valueText(r["sequence_id"])
 			},
+			"archived_at": func(_ *call, _ *tx, r row) any { // a day in API v1
+				if at, ok := parseMoment(text(r, "archived_at")); ok {
+					return momentText(at)
+				}
+				return nil
+			},
 			"custom_fields": func(*call, *tx, row) any { return row{} }, // no item has a type with properties
 		},
 		resolve: resolveItemNames, prepare: prepareItemV2, store: storeItemV2, after: placeItem,
@@ -297,7 +303,9 @@ func (s *Server) schemaV2(*call, *tx) (reply, *problem) {
 		if len(op.body) > 0 {
 			properties := row{}
 			for _, f := range op.body {
-				properties[f.name] = row{"x-type": f.kind}
+				if f.kind != "" {
+					properties[f.name] = row{"x-type": f.kind}
+				}
 			}
 			doc["requestBody"] = row{"content": row{"application/json": row{"schema": row{"type": "object", "properties": properties}}}}
 		}

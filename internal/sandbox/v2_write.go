@@ -284,9 +284,8 @@ func (res *resourceV2) bulk(do bulkKind) handlerV2 {
 			results = append(results, result)
 		}
 		if atomic && failed > 0 {
-			p := conflictV2(fmt.Sprintf("%d of %d rows failed; nothing was written.", failed, len(rows)))
-			p.errors = errs
-			return reply{}, p
+			detail := fmt.Sprintf("%d of %d rows failed; nothing was written.", failed, len(rows))
+			return reply{}, &problem{http.StatusConflict, "batch_failed", detail, errs}
 		}
 		return reply{http.StatusOK, row{"results": results, "succeeded": len(rows) - failed, "failed": failed}}, nil
 	}
@@ -383,8 +382,8 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 				continue
 			}
 			items, ok := v.([]any)
-			if !ok || len(items) == 0 || len(items) > maxManaged {
-				w.fail(name, "invalid", "Expected a list of 1 to %d IDs.", maxManaged)
+			if !ok || len(items) > maxManaged {
+				w.fail(name, "invalid", "Expected a list of up to %d IDs.", maxManaged)
 			}
 			for i, v := range items {
 				id := valueText(v)

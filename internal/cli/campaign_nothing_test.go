@@ -69,6 +69,7 @@ type object struct {
 	touched bool // somebody else put something into it or below it
 	gone    bool // it is no longer in the manifest …
 	held    bool // … and stays all the same, for what somebody else put there
+	self    bool // the credential's own user was a member, whom planform does not remove
 }
 
 // world is a manifest of everything, as it is to be and as it is.
@@ -520,6 +521,8 @@ func (w *world) change() (stuck bool) {
 		if o.gone {
 			continue
 		}
+		members, _ := o.set["members"].([]*object)
+		o.self = o.kind == "teamspace" && slices.Contains(members, w.ada)
 		w.heal(o)
 		o.was = ""
 		switch {
@@ -889,6 +892,9 @@ func (w *world) wanted() *facts {
 					f.objects[fmt.Sprintf("%q %s %q", to.name, inverse, o.name)]++
 				}
 			}
+		}
+		if o.self {
+			belong("member", w.ada)
 		}
 		if o.kind == "project" {
 			belong("member", w.ada) // who made it

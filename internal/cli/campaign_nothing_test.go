@@ -22,10 +22,23 @@ import (
 
 const worldItems = 150
 
+// withV2 imports, or makes everything and changes it.
+func (c *campaign) withV2(t *testing.T, s *service) {
+	t.Helper()
+	if c.rounds%2 == 1 {
+		c.fromNothing(t, s)
+	} else {
+		c.imports(t, s)
+	}
+}
+
 // fromNothing makes a workspace's contents, and makes them otherwise.
 func (c *campaign) fromNothing(t *testing.T, s *service) {
 	t.Helper()
-	flags := []string{"--api", []string{"full", "auto"}[c.rng.IntN(2)]} // the last one counts
+	var flags []string
+	if c.rng.IntN(2) == 0 {
+		flags = []string{"--api", "auto"} // the last one counts
+	}
 	there := observe(s)
 	w := newWorld(c.rng)
 	s.write(t, "campaign.yaml", w.manifest(t))

@@ -27,7 +27,7 @@ import (
 //nolint:gochecknoglobals // the flag package works with variables
 var (
 	campaignSize = flag.Int("campaign", 4, "reach this many kills and as many cuts with each kind of round")
-	campaignAPI  = flag.String("campaign-api", "all", "kinds of rounds: full, documented, nothing, several of them (full,nothing), or all")
+	campaignAPI  = flag.String("campaign-api", "all", "kinds of rounds: full, documented, nothing, v2, several of them (full,nothing), or all")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
 	campaignLate = flag.Duration("campaign-late", 250*time.Millisecond, "carry out what was given up as much as so long afterwards")
 )
@@ -55,7 +55,10 @@ const (
 //     project that is there, each with the operations of its name;
 //   - nothing makes a workspace's contents of every kind, checks that each is there
 //     once with all its values, lets somebody else add to them, then changes a
-//     manifest at random and applies it with --prune.
+//     manifest at random and applies it with --prune;
+//   - v2 does both with API v2: batches are cut and late more often, some of their
+//     rows are refused, some services have no batches or put no new item into a
+//     cycle, and some runs use API v1.
 //
 // It prints the figures of each kind of round:
 //
@@ -77,6 +80,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		{"documented", resource.Documented, (*campaign).imports},
 		{"full", resource.Full, (*campaign).imports},
 		{"nothing", resource.Full, (*campaign).fromNothing},
+		{"v2", resource.V2, (*campaign).withV2},
 	}
 	asked := strings.Split(*campaignAPI, ",")
 	for i, kind := range kinds {
@@ -191,7 +195,13 @@ func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service
 	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
 		o.Answers = sandbox.Contract
 	}
-	if c.api == resource.Full && *campaignLate > campaignLong {
+	if c.api == resource.V2 {
+		o.Edition, o.IgnoreMembership = sandbox.Cloud, c.rng.IntN(4) == 0
+		if c.rng.IntN(4) == 0 {
+			o.HasOperation = sandboxtest.FirstOperations
+		}
+	}
+	if c.api != resource.Documented && *campaignLate > campaignLong {
 		o.Unique = sandboxtest.UniqueAlways
 	}
 	outages := 0
@@ -205,7 +215,7 @@ func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service
 		}
 	}
 	c.weather = &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), outages: outages}
-	o.Fault = c.weather.fault
+	o.Fault, o.FailRow = c.weather.fault, c.weather.refuseRow
 	s := newService(t, o)
 	c.weather.outage = s.outage
 	defer func() {
@@ -323,8 +333,12 @@ func (c *campaign) restsAt(t *testing.T, s *service, code int, flags ...string) 
 // exit code is killed if that ended it.
 func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ...string) (code int, errs string) {
 	t.Helper()
+	api := c.api
+	if api == resource.V2 && c.rng.IntN(4) == 0 {
+		api = resource.Full
+	}
 	args := append([]string{
-		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api.String(), "--settle-timeout", campaignPatience().String(),
+		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--settle-timeout", campaignPatience().String(),
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir
@@ -400,6 +414,9 @@ func (w *weather) fault(r *http.Request) sandboxtest.Fault {
 	if !w.bad {
 		return f
 	}
+	if strings.Contains(r.URL.Path, "/bulk-") { // there are few of them
+		dice /= 8
+	}
 	if w.outages > 0 && !w.away && w.rng.IntN(100) == 0 {
 		w.goAway()
 	}
@@ -428,6 +445,16 @@ func (w *weather) fault(r *http.Request) sandboxtest.Fault {
 	}
 	w.c.cuts.Add(1)
 	return f
+}
+
+// refuseRow refuses some rows of batches.
+func (w *weather) refuseRow(*http.Request, int, any) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.bad && w.rng.IntN(200) == 0 {
+		return "workflow_transition_denied"
+	}
+	return ""
 }
 
 // beLate lets a request be handled when its client has gone: soon, or when the

@@ -66,6 +66,9 @@ func newService(t *testing.T, api resource.API) *service {
 func newServiceOf(t *testing.T, api resource.API, o sandboxtest.Options) *service {
 	t.Helper()
 	s := &service{api: api, dir: t.TempDir()}
+	if api == resource.V2 {
+		o.Edition = sandbox.Cloud
+	}
 	o.Fault = func(req *http.Request) sandboxtest.Fault {
 		if s.fault == nil {
 			if s.always != nil {
@@ -186,8 +189,9 @@ type run struct{ kill, stop func() }
 type applied struct {
 	executor.Result
 
-	plan   *planner.Plan
-	writes int
+	plan      *planner.Plan
+	writes    int
+	fallbacks diag.List
 }
 
 // apply does what the command does, from the manifest to the saved state.
@@ -232,7 +236,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if err != nil || findings.HasErrors() {
 		t.Fatalf("plan: %v %v", err, findings)
 	}
-	if file.ApplyChanges(plan.StateChanges); len(plan.StateChanges) > 0 {
+	if file.ApplyChanges(append(plan.StateChanges, plan.Seen...)); len(plan.StateChanges)+len(plan.Seen) > 0 {
 		if err := file.Save(); err != nil {
 			t.Fatal(err)
 		}
@@ -256,6 +260,9 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	}
 	service := provider.NewService(client, plan, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
+	if err := service.Confirm(ctx, &result, journal); err != nil {
+		t.Error(err)
+	}
 	done()
 	s.fault = nil
 	if !a.killed {
@@ -263,7 +270,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 			t.Fatal(err)
 		}
 	}
-	return applied{result, plan, s.writes() - before}
+	return applied{result, plan, s.writes() - before, service.Fallbacks()}
 }
 
 func (s *service) load(t *testing.T, text string) *manifest.Manifest {

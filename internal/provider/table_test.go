@@ -32,17 +32,10 @@ var faults = flag.String("faults", "some", "all: let every write suffer everythi
 type scene struct {
 	setup      []string
 	text       string
-	documented bool // with the documented operations alone
+	api        resource.API
 	prune      bool
 	forgetful  bool // the state is lost before
 	late       bool // so late that every cycle is over
-}
-
-func (sc scene) api() resource.API {
-	if sc.documented {
-		return resource.Documented
-	}
-	return resource.Full
 }
 
 // scenes are runs that together make every write that a plan can have.
@@ -54,7 +47,7 @@ func scenes(t *testing.T) map[string]scene {
 		return e.text()
 	}
 	first, changed := of(everything{}), of(everything{changed: true})
-	return map[string]scene{
+	all := map[string]scene{
 		"building":             {text: of(everything{guarded: true})},
 		"changing":             {setup: []string{first}, text: changed},
 		"changing and moving":  {setup: []string{first, changed}, text: first, prune: true},
@@ -68,8 +61,15 @@ func scenes(t *testing.T) map[string]scene {
 			setup: []string{first}, text: of(everything{renamed: true, changed: true, alone: true}), prune: true,
 		},
 		"finding all without a state": {setup: []string{first}, text: changed, forgetful: true},
-		"documented":                  {documented: true, text: wholeOf(resource.Documented)},
 	}
+	for name, sc := range maps.Clone(all) {
+		sc.api = resource.V2
+		all["v2, "+name] = sc
+		sc.api = resource.Full
+		all[name] = sc
+	}
+	all["documented"] = scene{api: resource.Documented, text: wholeOf(resource.Documented)}
+	return all
 }
 
 // pastCycle is a cycle that is over before it is made: it is filled first, and gets its dates then.
@@ -235,13 +235,13 @@ func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 		}
 	}
 	o := sandboxtest.Options{Path: filepath.Join(dir, "db"), Unique: unique}
-	if st.documented {
+	if st.api == resource.Documented {
 		o.Answers = sandbox.Contract
 	}
 	if st.late {
 		o.Now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	}
-	s := newServiceOf(t, st.api(), o)
+	s := newServiceOf(t, st.api, o)
 	s.dir, s.virtual, s.today = dir, true, o.Now
 	return s
 }
@@ -277,7 +277,7 @@ func (sc scene) prepare(t *testing.T) *stage {
 		s := st.open(t, sandboxtest.UniqueAlways)
 		a := st.apply(t, s, applying{workers: 1, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 			if req.Method != http.MethodGet {
-				st.writes = append(st.writes, req.Method+" "+strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme"))
+				st.writes = append(st.writes, req.Method+" "+strings.TrimPrefix(strings.Replace(req.URL.Path, "/api/v2", "/api/v1", 1), "/api/v1/workspaces/acme"))
 			}
 			return sandboxtest.Fault{}
 		}})
@@ -321,7 +321,7 @@ func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 // TestACycleThatIsFilledGetsItsDatesInTheNextRun kills the process between the two.
 func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	t.Parallel()
-	st := scene{text: pastCycle, late: true}.prepare(t)
+	st := scene{api: resource.Full, text: pastCycle, late: true}.prepare(t)
 	n := 1 + slices.IndexFunc(st.writes, func(w string) bool { return strings.HasSuffix(w, "/cycle-issues/") })
 	if last := st.writes[len(st.writes)-1]; n == 0 || n == len(st.writes) || !strings.HasPrefix(last, "PATCH /projects/") {
 		t.Fatal(st.writes)
@@ -344,7 +344,7 @@ func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	t.Helper()
 	unique, retries := sandboxtest.UniqueAlways, 0
-	if variant%2 == 1 && (m.fault.Late == 0 || st.documented) { // late, one that refuses nothing doubles what bears an external ID
+	if variant%2 == 1 && (m.fault.Late == 0 || st.api == resource.Documented) { // late, one that refuses nothing doubles what bears an external ID
 		unique = sandboxtest.UniqueNever
 	}
 	if variant/2%2 == 1 {
@@ -358,7 +358,7 @@ func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	second := st.apply(t, s, applying{})
 	s.Drain()
 	for address, reason := range second.reasons() {
-		if record := second.plan.Known[address]; st.documented && address.Kind() == "page" && record.ID == "" {
+		if record := second.plan.Known[address]; st.api == resource.Documented && address.Kind() == "page" && record.ID == "" {
 			s.say(t, map[resource.Address]string{address: reason})
 			st.apply(t, s, applying{})
 		}
@@ -386,7 +386,7 @@ func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 	}
 	for address, was := range st.made { // that a name is the same does not say who made an object
 		k, _ := resource.Lookup(address.Kind())
-		if made[address] && !was || was && !made[address] && k.HasExternalID && !st.documented {
+		if made[address] && !was || was && !made[address] && k.HasExternalID && st.api != resource.Documented {
 			t.Errorf("planform made %s: %t", address, was)
 		}
 	}

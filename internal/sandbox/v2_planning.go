@@ -118,11 +118,13 @@ func preparePage(w *writeV2) {
 	}
 }
 
-// memberIDs is the members that a list of an initiative or a teamspace has.
+// memberIDs is the members that a list of an initiative or a teamspace has, as far as they are there.
 func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	out := []any{}
 	for _, s := range t.all(m.kind, scope(text(r, "id"))) {
-		out = append(out, s.row[m.column()])
+		if id := text(s.row, m.column()); t.find(m.members, id) != nil {
+			out = append(out, id)
+		}
 	}
 	return out
 }

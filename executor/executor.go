@@ -95,6 +95,10 @@ type Outcome struct {
 	planner.Record
 	Warnings          diag.List // contradictions between the answer and the request
 	RecoveredByLookup bool      // the answer was lost, and a look-up found the object
+	// Placed are the membership steps whose containers the create has put the object into,
+	// if the service did as it was told: the steps see to that. The journal records it at
+	// once, since only planform removes what it added.
+	Placed []*planner.Step
 }
 
 // Status is how a step ended.

@@ -337,7 +337,9 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 			}
 		}
 	}()
-	for k, a := range r.attempt(ctx, b) {
+	attempts := r.attempt(ctx, b)
+	c.journal = r.recordPlaced(attempts)
+	for k, a := range attempts {
 		res := &r.result.Steps[b[k]]
 		if p, ok := errors.AsType[*Pending](a.Err); ok {
 			res.Err, c.pending[k] = p, p
@@ -349,6 +351,22 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
 	}
 	return c
+}
+
+// recordPlaced records who is in which container by now. It comes before the outcomes of the
+// creates: as long as those are missing, the next run knows that a container is planform's doing.
+func (r *scheduler) recordPlaced(attempts []Attempt) error {
+	placed := map[*planner.Step][]string{} // IDs
+	for _, a := range attempts {
+		for _, s := range a.Outcome.Placed {
+			placed[s] = append(placed[s], a.Outcome.ID)
+		}
+	}
+	var failed error
+	for s, ids := range placed {
+		failed = cmp.Or(failed, r.journal.Complete(s, Outcome{Record: planner.Record{Members: ids}}, nil))
+	}
+	return failed
 }
 
 // attempt has the service carry out the steps of a batch.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ func (b *bookkeeping) stateChanges() {
 		c := all[a]
 		if c == nil {
 			c = &StateChange{From: a, To: a, Record: b.in.Prior[a]}
-			all[a] = c
+			c.Record.Address, all[a] = a, c
 		}
 		return c
 	}
@@ -90,7 +91,8 @@ func (b *bookkeeping) stateChanges() {
 	}
 }
 
-// noteSeen notes what the service shows of values that were sent in batches.
+// noteSeen notes what the service shows of objects that were sent in batches, and of those
+// that a run which died has created.
 func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	for i, o := range b.in.Desired {
 		f := &b.objects.states[i]
@@ -104,13 +106,14 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 				values[ShownKey(field.Name)] = Shown(have)
 			}
 		}
+		identifier := cmp.Or(f.prior.Identifier, b.objects.readableID(o.Kind, f.parent, f.row))
 		switch c := changed[o.Address]; {
-		case maps.Equal(values, f.prior.Values):
+		case maps.Equal(values, f.prior.Values) && identifier == f.prior.Identifier, f.prior.ID == "":
 		case c != nil:
-			c.Record.Values = values
+			c.Record.Values, c.Record.Identifier = values, identifier
 		default:
 			c := StateChange{From: o.Address, To: o.Address, Record: *f.prior}
-			c.Record.Values = values
+			c.Record.Values, c.Record.Identifier = values, identifier
 			b.plan.Seen = append(b.plan.Seen, c)
 		}
 	}
@@ -128,12 +131,12 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 	}
 	for _, r := range b.memberships.sets {
 		intent := b.in.Prior[r.address()].PendingIntent
-		if intent == nil || intent.Action != AddMembers {
-			continue
-		}
-		if ids, known := b.memberships.addedSince(r, intent); known {
+		adding := intent != nil && intent.Action == AddMembers
+		if ids := b.memberships.addedSince(r); r.read && (adding || len(ids) > 0) {
 			c := changeOf(r.address())
-			c.Record.Members, c.Record.PendingIntent = slices.Concat(c.Record.Members, ids), nil
+			if c.Record.Members = slices.Concat(c.Record.Members, ids); adding {
+				c.Record.PendingIntent = nil
+			}
 			b.dropFromOthers(changeOf, r, ids)
 		}
 	}

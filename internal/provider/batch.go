@@ -162,7 +162,13 @@ func (b *batch) done(step *planner.Step, id string) executor.Outcome {
 	}
 	record.Values = b.batchValues(step, b.desired(step, b.ids))
 	b.sentUnseen(step, id)
-	return executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
+	out := executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
+	if step.Action == planner.Create {
+		for _, p := range b.placed(step) {
+			out.Placed = append(out.Placed, p.step)
+		}
+	}
+	return out
 }
 
 // refused is what became of a row that the service refused.

@@ -30,8 +30,9 @@ func (s *Service) sentUnseen(step *planner.Step, id string) {
 
 // placement is a container that the create of a member puts it into.
 type placement struct {
-	overview  *resource.Overview
-	container planner.Container
+	overview *resource.Overview
+	step     *planner.Step // that adds the members
+	id       string        // of the container; "" = it does not exist yet
 }
 
 // findPlacements finds the containers of new members by address.
@@ -47,28 +48,34 @@ func findPlacements(plan *planner.Plan) map[resource.Address][]placement {
 		}
 		for i := range step.Members.Items {
 			a := step.Members.Items[i].Address
-			found[a] = append(found[a], placement{list.Overview, step.Members.Container})
+			found[a] = append(found[a], placement{list.Overview, step, step.Members.Container.ID})
 		}
 	}
 	return found
 }
 
-// place adds to the body of a create the containers that the object is to be in, as far as
-// they exist.
+// placed are the containers that a create puts its object into: those that exist.
+func (b *batch) placed(step *planner.Step) []placement {
+	var l []placement
+	for _, p := range b.placements[step.Address] {
+		if p.id == "" {
+			p.id, _ = b.ids(p.step.Members.Container.Address)
+		}
+		if p.id != "" {
+			l = append(l, p)
+		}
+	}
+	return l
+}
+
+// place adds the containers that the object is to be in to the body of a create.
 func (b *batch) place(step *planner.Step, body []byte) []byte {
 	overviews, ids := []*resource.Overview{}, map[*resource.Overview][]string{}
-	for _, p := range b.placements[step.Address] {
-		id := p.container.ID
-		if id == "" {
-			id, _ = b.ids(p.container.Address)
-		}
-		if id == "" {
-			continue
-		}
+	for _, p := range b.placed(step) {
 		if ids[p.overview] == nil {
 			overviews = append(overviews, p.overview)
 		}
-		ids[p.overview] = append(ids[p.overview], id)
+		ids[p.overview] = append(ids[p.overview], p.id)
 	}
 	for _, o := range overviews {
 		body = o.Put(body, ids[o])

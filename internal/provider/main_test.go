@@ -121,8 +121,9 @@ func (s *service) reword(w http.ResponseWriter, req *http.Request, answer *httpt
 	var row map[string]any
 	if json.Unmarshal(body, &row) == nil {
 		s.replying(req, row)
-		list, _ := row["results"].([]any)
-		for _, e := range list {
+		results, _ := row["results"].([]any)
+		data, _ := row["data"].([]any) // of API v2
+		for _, e := range append(results, data...) {
 			if inner, ok := e.(map[string]any); ok {
 				s.replying(req, inner)
 			}

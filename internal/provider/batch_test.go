@@ -1,0 +1,453 @@
+package provider_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/planner"
+)
+
+// rowsOf is the number of rows of a batch of API v2, 0 for another request.
+func rowsOf(req *http.Request) int {
+	if !strings.Contains(req.URL.Path, "/bulk-") {
+		return 0
+	}
+	text, _ := io.ReadAll(req.Body)
+	req.Body = io.NopCloser(bytes.NewReader(text))
+	var body struct{ Items, IDs []any }
+	_ = json.Unmarshal(text, &body) // else it has none
+	return len(body.Items) + len(body.IDs)
+}
+
+// batches notes what is sent, and lets batches suffer.
+type batches struct {
+	fault func(n int) sandboxtest.Fault // of the n-th batch, from 1; nil = none
+	mu    sync.Mutex
+	rows  []int // of each batch
+	alone int   // other writes
+}
+
+func (b *batches) on(req *http.Request, _ run) sandboxtest.Fault {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch n := rowsOf(req); {
+	case n > 0:
+		b.rows = append(b.rows, n)
+		if b.fault != nil {
+			return b.fault(len(b.rows))
+		}
+	case req.Method != http.MethodGet:
+		b.alone++
+	}
+	return sandboxtest.Fault{}
+}
+
+func (b *batches) sent() string {
+	text := strings.Trim(fmt.Sprint(b.rows), "[]")
+	if b.alone > 0 {
+		text += fmt.Sprintf(" and %d alone", b.alone)
+	}
+	return strings.TrimSpace(text)
+}
+
+// first lets the first batch suffer, and every the first n.
+func first(f sandboxtest.Fault) func(int) sandboxtest.Fault { return every(1, f) }
+
+func every(last int, f sandboxtest.Fault) func(int) sandboxtest.Fault {
+	return func(n int) sandboxtest.Fault {
+		if n <= last {
+			return f
+		}
+		return sandboxtest.Fault{}
+	}
+}
+
+func before(b sandboxtest.Break) sandboxtest.Fault { return sandboxtest.Fault{Before: b} }
+func after(b sandboxtest.Break) sandboxtest.Fault  { return sandboxtest.Fault{After: b} }
+
+// manyItems is a manifest with so many new items.
+func manyItems(n int) string {
+	var b strings.Builder
+	b.WriteString(header)
+	for i := range n {
+		fmt.Fprintf(&b, "      - {key: i%d, name: Item %d}\n", i, i)
+	}
+	return b.String()
+}
+
+// settled applies a manifest of n items until nothing is left to do, and wants each of them once.
+func (s *service) settled(t *testing.T, text string, n int, next resource.API, grace time.Duration) {
+	t.Helper()
+	s.api = next
+	if r := s.apply(t, applying{manifest: text, grace: grace}); len(r.failed()) > 0 || len(r.reasons()) > 0 {
+		t.Errorf("the next run failed: %q %v", r.failed(), r.reasons())
+	}
+	s.Drain()
+	for _, api := range []resource.API{resource.V2, resource.Full} {
+		s.api = api
+		if end := s.apply(t, applying{manifest: text}); end.writes != 0 || !end.plan.Empty() {
+			t.Errorf("the last run by API %s made %d writes: %+v", api, end.writes, end.plan.Summary)
+		}
+	}
+	count := map[any]int{}
+	for _, r := range s.Rows("work_item") {
+		count[r["name"]]++
+	}
+	for i := range n {
+		if name := fmt.Sprintf("Item %d", i); count[name] != 1 {
+			t.Errorf("%s is there %d times", name, count[name])
+		}
+	}
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // nothing was changed
+	for address, r := range file.Prior() {
+		if address.Kind() == "work_item" && (r.PendingIntent != nil || r.Identifier == "" || !r.CreatedByUs) {
+			t.Errorf("%s in the state: %+v", address, r)
+		}
+	}
+}
+
+func TestABatchThatGoesWrongMakesEveryItemOnce(t *testing.T) {
+	t.Parallel()
+	const grace = provider.DefaultGrace
+	cut := sandboxtest.Break{Cut: true}
+	refuse := func(rows ...int) func(*http.Request, int, any) string {
+		var left atomic.Int32
+		left.Store(int32(len(rows))) //nolint:gosec // few
+		return func(_ *http.Request, i int, _ any) string {
+			if slices.Contains(rows, i) && left.Add(-1) >= 0 {
+				return "workflow_transition_denied"
+			}
+			return ""
+		}
+	}
+	tail := []int{}
+	for i := 20; i < 50; i++ {
+		tail = append(tail, i)
+	}
+	long := sandboxtest.Break{Stall: true}
+	html := func(status int) sandboxtest.Break {
+		return sandboxtest.Break{Status: status, Body: "<html>Gateway</html>"}
+	}
+	for name, tt := range map[string]struct {
+		options   sandboxtest.Options
+		fault     func(int) sandboxtest.Fault
+		items     int // 0 = 50
+		timeout   time.Duration
+		sent      string // by the first run
+		takes     time.Duration
+		fails     int // rows of the first run
+		fallbacks int
+	}{
+		"nothing does":                      {items: 120, sent: "50 50 20"},
+		"cut before it is done":             {fault: first(before(cut)), sent: "50 25 25", takes: grace},
+		"cut when it was done":              {fault: first(after(cut)), sent: "50", takes: grace / 20},
+		"half an answer":                    {fault: first(after(sandboxtest.Break{Body: `{"results": [{"index": 0`})), sent: "50", takes: grace / 20},
+		"late":                              {fault: first(sandboxtest.Fault{Late: time.Second}), sent: "50", takes: grace / 20},
+		"late, after a look found nothing":  {fault: first(sandboxtest.Fault{Late: grace / 2}), sent: "50", takes: grace},
+		"at the end of the grace period":    {fault: first(sandboxtest.Fault{Late: grace - time.Second}), sent: "50", takes: grace},
+		"late, behind a gateway":            {fault: first(sandboxtest.Fault{Late: grace / 2, Before: html(504)}), sent: "50", takes: grace},
+		"late, and the client had given up": {fault: first(sandboxtest.Fault{Late: grace, Before: long}), timeout: grace / 2, sent: "50", takes: grace + grace/2},
+		"smaller ones after a 502":          {fault: first(before(html(502))), items: 120, sent: "50 25 25 25 25 20", takes: grace},
+		"smaller ones after a 504":          {fault: first(before(html(504))), items: 120, sent: "50 25 25 25 25 20", takes: grace},
+		"smaller ones after a 500":          {fault: first(before(sandboxtest.Problem(500, "server_error", "server_error"))), items: 120, sent: "50 25 25 25 25 20", takes: grace},
+		"smaller ones after a time-out":     {fault: first(before(long)), timeout: 10 * time.Second, items: 120, sent: "50 25 25 25 25 20", takes: grace + 10*time.Second},
+		"503 until later":                   {fault: first(before(sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"2"}}})), sent: "50 50", takes: 2 * time.Second},
+		"cut twice":                         {fault: every(2, before(cut)), sent: "50 25 12 12 12 12 and 2 alone", takes: 2 * grace},
+		"partly done":                       {options: sandboxtest.Options{FailRow: refuse(tail...)}, fault: first(after(cut)), sent: "50 25 5", takes: grace},
+		"a row is refused":                  {options: sandboxtest.Options{FailRow: refuse(7)}, sent: "50", fails: 1},
+		"the whole is refused":              {fault: first(before(sandboxtest.Problem(400, "invalid_request", "invalid_request"))), sent: "50 and 50 alone"},
+		"too large":                         {options: sandboxtest.Options{BodyLimit: 3000}, sent: "50 25 25"},
+		"not in the plan":                   {fault: first(before(sandboxtest.Problem(402, "payment_required", "payment_required"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"no such route":                     {options: sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"no such method":                    {fault: first(before(sandboxtest.Problem(405, "method_not_allowed", "method_not_allowed"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"managed elsewhere":                 {fault: first(before(sandboxtest.Problem(409, "conflict", "states_managed_at_workspace"))), items: 60, sent: "50 and 60 alone", fallbacks: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, tt.options)
+				s.virtual = true
+				n := max(tt.items, 0)
+				if n == 0 {
+					n = 50
+				}
+				text, seen, start := manyItems(n), &batches{fault: tt.fault}, time.Now()
+				r := s.apply(t, applying{manifest: text, grace: grace, timeout: tt.timeout, retries: 3, fault: seen.on})
+				if failed := r.failed(); len(failed) != tt.fails || len(r.fallbacks) != tt.fallbacks || len(r.warnings()) > 0 {
+					t.Errorf("failed: %q, fallbacks: %v, warnings: %v", failed, r.fallbacks, r.warnings())
+				}
+				for _, step := range r.Steps {
+					if step.Err != nil && (step.Step.Position.Line != 15 || !strings.Contains(step.Err.Error(), "The row was refused.")) {
+						t.Errorf("%s: %v", step.Step.Position, step.Err)
+					}
+				}
+				if took := time.Since(start).Round(time.Second); took != tt.takes || seen.sent() != tt.sent {
+					t.Errorf("it took %s and sent %s; want %s and %s", took, seen.sent(), tt.takes, tt.sent)
+				}
+				s.settled(t, text, n, resource.V2, grace)
+			})
+		})
+	}
+}
+
+func TestARunEndsAtAnAnswerThatIsNotDocumentedAndTheNextByV1DoublesNothing(t *testing.T) {
+	t.Parallel()
+	const id = `"id":"` + sandboxtest.WorkItemWeb1 + `"`
+	for name, body := range map[string]string{
+		"results": `{"succeeded":50,"failed":0}`,
+		"rows":    `{"results":[{"index":0,"result":"created",` + id + `}],"succeeded":1,"failed":0}`,
+		"[]":      `[]`,
+		"results[0].id": `{"results":[` + strings.Join(slices.Collect(func(yield func(string) bool) {
+			for i := range 50 {
+				if !yield(fmt.Sprintf(`{"index":%d,"result":"created"}`, i)) {
+					return
+				}
+			}
+		}), ",") + `],"succeeded":50,"failed":0}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+				s.virtual = true
+				text, seen := manyItems(120), &batches{fault: first(after(sandboxtest.Break{Body: body}))}
+				r := s.apply(t, applying{manifest: text, grace: provider.DefaultGrace, fault: seen.on})
+				said := fmt.Sprint(r.Stopped, diag.HintOf(r.Stopped))
+				for _, part := range []string{"bulk-create", strings.Trim(name, "[]"), "--api v1"} {
+					if !strings.Contains(said, part) {
+						t.Errorf("it does not say %q: %s", part, said)
+					}
+				}
+				if seen.sent() != "50" {
+					t.Errorf("sent: %s", seen.sent())
+				}
+				s.settled(t, text, 120, resource.Full, provider.DefaultGrace)
+			})
+		})
+	}
+}
+
+func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sandboxtest.Fault{
+		"it was done":           {},
+		"it was not done":       before(sandboxtest.Break{Cut: true}),
+		"it is done later":      {Late: 20 * time.Second},
+		"it is done far later":  {Late: provider.DefaultGrace - time.Second},
+		"it waits for the rest": {Before: sandboxtest.Break{Stall: true}, Late: 40 * time.Second},
+	} {
+		for _, next := range []resource.API{resource.V2, resource.Full} {
+			t.Run(name+", by "+next.String(), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
+					s.virtual = true
+					text, seen := manyItems(60), &batches{fault: first(fault)}
+					s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, fault: func(req *http.Request, r run) sandboxtest.Fault {
+						f := seen.on(req, r)
+						if len(seen.rows) == 1 {
+							r.kill()
+						}
+						return f
+					}})
+					s.settled(t, text, 60, next, provider.DefaultGrace)
+				})
+			})
+		}
+	}
+}
+
+func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault sandboxtest.Fault
+		sent  string
+	}{
+		"cut before":     {before(sandboxtest.Break{Cut: true}), "50 50 10"},
+		"cut when done":  {after(sandboxtest.Break{Cut: true}), "50 50 10"},
+		"502, when done": {after(sandboxtest.Break{Status: 502}), "50 50 10"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+				s.virtual = true
+				s.apply(t, applying{manifest: manyItems(60)})
+				changed := strings.ReplaceAll(manyItems(60), "}", ", priority: high}")
+				seen := &batches{fault: first(tt.fault)}
+				if r := s.apply(t, applying{manifest: changed, retries: 2, workers: 1, fault: seen.on}); len(r.failed())+len(r.warnings()) > 0 || seen.sent() != tt.sent {
+					t.Errorf("changing: %q %v, sent %s", r.failed(), r.warnings(), seen.sent())
+				}
+				s.settled(t, changed, 60, resource.V2, 0)
+				s.api = resource.V2
+				seen = &batches{fault: first(tt.fault)}
+				if r := s.apply(t, applying{manifest: header + "      - {key: i0, name: Item 0}\n", prune: true, retries: 2, workers: 1, fault: seen.on}); len(r.failed()) > 0 || seen.sent() != strings.Replace(tt.sent, "10", "9", 1) {
+					t.Errorf("deleting: %q, sent %s", r.failed(), seen.sent())
+				}
+				if left := len(s.Rows("work_item")); left != 2 {
+					t.Errorf("%d items are left", left)
+				}
+			})
+		})
+	}
+}
+
+// labelled is a manifest with new labels, of which API v2 takes each name once.
+const labelled = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: " + sandboxtest.ProjectWeb + "\n    identifier: WEB\n" +
+	"    labels: [{key: a, name: A}, {key: b, name: B}, {key: c, name: C}]\n"
+
+func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
+	t.Parallel()
+	t.Run("by somebody else", func(t *testing.T) {
+		t.Parallel()
+		s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+		var theirs atomic.Bool
+		r := s.apply(t, applying{manifest: labelled, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+			if rowsOf(req) == 3 && !theirs.Swap(true) {
+				s.somebody(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name": "B"}`)
+			}
+			return sandboxtest.Fault{}
+		}})
+		if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "label/web/b") {
+			t.Errorf("%q", failed)
+		}
+		if next := s.apply(t, applying{manifest: labelled}); len(next.failed()) > 0 || s.named("label", "A") != 1 || s.named("label", "B") != 1 || s.named("label", "C") != 1 {
+			t.Errorf("%q %v", next.failed(), s.Rows("label"))
+		}
+	})
+	t.Run("by the batch before", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+			s.virtual = true
+			seen := &batches{fault: func(n int) sandboxtest.Fault { // the first is later than anybody expects
+				if n == 1 {
+					return sandboxtest.Fault{Late: provider.DefaultGrace + time.Second}
+				}
+				return sandboxtest.Fault{Delay: 2 * time.Second}
+			}}
+			r := s.apply(t, applying{manifest: labelled, grace: provider.DefaultGrace, fault: seen.on})
+			if len(r.failed()) > 0 || s.named("label", "A") != 1 || s.named("label", "B") != 1 || s.named("label", "C") != 1 {
+				t.Errorf("%q %v", r.failed(), s.Rows("label"))
+			}
+			for _, step := range r.Steps {
+				if step.Step.Action == planner.Create && !step.Outcome.CreatedByUs {
+					t.Errorf("%s: made by somebody else", step.Step.Address)
+				}
+			}
+		})
+	})
+}
+
+// contained is a manifest with items in a new cycle and a new module.
+func contained() string {
+	text := strings.ReplaceAll(manyItems(4), "}", ", cycle: c, module: m}")
+	return strings.Replace(text, "    work_items:", "    cycles: [{key: c, name: C}]\n    modules: [{key: m, name: M}]\n    work_items:", 1)
+}
+
+func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *testing.T) {
+	t.Parallel()
+	for ignored, alone := range map[bool]int{false: 0, true: 2} {
+		t.Run(fmt.Sprint(ignored), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{IgnoreMembership: ignored})
+			seen := &batches{}
+			r := s.apply(t, applying{manifest: contained(), fault: seen.on})
+			others := seen.alone - 2 // the cycle and the module
+			if len(r.failed())+len(r.warnings()) > 0 || others != alone || len(s.Rows("cycle_issue")) != 4 || len(s.Rows("module_issue")) != 4 {
+				t.Errorf("%q %v, %d writes besides batches, %d and %d members", r.failed(), r.warnings(), others, len(s.Rows("cycle_issue")), len(s.Rows("module_issue")))
+			}
+			s.settled(t, contained(), 4, resource.V2, 0)
+		})
+	}
+}
+
+// TestWhatACreatePutIntoAContainerIsKnownToBePlanforms kills runs before they see whether their items are in the
+// containers. Containers with somebody else's items would not be deleted.
+func TestWhatACreatePutIntoAContainerIsKnownToBePlanforms(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]moment{"no answer": never, "no word of the answer": answered, "the last word is of an item": recorded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+				s.virtual = true
+				const items = 6 // the last of them ends as the sixth step
+				s.apply(t, applying{
+					manifest: contained(), killed: true, workers: 1,
+					fault: func(req *http.Request, r run) sandboxtest.Fault {
+						if m == never && rowsOf(req) == 4 {
+							defer r.kill()
+							return after(sandboxtest.Break{Cut: true})
+						}
+						return sandboxtest.Fault{}
+					},
+					dies: func(j executor.Journal, r run) executor.Journal {
+						return &mortal{Journal: j, run: r, n: items, moment: m}
+					},
+				})
+				s.settled(t, contained(), 4, resource.V2, 0)
+				s.api = resource.V2
+				r := s.apply(t, applying{manifest: manyItems(4), prune: true})
+				if len(r.failed()) > 0 || len(r.reasons()) > 0 || s.named("cycle", "C")+s.named("module", "M") > 0 {
+					t.Errorf("%q %v", r.failed(), r.reasons())
+				}
+			})
+		})
+	}
+}
+
+// TestATextThatTheServiceRewritesIsNoDrift lets nothing but a later list show what became of texts that a batch sent.
+func TestATextThatTheServiceRewritesIsNoDrift(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	s.replying = func(_ *http.Request, row map[string]any) {
+		if text, ok := row["description_html"].(string); ok {
+			row["description_html"] = strings.ReplaceAll(text, "Number", "Nr.")
+		}
+	}
+	text := strings.ReplaceAll(manyItems(4), "}", `, description: "Number one"}`)
+	if r := s.apply(t, applying{manifest: text}); len(r.failed())+len(r.warnings()) > 0 {
+		t.Errorf("%q %v", r.failed(), r.warnings())
+	}
+	unseen := func() (n int) {
+		file := s.open(t)
+		defer func() { _ = file.Close() }() // nothing was changed
+		for _, r := range file.Prior() {
+			if slices.Contains(slices.Collect(maps.Values(r.Values)), planner.Unseen) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := unseen(); n != 4 {
+		t.Errorf("%d texts are unseen", n)
+	}
+	for i, want := range []int{4, 0} {
+		r := s.apply(t, applying{manifest: text})
+		if r.writes > 0 || !r.plan.Empty() || len(r.plan.Seen) != want || len(r.plan.StateChanges) > 0 || unseen() > 0 {
+			t.Errorf("run %d: %d writes, %+v, %d seen", i+2, r.writes, r.plan.Summary, len(r.plan.Seen))
+		}
+	}
+	s.replying = nil // as if somebody had changed them back
+	if r := s.apply(t, applying{manifest: text}); r.writes > 0 {
+		t.Errorf("the text that was sent is sent again: %d writes", r.writes)
+	}
+}

@@ -217,7 +217,7 @@ func (a *assembly) join(first, i int) {
 		existing, ok := to.Value(v.Field.Name)
 		switch {
 		case !ok:
-			if other := sameAPIName(to, v.Field); other != nil {
+			if other := alternative(to, v.Field); other != nil {
 				a.found.add(diag.Diagnostic{
 					Code: "exclusive", Position: v.Position, Path: a.items.path(i) + "." + v.Field.Name,
 					Summary: other.Field.Name + " and " + v.Field.Name + " are alternatives", Hint: "keep one of them",
@@ -287,10 +287,10 @@ func valueText(v *resource.Value) string {
 	return quote(v.Text)
 }
 
-// sameAPIName finds a value of another field that is sent under the same name.
-func sameAPIName(o *resource.Object, f *resource.Field) *resource.Value {
+// alternative finds a value of another field that says the same.
+func alternative(o *resource.Object, f *resource.Field) *resource.Value {
 	for i := range o.Values {
-		if v := &o.Values[i]; v.Field != f && f.APIName != "" && v.Field.APIName == f.APIName {
+		if v := &o.Values[i]; o.Kind.Alternatives(v.Field, f) {
 			return v
 		}
 	}

@@ -124,6 +124,9 @@ func (l *removals) collectCleared() {
 		switch m := n.field.membership.Membership; {
 		case len(n.value.Refs) > 0:
 			l.hasExplicitMoves = l.hasExplicitMoves || m.NeedsExplicitMove()
+		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
+			l.hasExplicitMoves = true
+			l.assigned[memberOf{kind: n.field.membership.Name, member: l.objects.states[n.by].id}] = n.value.Position
 		case m.On == m.Container:
 			l.clearedContainers[memberOf{kind: n.field.membership.Name, container: l.objects.states[n.by].id}] = n.value.Position
 		default:

@@ -463,13 +463,13 @@ func anyOf(names []string) object {
 	return object{{"anyOf", branches}}
 }
 
-// exclusions are the rules that of the fields with one API name only one can be given.
+// exclusions are the rules that of fields which say the same only one can be given.
 func exclusions(k *resource.Kind) object {
 	var rules object
 	for i := range k.Fields {
 		var others object
 		for j := range i {
-			if k.Fields[i].APIName != "" && k.Fields[j].APIName == k.Fields[i].APIName {
+			if k.Alternatives(&k.Fields[i], &k.Fields[j]) {
 				others = append(others, member{k.Fields[j].Name, false})
 			}
 		}

@@ -7,8 +7,8 @@
 // files into a folder. Kinds, fields and natural keys come from the descriptors of
 // package resource: a new kind is exported without a change here.
 //
-// What a manifest cannot say, such as a control character in a name, dates in the
-// wrong order or a second module of one work item, is left out and reported.
+// What a manifest cannot say, such as a control character in a name or dates in the
+// wrong order, is left out and reported.
 //
 // Objects are listed so that creating them in that order makes the same order
 // elsewhere: work items by number, states and labels by place, cycles and modules

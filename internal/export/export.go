@@ -87,7 +87,7 @@ func (o omissions) add(what omission, where string, count int) {
 
 // Omission is something that the service holds and the manifests do not.
 type Omission struct {
-	What     string // such as intakes, or second module
+	What     string // such as intakes, or second cycle
 	Why      string
 	Count    int
 	Examples []string // where it is, the first few

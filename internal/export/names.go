@@ -15,7 +15,11 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 	var ids []string
 	via, member := resource.MembershipOf(t.kind.Name, f.Name)
 	if member = member && (f.Virtual || t.kind.ViaMembership(f, resource.Full)); member {
-		ids = slices.Compact(slices.Sorted(slices.Values(t.members[f])))
+		first, _ := t.kind.Field(via.Membership.Field)
+		ids = slices.Compact(slices.Sorted(slices.Values(t.members[first])))
+		if via.Membership.SeveralField != "" && (f == first) != (len(ids) < 2) {
+			return w, false // the other field says it
+		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return c.declaredByInverse(via.Membership, via.Name, t.row.ID(), id) })
 	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
 		ids, w.canonical = strings.Split(shown, ","), shown

@@ -130,7 +130,7 @@ func (l *life) plain(k *resource.Kind, key string) mapping {
 
 func (l *life) set(o mapping, f *resource.Field, value any) {
 	for i := range l.k.Fields { // what says the same in another way goes
-		if other := &l.k.Fields[i]; other != f && other.APIName == f.APIName && f.APIName != "" {
+		if other := &l.k.Fields[i]; l.k.Alternatives(f, other) {
 			delete(o, other.Name)
 		}
 	}
@@ -346,7 +346,7 @@ func (l *life) once(f *resource.Field, to mapping) applied {
 	a := l.s.apply(l.T, applying{manifest: l.text(to)})
 	l.done("changing "+f.Path(), a)
 	writes := 1
-	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() {
+	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() && f.Type == resource.Ref {
 		writes++
 	}
 	if a.writes != writes || a.plan.Summary.Create != 0 {

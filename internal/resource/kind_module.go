@@ -28,7 +28,7 @@ func init() {
 		Name: "module_work_item",
 		Doc:  "That a work item belongs to a module.",
 		Membership: &Membership{
-			Container: "module", Member: "work_item", On: "work_item", Field: "module", Body: "issues", IDField: "id", Fields: "id,name,sequence_id,work_item", Batch: 100,
+			Container: "module", Member: "work_item", On: "work_item", Field: "module", SeveralField: "modules", Body: "issues", IDField: "id", Fields: "id,name,sequence_id,work_item", Batch: 100,
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 200, Scope: "projects.modules:write"},

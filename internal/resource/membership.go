@@ -15,10 +15,13 @@ type Membership struct {
 	Member    string // kind, such as work_item
 	On        string // kind whose field declares it: Container or Member
 	Field     string // that field, such as cycle or projects
-	Body      string // name of the ID list in the request, such as issues
-	IDField   string // field of the member's ID in a row of the member list
-	Fields    string // fields of such a row that planform needs, separated by commas; "" = all
-	Batch     int    // largest number of members in one request
+	// SeveralField is the field that an object gives instead if it belongs to several
+	// containers, such as modules; "" = none.
+	SeveralField string
+	Body         string // name of the ID list in the request, such as issues
+	IDField      string // field of the member's ID in a row of the member list
+	Fields       string // fields of such a row that planform needs, separated by commas; "" = all
+	Batch        int    // largest number of members in one request
 	// ExtraBody are fields of an adding request besides the members, such as the type of a relation.
 	ExtraBody [][2]string
 	// ResultKey is the field that holds the rows where the answer is an object of several lists.
@@ -224,9 +227,16 @@ func Memberships() []*Kind {
 // MembershipOf returns the membership that the field of a kind declares.
 func MembershipOf(kind, field string) (*Kind, bool) {
 	for _, k := range kinds.sorted {
-		if m := k.Membership; m != nil && m.On == kind && m.Field == field {
+		if m := k.Membership; m != nil && m.On == kind && field != "" && (m.Field == field || m.SeveralField == field) {
 			return k, true
 		}
 	}
 	return nil, false
+}
+
+// Alternatives reports whether two fields say the same in two ways, so that an object gives one of them.
+func (k *Kind) Alternatives(f, other *Field) bool {
+	via, _ := MembershipOf(k.Name, f.Name)
+	otherVia, _ := MembershipOf(k.Name, other.Name)
+	return f != other && (f.APIName != "" && f.APIName == other.APIName || via != nil && via == otherVia)
 }

@@ -27,7 +27,7 @@ type Count struct {
 
 // Omission is a kind of content that the service holds and the files do not.
 type Omission struct {
-	What     string   `json:"what"` // such as intakes, or second module
+	What     string   `json:"what"` // such as intakes, or second cycle
 	Why      string   `json:"why"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples"` // addresses, the first few

@@ -104,6 +104,9 @@ func preparePage(w *writeV2) {
 	k := w.res.kind
 	if w.old == nil {
 		w.r["owned_by"] = w.user
+		if k == w.kinds.page && w.r["collection_id"] == nil {
+			w.r["collection_id"] = collectionPublic
+		}
 		if w.r["sort_order"] == nil {
 			w.r["sort_order"] = nextOrder(w.t.all(k, k.scope(w.call)), nil)
 		}

@@ -306,7 +306,7 @@ func TestV2MembersFeaturesAndValues(t *testing.T) {
 	}
 }
 
-func TestV2ListsTakeBooleansInAnyCaseAndSearchByValue(t *testing.T) {
+func TestV2BooleansSearchAndDefaults(t *testing.T) {
 	t.Parallel()
 	s := openCloud(t, Options{})
 	want(t, ask(t, s, "POST", wsV2+"projects/OPS/archive/", ""), 204)
@@ -323,6 +323,11 @@ func TestV2ListsTakeBooleansInAnyCaseAndSearchByValue(t *testing.T) {
 	} {
 		if got := want(t, ask(t, s, "GET", tt.path+"&count=False", ""), 200); len(got.data(t)) != tt.n || got.object(t)["total_count"] != nil {
 			t.Errorf("%s: %s", tt.path, got.body)
+		}
+	}
+	for list, in := range map[string]bool{wsV2 + "pages/": true, webV2 + "pages/": false} {
+		if made := want(t, ask(t, s, "POST", list, `{"name":"P"}`), 201).object(t); (made["collection_id"] != nil) != in {
+			t.Errorf("%s: in collection %v", list, made["collection_id"])
 		}
 	}
 	option := `[{"name":"A"}]`

@@ -301,7 +301,10 @@ func (b *changes) difference(i int) (d difference) {
 			d.blockUnsupported(v, what)
 			continue
 		}
-		if v.Field.Virtual || v.Field.ArchiveFlag || f.info.viaMembership(v.Field) {
+		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag {
+			if v.Field.OnlyV2 && !via && !v.Null {
+				d.block(change(v, FromManifest), cannotChange, diag.Position{})
+			}
 			continue
 		}
 		c, compared, differs := b.differ.compare(v, f, resolve)

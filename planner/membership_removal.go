@@ -293,7 +293,7 @@ func (l *removals) dropAlreadyGone(d *removal) bool {
 func (l *removals) removable(d *removal) (can, known bool) {
 	op, ok := d.kind.Op(resource.RemoveMembers, l.in.API)
 	get, readable := d.kind.Op(resource.Get, l.in.API)
-	if !ok || op.Method == "DELETE" && !readable {
+	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
 		return ok, true
 	}
 	read, asked := l.probes[d.kind]

@@ -95,15 +95,21 @@ func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
 // withoutV2 says what becomes of a run without these operations.
 func withoutV2(lacks []*resource.Operation) string {
 	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
-	var others, read, v1 []string
+	var others, read, v1, leaving, closed []string
 	alone := map[string][]resource.Verb{} // by kind
 	for _, op := range lacks {
-		m := resource.MustLookup(op.Kind).Membership
+		k := resource.MustLookup(op.Kind)
+		m := k.Membership
+		_, inV1 := k.Op(op.Verb, resource.Full)
 		switch {
 		case words[op.Verb] != "":
 			alone[op.Kind] = append(alone[op.Kind], op.Verb)
 		case op.Verb == resource.ListOverview && m != nil:
 			read = append(read, plural(m.Container))
+		case m != nil && inV1:
+			leaving = append(leaving, plural(m.Container))
+		case m != nil:
+			closed = append(closed, plural(m.Container))
 		case op.Verb == resource.List, slices.Contains(v1, plural(op.Kind)):
 			v1 = append(v1, plural(op.Kind))
 		default:
@@ -125,6 +131,12 @@ func withoutV2(lacks []*resource.Operation) string {
 	}
 	if slices.Sort(read); len(read) > 0 {
 		phrases = append(phrases, "the members of each of the "+strings.Join(slices.Compact(read), ", ")+" take a read")
+	}
+	if len(leaving) > 0 {
+		phrases = append(phrases, "members of "+strings.Join(leaving, ", ")+" are removed one by one")
+	}
+	if len(closed) > 0 {
+		phrases = append(phrases, "members of "+strings.Join(slices.Compact(closed), ", ")+" cannot be changed")
 	}
 	if len(v1) > 0 {
 		phrases = append(phrases, strings.Join(slices.Compact(v1), ", ")+" are managed by API v1")

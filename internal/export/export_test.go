@@ -266,6 +266,19 @@ func noPages(req *http.Request) sandboxtest.Fault {
 	return sandboxtest.Fault{}
 }
 
+func TestMilestonesOfItemsAreExportedByAPIV2(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	beta := s.send("POST", web+"milestones/", map[string]any{"title": "Beta"})
+	s.send("POST", "/api/v2/workspaces/acme/"+web+"milestones/"+beta+"/work-items/", map[string]any{"add": []string{sandboxtest.WorkItemWeb1}})
+	dir, e := s.export(export.Options{API: resource.V2})
+	if !slices.ContainsFunc(e.Files, func(f export.File) bool { return strings.Contains(string(f.Data), "milestone: Beta") }) {
+		t.Error("the milestone is missing")
+	}
+	s.hold(dir, e)
+	s.hold(s.export(export.Options{})) // API v1 cannot set it
+}
+
 func TestNestedPagesAreExportedByAPIV2(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})

@@ -279,7 +279,7 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, m := range resource.Memberships() {
 		op, ok := m.Op(resource.ListMembers, r.o.API)
-		if !ok || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
+		if _, can := m.Op(resource.AddMembers, r.o.API); !can || !ok || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
 			continue
 		}
 		for _, t := range objects {

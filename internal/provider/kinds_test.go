@@ -233,7 +233,7 @@ func (l *life) offers(v resource.Verb) bool {
 
 // settable reports whether the API sets the field, in a body or otherwise.
 func (l *life) settable(f *resource.Field) bool {
-	return f.Virtual || f.ArchiveFlag || l.s.api.Sendable(f)
+	return (f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f)
 }
 
 // changeable are the fields that can be changed once the object exists.

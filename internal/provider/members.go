@@ -234,16 +234,42 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 }
 
 // removeMembers removes members from a container: one in the path or in the body, or a list.
+// Where API v2 cannot, API v1 removes them one by one.
 func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
+	v1, ok := step.Kind.Op(resource.RemoveMembers, resource.Full)
+	if !ok || !step.Operation.V2() {
+		return s.removeBy(ctx, step.Operation, step)
+	}
+	if !s.withoutBulk(step.Operation) {
+		out, err := s.removeBy(ctx, step.Operation, step)
+		if !errors.Is(err, apiclient.ErrUnsupported) {
+			return out, err
+		}
+		s.giveUpBulk(step.Operation, err)
+	}
+	var removed executor.Outcome
+	for i := range step.Members.Items {
+		one, members := *step, *step.Members
+		members.Items = step.Members.Items[i : i+1]
+		one.Operation, one.Members = v1, &members
+		out, err := s.removeBy(ctx, v1, &one)
+		if removed.Members = append(removed.Members, out.Members...); err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *planner.Step) (executor.Outcome, error) {
 	ids := make([]string, len(step.Members.Items))
 	for i := range step.Members.Items {
 		ids[i] = step.Members.Items[i].ID
 	}
-	req := apiclient.Request{Operation: step.Operation, Params: maps.Clone(step.Params)}
-	if m := step.Kind.Membership; step.Operation.TakesOne(step.Kind) && len(step.Operation.Body) == 0 {
+	req := apiclient.Request{Operation: op, Params: maps.Clone(step.Params)}
+	if m := step.Kind.Membership; op.TakesOne(step.Kind) && len(op.Body) == 0 {
 		req.Params[resource.MustLookup(m.Member).Param] = ids[0]
 	} else {
-		req.Body = m.IDs(step.Operation, ids, "")
+		req.Body = m.IDs(op, ids, "")
 	}
 	_, err := s.client.Do(ctx, req)
 	switch {

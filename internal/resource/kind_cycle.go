@@ -37,6 +37,7 @@ func init() {
 				Body: []string{"issues"}, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
+			manage(RemoveMembers, "projects/{project_id}/cycles/{cycle_id}/work-items/", "projects.cycles"),
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),
 		},

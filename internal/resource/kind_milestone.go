@@ -1,15 +1,30 @@
 package resource
 
 func init() {
+	const path = workspace + "projects/{project_id}/milestones/"
+	const scope = "projects.milestones"
 	register(Kind{
 		Name: "milestone", Section: "milestones", Parent: "project", Param: "milestone_id", HasExternalID: true,
-		Doc:     "A milestone of a project: a date by which something is to be done. No operation of the API changes which work items belong to it.",
+		Doc:     "A milestone of a project: a date by which something is to be done. Work items refer to it in `milestone`.",
 		Example: `{key: beta, title: Beta, target_date: 2031-03-01}`,
 		KeyFrom: []string{"title"}, NaturalKey: []string{"title"},
 		Fields: []Field{
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Title of the milestone.", Example: "Beta"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Day by which it is to be reached, `YYYY-MM-DD`.", Example: "2031-03-01"},
 		},
-		Operations: append(crud(workspace+"projects/{project_id}/milestones/", "milestone_id", "projects.milestones", "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", "projects.milestones", "cud")...),
+		Operations: append(crud(path, "milestone_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", scope, "cud")...),
+	})
+	const members = "projects/{project_id}/milestones/{milestone_id}/work-items/"
+	register(Kind{
+		Name: "milestone_work_item",
+		Doc:  "That a work item belongs to a milestone.",
+		Membership: &Membership{
+			Container: "milestone", Member: "work_item", On: "work_item", Field: "milestone", Body: "work_items", IDField: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			manage(AddMembers, members, scope),
+			{Verb: ListMembers, Method: "GET", Path: workspace + members, Success: 200, Scope: scope + ":read"},
+			manage(RemoveMembers, members, scope),
+		},
 	})
 }

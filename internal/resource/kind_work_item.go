@@ -32,6 +32,7 @@ links:
 			{Name: "type", AltAPIName: "type_id", V2Name: "type_id", Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
 			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID. A new value removes the item from the module that planform put it in; `null` removes it from all modules.", Example: "Checkout"},
 			{Name: "modules", Virtual: true, Type: RefSet, Ref: "module", Clear: ClearNull, Doc: "Modules of the project, by key, name or ID, where the item is in several. `[]` removes it from those that planform put it in.", Example: "Checkout"},
+			{Name: "milestone", OnlyV2: true, Virtual: true, Type: Ref, Ref: "milestone", Clear: ClearNull, Doc: "Milestone of the project, by key, title or ID. A new value removes the item from the milestone that planform put it in.", Example: "Beta"},
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle of the project, by key, name or ID. `null` removes the item from its cycle.", Example: "sprint-14"},

@@ -250,7 +250,7 @@ func TestEveryMembershipIsFullyDescribed(t *testing.T) {
 			t.Errorf("%s is not found by its field", k.Name)
 		}
 		for _, v := range []resource.Verb{resource.AddMembers, resource.ListMembers, resource.RemoveMembers} {
-			if _, ok := k.Op(v, resource.Full); !ok {
+			if _, ok := k.Op(v, resource.V2); !ok {
 				t.Errorf("%s lacks an operation", k.Name)
 			}
 		}

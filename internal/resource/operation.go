@@ -256,6 +256,15 @@ func overview(path, scope, rows, field string) Operation {
 	}
 }
 
+// manage is the operation of API v2 that adds or removes up to 100 members of a container.
+func manage(verb Verb, path, scope string) Operation {
+	list := "add"
+	if verb == RemoveMembers {
+		list = "remove"
+	}
+	return Operation{Verb: verb, Method: "POST", Path: workspaceV2 + path, Success: 200, Scope: scope + ":write", Body: []string{list}}
+}
+
 // crud builds the wider operations of a kind below one path, which ends in a slash; param
 // is the parameter of the ID. verbs are letters: l list, g get, c create, u update, d delete.
 func crud(path, param, scope, verbs string) []Operation {

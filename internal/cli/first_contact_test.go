@@ -31,7 +31,7 @@ func TestWrongAddressesCredentialsAndWorkspacesAreReportedFirst(t *testing.T) {
 			edition: sandbox.Community, args: []string{"--workspace", "acmee"}, code: 4,
 			says: "there is no such workspace, or ada (ada@example.com) is not a member of it", hint: "have an admin of the workspace invite ada",
 		},
-		"no such workspace with all operations":    {args: []string{"--workspace", "acmee", "--api", "full"}, code: 4, says: "the service gives no access to acmee"},
+		"no such workspace with all operations":    {args: []string{"--workspace", "acmee", "--api", "v1"}, code: 4, says: "the service gives no access to acmee"},
 		"no such workspace with the documented 20": {args: []string{"--workspace", "acmee", "--api", "documented"}, code: 4, says: "the service gives no access to acmee"},
 		"the address of a page in the browser": {
 			base: "/acme/projects", code: 1,

@@ -53,8 +53,8 @@ func TestAFirstImportMakesExactlyTheRequestsOfThePlan(t *testing.T) {
 		"one item":                            {1, "documented", sandbox.Contract, 1 + 1 + 1},
 		"a full batch of members":             {100, "documented", sandbox.Contract, 100 + 100 + 1},
 		"one member more than a batch":        {101, "documented", sandbox.Contract, 101 + 101 + 2},
-		"the same with the wider API":         {101, "full", sandbox.Observed, 101 + 101 + 2},
-		"the same with pages by offset":       {101, "full", sandbox.Contract, 101 + 101 + 2},
+		"the same with API v1":                {101, "v1", sandbox.Observed, 101 + 101 + 2},
+		"the same with pages by offset":       {101, "v1", sandbox.Contract, 101 + 101 + 2},
 		"the same where the API is found out": {250, "auto", sandbox.Observed, 250 + 250 + 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestDataOfOneRequestPerObjectIsReadAgainOnlyOnDemand(t *testing.T) {
 	}{
 		"by default the state is trusted for links": {[]string{"plan", "-f", manifest}, 1, 8},
 		"unless all is to be read again":            {[]string{"plan", "-f", manifest, "--refresh-all"}, 101, 108},
-		"or nothing but whose workspace it is":      {[]string{"plan", "-f", manifest, "--no-refresh", "--api", "full"}, 2, 2},
+		"or nothing but whose workspace it is":      {[]string{"plan", "-f", manifest, "--no-refresh", "--api", "v1"}, 2, 2},
 	} {
 		before := len(s.Log())
 		r := s.must(t, tt.args...)

@@ -341,16 +341,27 @@ func (s *Service) giveUpBulk(op *resource.Operation, why error) {
 	s.missing[op] = why
 }
 
-// Fallbacks are warnings of operations of API v2 that the service turned out not to have.
+// Fallbacks are warnings of operations of API v2 that the service turned out not to have,
+// those that are missing for the same reason in one.
 func (s *Service) Fallbacks() diag.List {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var l diag.List
+	kinds := map[string][]string{} // by reason
 	for op, why := range s.missing {
+		reason := why.Error()
+		if e, ok := errors.AsType[*apiclient.Error](why); ok {
+			reason = fmt.Sprintf("API v2 answers %d %s", e.Status, strings.TrimSuffix(e.Message, "."))
+		}
+		if noun := diag.Plural(strings.ReplaceAll(op.Kind, "_", " ")); !slices.Contains(kinds[reason], noun) {
+			kinds[reason] = append(kinds[reason], noun)
+		}
+	}
+	var l diag.List
+	for reason, nouns := range kinds {
+		slices.Sort(nouns)
 		l.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "fallback", Address: op.Kind,
-			Summary: diag.Plural(strings.ReplaceAll(op.Kind, "_", " ")) + " were sent one by one: " + why.Error(),
-			Hint:    "--api v1 does so from the start",
+			Severity: diag.Warning, Code: "fallback", Summary: strings.Join(nouns, ", ") + " were sent one by one: " + reason,
+			Hint: "planform doctor says what API v2 lacks; --api v1 sends one by one from the start",
 		})
 	}
 	l.Sort()

@@ -99,10 +99,17 @@ func (p *Progress) Event(e executor.Event) {
 	switch e.Type {
 	case executor.SetAside:
 		_, again := p.pending[e.Step]
+		what, together := attempted(e.Step), false
+		for s := range p.pending {
+			together = together || s.Batch == e.Step.Batch
+		}
+		if together = together && e.Step.Batch != 0; !together && e.Step.Batch != 0 {
+			what += ", with all of its request"
+		}
 		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
 		p.sample()
-		if !p.v.o.Live && !p.v.o.JSON && !again {
-			p.write("pending: " + attempted(e.Step) + ": no answer; checking again in " + approximate(e.Wait))
+		if !p.v.o.Live && !p.v.o.JSON && !again && !together {
+			p.write("pending: " + what + ": no answer; checking again in " + approximate(e.Wait))
 		}
 		return
 	case executor.Ended:

@@ -148,6 +148,21 @@ func TestALogShowsHowFarTheRunIs(t *testing.T) {
 	})
 }
 
+func TestTheStepsOfOneRequestWithoutAnAnswerAreToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newScreen()
+	p := s.Progress(120)
+	for i := range 50 {
+		together := step(i)
+		together.Batch = 1
+		p.Event(executor.Event{Type: executor.SetAside, Step: together, Wait: time.Minute})
+	}
+	p.Done()
+	if got, want := s.err.String(), "pending: create work_item/web/item-0, with all of its request: no answer; checking again in 60 s\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAProgramGetsAnEventForEachStep(t *testing.T) {
 	t.Parallel()
 	s := newScreen(inJSON)

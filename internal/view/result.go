@@ -95,11 +95,13 @@ func (p *printer) problems(r *executor.Result) {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		alike := same[failureKeyOf(s)]
-		many := s.Status == executor.Failed && len(alike) > fewSame
+		many := len(alike) > fewSame
 		text := p.severity(diag.Error)
 		switch {
 		case many && alike[0] != s.Step: // told with the first
 			continue
+		case many && s.Status == executor.Unknown:
+			text += "not known whether they were done: " + attempted(s.Step) + " and " + diag.Count(len(alike)-1, "other")
 		case many:
 			text += "could not " + attempted(s.Step) + " and " + diag.Count(len(alike)-1, "other")
 		case s.Status == executor.Failed:
@@ -116,7 +118,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.position(s.Step.Position, "")
 		}
 		if many {
-			p.alike(alike, blocked)
+			p.alike(alike, blocked, s.Status == executor.Failed)
 		} else {
 			p.blocks(s.Step, blocked[s.Step])
 			delete(blocked, s.Step)
@@ -142,15 +144,21 @@ func (p *printer) problems(r *executor.Result) {
 // fewSame is how many steps that failed for the same reason are told one by one.
 const fewSame = 3
 
-// failureKey is what failures of the same operation for the same reason share.
+// failureKey is what failures of the same operation for the same reason share, and what
+// steps without an answer do.
 type failureKey struct {
 	op     *resource.Operation
+	status executor.Status
 	reason string
 }
 
 func failureKeyOf(s *executor.StepResult) failureKey {
-	k := failureKey{op: s.Step.Operation}
-	if refused, ok := errors.AsType[executor.Refusal](s.Err); ok {
+	k := failureKey{op: s.Step.Operation, status: s.Status}
+	refused, ok := errors.AsType[executor.Refusal](s.Err)
+	switch {
+	case s.Status == executor.Unknown && s.Err != nil:
+		k.reason = s.Err.Error()
+	case s.Status == executor.Failed && ok:
 		k.reason, _ = refused.Refusal()
 	}
 	return k
@@ -160,31 +168,31 @@ func failureKeyOf(s *executor.StepResult) failureKey {
 func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
 	same := map[failureKey][]*planner.Step{}
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Status == executor.Failed {
-			if k := failureKeyOf(s); k.reason != "" {
-				same[k] = append(same[k], s.Step)
-			}
+		if k := failureKeyOf(&r.Steps[i]); k.reason != "" {
+			same[k] = append(same[k], r.Steps[i].Step)
 		}
 	}
 	return same
 }
 
-// alike names the first of the others that failed for the same reason, says how
-// many of the operation were not tried, and what all of them block.
-func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step) {
+// alike names the first of the others that ended for the same reason, says how
+// many of an operation that is refused were not tried, and what all of them block.
+func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step, refused bool) {
 	for i, s := range failed[1:] {
 		if i == fewSame {
 			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")))
 			break
 		}
-		p.print("    ", attempted(s))
+		if p.print("    ", attempted(s)); s.Position.IsZero() { // nothing that is deleted has one
+			p.line()
+		}
 		p.position(s.Position, "")
 	}
 	untried := 0
 	var others []*planner.Step
 	for _, f := range failed {
 		for _, s := range blocked[f] {
-			if s.Operation == f.Operation {
+			if refused && s.Operation == f.Operation {
 				untried++
 			} else {
 				others = append(others, s)

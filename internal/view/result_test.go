@@ -75,6 +75,29 @@ func TestAResultSaysWhatHappenedAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestTheStepsOfOneRequestWithAnUnknownOutcomeAreToldTogether(t *testing.T) {
+	t.Parallel()
+	var r executor.Result
+	for i := range 50 {
+		step := &planner.Step{Index: i, Address: resource.Address(fmt.Sprintf("work_item/web/%d", i)), Action: planner.Create, Kind: resource.MustLookup("work_item")}
+		r.Steps = append(r.Steps, executor.StepResult{Step: step, Status: executor.Unknown, Err: errors.New("POST …/bulk-create/: 200: not as documented")})
+	}
+	s := newScreen()
+	if err := s.Result(&planner.Plan{}, r); err != nil {
+		t.Fatal(err)
+	}
+	const want = `error: not known whether they were done: create work_item/web/0 and 49 others: POST …/bulk-create/: 200: not as documented
+    create work_item/web/1
+    create work_item/web/2
+    create work_item/web/3
+    … 46 more steps
+next: run the same command again: it first checks whether the requests without an answer took effect, then continues
+`
+	if got := s.err.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAResultNamesTheNextStep(t *testing.T) {
 	t.Parallel()
 	step := &planner.Step{Address: "work_item/web/a", Action: planner.Create, Kind: resource.MustLookup("work_item"), Position: at(3)}

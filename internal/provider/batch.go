@@ -121,13 +121,12 @@ func (b *batch) body(step *planner.Step) []byte {
 	}
 	extra := b.externalIDs(step)
 	if b.op.Verb == resource.UpdateMany {
-		extra = append(extra, [2]string{"id", step.ID})
+		return resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), append(extra, [2]string{"id", step.ID})...)
 	}
-	body := resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), extra...)
-	if b.op.Verb == resource.CreateMany {
-		body = b.place(step, body)
-	}
-	return body
+	values := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { // a create takes no null
+		return v.Null && v.Field.Clear == resource.ClearNull
+	})
+	return b.place(step, resource.Body(values, resource.V2Names, b.resolve(step.Object, b.ids), extra...))
 }
 
 // send makes one request for several rows.

@@ -451,3 +451,13 @@ func TestATextThatTheServiceRewritesIsNoDrift(t *testing.T) {
 		t.Errorf("the text that was sent is sent again: %d writes", r.writes)
 	}
 }
+
+func TestANewObjectHasNoNullInABatch(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	empty := strings.ReplaceAll(manyItems(3), "}", ", parent: null, start_date: null, target_date: null, labels: []}")
+	if r := s.apply(t, applying{manifest: empty}); len(r.failed()) > 0 {
+		t.Errorf("%q", r.failed())
+	}
+	s.settled(t, empty, 3, resource.V2, 0)
+}

@@ -241,6 +241,7 @@ func TestAnExportThatIsAppliedChangesNothing(t *testing.T) {
 		"from the community edition":          {service: sandboxtest.Options{Edition: sandbox.Community}, fill: true, export: export.Options{With: everything}},
 		"as the contract has it":              {service: sandboxtest.Options{Answers: sandbox.Contract}},
 		"by small pages":                      {service: sandboxtest.Options{PerPage: 3}, fill: true},
+		"relations by their IDs alone":        {service: sandboxtest.Options{RelationIDs: true}, fill: true, export: export.Options{With: everything}},
 		"by API v2":                           {service: sandboxtest.Options{Edition: sandbox.Cloud}, fill: true, export: export.Options{API: resource.V2, With: everything}},
 		"by an API v2 without pages":          {service: sandboxtest.Options{Edition: sandbox.Cloud, Fault: noPages}, fill: true, export: export.Options{API: resource.V2}},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
@@ -65,6 +66,35 @@ projects:
 	}
 	if again.writes > 0 || !again.plan.Empty() || reads != 1 {
 		t.Errorf("%d writes, %d reads of relations, %+v", again.writes, reads, again.plan.Summary)
+	}
+}
+
+// TestRelationsThatAreListedAsIDsAreSentOnce: some editions list IDs, not the items.
+func TestRelationsThatAreListedAsIDsAreSentOnce(t *testing.T) {
+	t.Parallel()
+	for api, edition := range map[resource.API]sandbox.Edition{resource.Full: sandbox.Full, resource.V2: sandbox.Cloud} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: edition, RelationIDs: true})
+			const all = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: %}, {key: b, name: B}, {key: c, name: C}]}]}`
+			for _, step := range []struct {
+				relations string
+				relates   int
+			}{{"{blocking: [b], relates_to: [c]}", 2}, {"{blocking: [b]}", 2}, {"{blocking: [], relates_to: [c]}", 1}} {
+				text := strings.Replace(all, "%", step.relations, 1)
+				a := s.apply(t, applying{manifest: text})
+				again := s.apply(t, applying{manifest: text})
+				if len(a.failed()) > 0 || len(a.warnings()) > 0 || again.writes > 0 || !again.plan.Empty() || len(s.Rows("relation")) != step.relates {
+					t.Errorf("%s: %v %v, again %d writes; %d relations", step.relations, a.failed(), a.warnings(), again.writes, len(s.Rows("relation")))
+				}
+			}
+			other := *s
+			other.dir = t.TempDir()
+			lost := other.apply(t, applying{manifest: strings.Replace(strings.Replace(all, "%", "{relates_to: [c]}", 1), "blocking: [b], ", "", 1)})
+			if lost.writes > 0 || lost.plan.Summary.AddMembers > 0 {
+				t.Error(lost.writes, lost.plan.Summary)
+			}
+		})
 	}
 }
 

@@ -130,8 +130,11 @@ func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.
 	list, _ := whole[m.ResultKey].([]any)
 	a.Rows = make([]resource.Row, 0, len(list))
 	for _, e := range list {
-		if row, ok := e.(map[string]any); ok {
-			a.Rows = append(a.Rows, row)
+		switch e := e.(type) {
+		case map[string]any:
+			a.Rows = append(a.Rows, e)
+		case string: // some editions list only IDs
+			a.Rows = append(a.Rows, resource.Row{m.IDField: e})
 		}
 	}
 	if !counting {

@@ -44,7 +44,9 @@ type IDs func(resource.Address) (id string, ok bool)
 type Journal interface {
 	// Begin returns when the steps' intents would survive a crash of the machine.
 	// After an error none of the steps begins or is completed: the journal itself
-	// withdraws the intents already written. Steps without a request are not passed.
+	// withdraws the intents already written. Steps without a request are not passed. Steps
+	// that add members are passed a second time where creates may add some before, see
+	// [planner.Step.Places]; their one outcome counts for both.
 	Begin(ctx context.Context, steps []*planner.Step) error
 	// Complete records the outcome of a step, or that it certainly did not happen. The
 	// outcome of a failed membership step holds the members that were added or removed.
@@ -95,10 +97,6 @@ type Outcome struct {
 	planner.Record
 	Warnings          diag.List // contradictions between the answer and the request
 	RecoveredByLookup bool      // the answer was lost, and a look-up found the object
-	// Placed are the membership steps whose containers the create has put the object into,
-	// if the service did as it was told: the steps see to that. The journal records it at
-	// once, since only planform removes what it added.
-	Placed []*planner.Step
 }
 
 // Status is how a step ended.

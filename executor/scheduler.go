@@ -39,7 +39,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
-		incomplete: make(map[string]*planner.Step),
+		incomplete: make(map[string]*planner.Step), announced: make(map[*planner.Step]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -74,6 +74,7 @@ type scheduler struct {
 	pendingNonDeletes int                      // steps other than deletes that have not ended
 	deferredDeletes   []int                    // deletes that wait for nothing but those
 	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
+	announced         map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
 
 	running         int
@@ -263,13 +264,19 @@ func (r *scheduler) take() []batch {
 	return append(batches, r.gatherAll()...)
 }
 
-// logIntents writes the intents of batches.
+// logIntents writes the intents of batches, and of the membership steps whose members they create.
 func (r *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	var intents []*planner.Step
 	for _, b := range batches {
 		for _, i := range b {
-			if s := r.plan.Steps[i]; s.Operation != nil {
+			s := r.plan.Steps[i]
+			if s.Operation != nil {
 				intents = append(intents, s)
+			}
+			for _, p := range s.Places {
+				if !r.announced[p] {
+					r.announced[p], intents = true, append(intents, p)
+				}
 			}
 		}
 	}
@@ -337,9 +344,7 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 			}
 		}
 	}()
-	attempts := r.attempt(ctx, b)
-	c.journal = r.recordPlaced(attempts)
-	for k, a := range attempts {
+	for k, a := range r.attempt(ctx, b) {
 		res := &r.result.Steps[b[k]]
 		if p, ok := errors.AsType[*Pending](a.Err); ok {
 			res.Err, c.pending[k] = p, p
@@ -351,22 +356,6 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
 	}
 	return c
-}
-
-// recordPlaced records who is in which container by now. It comes before the outcomes of the
-// creates: as long as those are missing, the next run knows that a container is planform's doing.
-func (r *scheduler) recordPlaced(attempts []Attempt) error {
-	placed := map[*planner.Step][]string{} // IDs
-	for _, a := range attempts {
-		for _, s := range a.Outcome.Placed {
-			placed[s] = append(placed[s], a.Outcome.ID)
-		}
-	}
-	var failed error
-	for s, ids := range placed {
-		failed = cmp.Or(failed, r.journal.Complete(s, Outcome{Record: planner.Record{Members: ids}}, nil))
-	}
-	return failed
 }
 
 // attempt has the service carry out the steps of a batch.

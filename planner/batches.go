@@ -54,6 +54,7 @@ func (b *steps) awaitContainers() {
 		for _, member := range s.afterObjects {
 			if create := b.of[member]; create != nil {
 				create.afterObjects = append(create.afterObjects, s.needsObjects...)
+				create.Places = append(create.Places, s)
 			}
 		}
 	}

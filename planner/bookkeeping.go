@@ -131,12 +131,12 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 	}
 	for _, r := range b.memberships.sets {
 		intent := b.in.Prior[r.address()].PendingIntent
-		adding := intent != nil && intent.Action == AddMembers
-		if ids := b.memberships.addedSince(r); r.read && (adding || len(ids) > 0) {
+		if intent == nil || intent.Action != AddMembers {
+			continue
+		}
+		if ids, known := b.memberships.addedSince(r, intent); known {
 			c := changeOf(r.address())
-			if c.Record.Members = slices.Concat(c.Record.Members, ids); adding {
-				c.Record.PendingIntent = nil
-			}
+			c.Record.Members, c.Record.PendingIntent = slices.Concat(c.Record.Members, ids), nil
 			b.dropFromOthers(changeOf, r, ids)
 		}
 	}

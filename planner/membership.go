@@ -260,24 +260,19 @@ func (s *memberships) isIn(r *memberSet, e memberRef) bool {
 }
 
 // addedSince lists the members that a request without an outcome was to add and that are in
-// the container: one that adds members, or of API v2 one that creates them.
-func (s *memberships) addedSince(r *memberSet) (ids []string) {
-	var sent []string
-	if intent := s.in.Prior[r.address()].PendingIntent; intent != nil && intent.Action == AddMembers {
-		sent = strings.Split(intent.Name, "\n")
-	}
+// the container. ok is false if that was not read.
+func (s *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
+	sent := strings.Split(intent.Name, "\n")
 	for _, e := range r.entries {
-		name, placed := e.id, false
+		name := e.id
 		if e.member != noObject {
 			name = string(s.in.Desired[e.member].Address)
-			f := &s.objects.states[e.member]
-			placed = f.maybeCreated() && f.prior.PendingIntent.Batch
 		}
-		if _, is := slices.BinarySearch(r.have, e.id); is && (placed || slices.Contains(sent, name)) {
+		if _, is := slices.BinarySearch(r.have, e.id); is && slices.Contains(sent, name) {
 			ids = append(ids, e.id)
 		}
 	}
-	return ids
+	return ids, r.read
 }
 
 // findOtherRelations finds members that have another relation to the object already: the service keeps

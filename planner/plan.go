@@ -98,6 +98,7 @@ type Step struct {
 	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
 	Batch       int
 	Bulk        *resource.Operation // of a step with a Batch: what is sent for several at once
+	Places      []*Step             // of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
 	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
 	Reason      string // of a NotPossible step, of a Delete without a request, or how an Adopt matched

@@ -161,13 +161,7 @@ func (b *batch) done(step *planner.Step, id string) executor.Outcome {
 	}
 	record.Values = b.batchValues(step, b.desired(step, b.ids))
 	b.sentUnseen(step, id)
-	out := executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
-	if step.Action == planner.Create {
-		for _, p := range b.placed(step) {
-			out.Placed = append(out.Placed, p.step)
-		}
-	}
-	return out
+	return executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
 }
 
 // refused is what became of a row that the service refused.

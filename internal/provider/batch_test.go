@@ -356,9 +356,9 @@ func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 	})
 }
 
-// contained is a manifest with items in a new cycle and a new module.
-func contained() string {
-	text := strings.ReplaceAll(manyItems(4), "}", ", cycle: c, module: m}")
+// contained is a manifest with n items in a new cycle and a new module.
+func contained(n int) string {
+	text := strings.ReplaceAll(manyItems(n), "}", ", cycle: c, module: m}")
 	return strings.Replace(text, "    work_items:", "    cycles: [{key: c, name: C}]\n    modules: [{key: m, name: M}]\n    work_items:", 1)
 }
 
@@ -369,12 +369,12 @@ func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *te
 			t.Parallel()
 			s := newServiceOf(t, resource.V2, sandboxtest.Options{IgnoreMembership: ignored})
 			seen := &batches{}
-			r := s.apply(t, applying{manifest: contained(), fault: seen.on})
+			r := s.apply(t, applying{manifest: contained(4), fault: seen.on})
 			others := seen.alone - 2 // the cycle and the module
 			if len(r.failed())+len(r.warnings()) > 0 || others != alone || len(s.Rows("cycle_issue")) != 4 || len(s.Rows("module_issue")) != 4 {
 				t.Errorf("%q %v, %d writes besides batches, %d and %d members", r.failed(), r.warnings(), others, len(s.Rows("cycle_issue")), len(s.Rows("module_issue")))
 			}
-			s.settled(t, contained(), 4, resource.V2, 0)
+			s.settled(t, contained(4), 4, resource.V2, 0)
 		})
 	}
 }
@@ -383,29 +383,39 @@ func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *te
 // containers. Containers with somebody else's items would not be deleted.
 func TestWhatACreatePutIntoAContainerIsKnownToBePlanforms(t *testing.T) {
 	t.Parallel()
-	for name, m := range map[string]moment{"no answer": never, "no word of the answer": answered, "the last word is of an item": recorded} {
+	const items = 120 // more than one request adds
+	for name, tt := range map[string]struct {
+		moment
+		n int // of the step that dies
+	}{
+		"the answer is lost":                  {moment: never},
+		"the answer is not written down":      {answered, 2 + 1},
+		"a part of it is written down":        {recorded, 2 + 30},
+		"all is written down of the items":    {recorded, 2 + items},
+		"one member step of two has an end":   {recorded, 2 + items + 1},
+		"the member steps are just announced": {answered, 2 + items + 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 				s.virtual = true
-				const items = 6 // the last of them ends as the sixth step
 				s.apply(t, applying{
-					manifest: contained(), killed: true, workers: 1,
+					manifest: contained(items), killed: true, workers: 1,
 					fault: func(req *http.Request, r run) sandboxtest.Fault {
-						if m == never && rowsOf(req) == 4 {
+						if tt.moment == never && rowsOf(req) == 50 {
 							defer r.kill()
 							return after(sandboxtest.Break{Cut: true})
 						}
 						return sandboxtest.Fault{}
 					},
 					dies: func(j executor.Journal, r run) executor.Journal {
-						return &mortal{Journal: j, run: r, n: items, moment: m}
+						return &mortal{Journal: j, run: r, n: tt.n, moment: tt.moment}
 					},
 				})
-				s.settled(t, contained(), 4, resource.V2, 0)
+				s.settled(t, contained(items), items, resource.V2, 0)
 				s.api = resource.V2
-				r := s.apply(t, applying{manifest: manyItems(4), prune: true})
+				r := s.apply(t, applying{manifest: manyItems(items), prune: true})
 				if len(r.failed()) > 0 || len(r.reasons()) > 0 || s.named("cycle", "C")+s.named("module", "M") > 0 {
 					t.Errorf("%q %v", r.failed(), r.reasons())
 				}

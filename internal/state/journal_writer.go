@@ -207,13 +207,12 @@ func (f *File) dropPending(step resource.Address, wasDone bool) bool {
 }
 
 // remaining is the last pending intent at a step's record, or nil.
-func (f *File) remaining(step resource.Address) *planner.Intent {
+func (f *File) remaining(step resource.Address) (last *planner.Intent) {
 	_, list := f.pendingAt(step)
-	if len(list) == 0 {
-		return nil
+	for _, p := range list {
+		last = together(last, p.intent)
 	}
-	intent := list[len(list)-1].intent
-	return &intent
+	return last
 }
 
 // cancel removes intents whose flush failed: nothing is sent for them. It does so in

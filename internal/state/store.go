@@ -74,7 +74,7 @@ func (m *store) apply(l line) {
 	switch {
 	case l.Intent != "":
 		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
-			r.PendingIntent = &planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch}
+			r.PendingIntent = together(earlier, planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch})
 		} // else the outcome of the earlier create still matters
 		r.Sources = slices.Concat(r.Sources, l.Sources)
 	case l.Abort != "":
@@ -88,6 +88,15 @@ func (m *store) apply(l line) {
 		return
 	}
 	m.set(r)
+}
+
+// together is an intent and the one before it at the same record: of members that two
+// requests were to add, it names all.
+func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
+	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
+		later.Name = earlier.Name + "\n" + later.Name
+	}
+	return &later
 }
 
 // applyCommit updates a record after a step that succeeded.

@@ -71,8 +71,11 @@ func (e *Error) readProblem(object map[string]any) bool {
 		entry, _ := v.(map[string]any)
 		f.add(join("", scalar(entry["field"])), cmp.Or(scalar(entry["message"]), scalar(entry["code"])), 0)
 	}
-	parts := slices.DeleteFunc([]string{oneLine(detail, maxTextRunes), f.message()}, func(text string) bool { return text == "" })
-	e.Message, e.Fields = diag.Truncate(cmp.Or(strings.Join(parts, ": "), e.Code), maxMessage), f.fieldMessages()
+	message := cmp.Or(oneLine(detail, maxTextRunes), e.Code)
+	if fields := f.message(); fields != "" {
+		message = strings.TrimSuffix(message, ".") + ": " + fields
+	}
+	e.Message, e.Fields = diag.Truncate(message, maxMessage), f.fieldMessages()
 	return true
 }
 

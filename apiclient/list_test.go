@@ -182,7 +182,7 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 func listOp(tb testing.TB, number int) *resource.Operation {
 	tb.Helper()
 	if number == 0 {
-		return wider(tb, "/work-items/")
+		return wider(tb, "{project_id}/work-items/")
 	}
 	return documented(tb, number)
 }
@@ -190,7 +190,7 @@ func listOp(tb testing.TB, number int) *resource.Operation {
 func TestARefusedPageSizeIsRemembered(t *testing.T) {
 	t.Parallel()
 	const over = `{"detail":"Invalid per_page value. Cannot exceed 100."}`
-	lists := []*resource.Operation{wider(t, "/work-items/"), wider(t, "/states/"), wider(t, "/labels/")}
+	lists := []*resource.Operation{wider(t, "{project_id}/work-items/"), wider(t, "/states/"), wider(t, "/labels/")}
 	for name, tt := range map[string]struct {
 		refusal  string
 		requests int // for each list twice

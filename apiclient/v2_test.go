@@ -45,7 +45,7 @@ func TestProblemsAreRead(t *testing.T) {
 		effect apiclient.Effect
 		is     error // of the sentinels; nil = none
 	}{
-		"every field that is wrong": {problem(400, "invalid_request", "invalid_request", fields), "400: That is refused.: name: Taken. max_length; items.2.color: No color.", rejected, nil},
+		"every field that is wrong": {problem(400, "invalid_request", "invalid_request", fields), "400: That is refused: name: Taken. max_length; items.2.color: No color.", rejected, nil},
 		"the credential":            {problem(401, "unauthorized", "unauthorized", ""), "give an API key", none, apiclient.ErrUnauthorized},
 		"the workspace's plan":      {problem(402, "payment_required", "payment_required", ""), "the workspace's plan lacks this feature", none, apiclient.ErrUnsupported},
 		"permission":                {problem(403, "forbidden", "workflow_transition_denied", ""), "403: That is refused.", none, apiclient.ErrForbidden},
@@ -255,7 +255,7 @@ func TestEveryRowOfABulkRequestHasAResult(t *testing.T) {
 		t.Errorf("%v", results)
 	}
 	e := results[1].Err
-	if results[1].ID != "" || e.Status != 400 || e.Effect != apiclient.Rejected || e.Attempts != 1 || e.Message != "The request was invalid.: name: Taken." ||
+	if results[1].ID != "" || e.Status != 400 || e.Effect != apiclient.Rejected || e.Attempts != 1 || e.Message != "The request was invalid: name: Taken." ||
 		cmp.Diff(map[string][]string{"name": {"Taken."}}, e.Fields) != "" {
 		t.Errorf("%v %+v", e, e)
 	}

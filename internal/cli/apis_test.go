@@ -86,6 +86,7 @@ func TestAPlanSaysHowManyRequestsItsApplyWrites(t *testing.T) {
 		"an example":              {example(t, "workspace.yaml")},
 		"an example of an import": {example(t, "import.yaml")},
 		"out of nothing":          {example(t, "from-nothing.yaml")},
+		"items out of a sprint":   {migration(120, 0, 2, ""), strings.NewReplacer("cycle: c0", "cycle: null", "module: m0", "module: null").Replace(migration(120, 0, 2, ""))},
 		"items into a sprint":     {migration(60, 0, 2, ""), strings.ReplaceAll(migration(60, 0, 2, ""), "cycle: c0", "cycle: c1")},
 		"a prune":                 {migration(120, 0, 2, ""), migration(10, 0, 2, "")},
 	} {

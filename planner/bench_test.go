@@ -35,7 +35,7 @@ func bulk(tb testing.TB, items int) []*resource.Object {
 // bulkService has the project and what the items of bulk name.
 func bulkService(tb testing.TB) *service {
 	tb.Helper()
-	s := newService(tb, resource.Full)
+	s := newService(tb, resource.V1)
 	web := uuid(1, 1)
 	s.have("project", "", web, "identifier=WEB", "name=Website", "description=Public site and shop")
 	s.have("cycle", web, uuid(2, 1), "name=Sprint 14")

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-const full, documented = resource.Full, resource.Documented
+const full, documented = resource.V1, resource.Documented
 
 // Names of objects in the tables.
 var (

@@ -156,7 +156,7 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	for _, k := range resource.Kinds() {
 		t := &kindInfo{kind: k, api: in.API, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide()}
 		if withoutV2[k.Name] {
-			t.api = resource.Full
+			t.api = resource.V1
 		}
 		t.create, _ = k.Op(resource.Create, t.api)
 		t.update, _ = k.Op(resource.Update, t.api)

@@ -87,7 +87,7 @@ func assemble(t *testing.T, documents [][]func(*wanted)) []*resource.Object {
 // eachRandom runs a property for some manifests under both APIs.
 func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *service, documents [][]func(*wanted))) {
 	t.Helper()
-	for _, api := range []resource.API{resource.Documented, resource.Full} {
+	for _, api := range []resource.API{resource.Documented, resource.V1} {
 		for seed := range uint64(8) {
 			t.Run(fmt.Sprintf("%s/%d", api, seed), func(t *testing.T) {
 				t.Parallel()
@@ -128,11 +128,11 @@ func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 		for _, step := range plan.Steps {
 			// The documented operations cannot list work items and pages, nor who is in a cycle or a teamspace.
 			blind := s.in.API == resource.Documented && slices.Contains([]string{"work_item", "link", "page"}, step.Kind.Name)
-			if step.Action == planner.Create && !blind || step.Action == planner.AddMembers && s.in.API == resource.Full {
+			if step.Action == planner.Create && !blind || step.Action == planner.AddMembers && s.in.API == resource.V1 {
 				t.Errorf("%s %s", step.Action, step.Address)
 			}
 		}
-		if s.in.API == resource.Full {
+		if s.in.API == resource.V1 {
 			s.apply(plan)
 			if plan := s.mustPlan(objects); len(plan.Steps) > 0 {
 				t.Errorf("after adopting: %s", strings.Join(lines(plan), "\n"))

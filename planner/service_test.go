@@ -361,7 +361,7 @@ func (s *service) create(o *resource.Object, ids map[resource.Address]string) st
 	if o.Kind.Identifier != nil && o.Kind.Identifier.APIName == "" {
 		row["sequence_id"] = json.Number(strconv.Itoa(1000 + s.made))
 	}
-	if o.Kind.HasExternalID && s.in.API == resource.Full {
+	if o.Kind.HasExternalID && s.in.API == resource.V1 {
 		row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
 	}
 	s.keep(&remoteObject{o.Kind, parent, row})

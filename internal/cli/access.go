@@ -18,7 +18,7 @@ import (
 // on, and decides which operations are used. The answer that shows whether the wider
 // API is available is put into observed.
 func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
-	in := doctor.Input{BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.Full, Redact: c.client.Redact}
+	in := doctor.Input{BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.V1, Redact: c.client.Redact}
 	if which == "documented" {
 		in.API = resource.Documented
 	}
@@ -39,7 +39,7 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 			return resource.Documented, err
 		}
 		if which == "v1" || which == "v2" { // what cannot be read is reported where it is needed
-			return resource.Full, nil
+			return resource.V1, nil
 		}
 		return resource.Documented, nil
 	default:
@@ -56,7 +56,7 @@ func widest(which string) resource.API {
 	case "documented":
 		return resource.Documented
 	case "v1":
-		return resource.Full
+		return resource.V1
 	default:
 		return resource.V2
 	}

@@ -78,8 +78,8 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		play func(*campaign, *testing.T, *service)
 	}{
 		{"documented", resource.Documented, (*campaign).imports},
-		{"full", resource.Full, (*campaign).imports},
-		{"nothing", resource.Full, (*campaign).fromNothing},
+		{"full", resource.V1, (*campaign).imports},
+		{"nothing", resource.V1, (*campaign).fromNothing},
 		{"v2", resource.V2, (*campaign).withV2},
 	}
 	asked := strings.Split(*campaignAPI, ",")
@@ -335,7 +335,7 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	t.Helper()
 	api := c.api
 	if api == resource.V2 && c.rng.IntN(4) == 0 {
-		api = resource.Full
+		api = resource.V1
 	}
 	args := append([]string{
 		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--settle-timeout", campaignPatience().String(),

@@ -230,7 +230,7 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 	case project == "":
 		return nil, usageError{text: "the project of the work item is not known", hint: "give --project"}
 	}
-	list, _ := resource.MustLookup("project").Op(resource.List, resource.Full)
+	list, _ := resource.MustLookup("project").Op(resource.List, resource.V1)
 	rows, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
 		return nil, diag.WithHint(fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID")
@@ -259,7 +259,7 @@ func notFound(op *resource.Operation, identifier string, err error) error {
 // name any. A table is as good without: that they cannot be read is no error.
 func (c *connection) memberNames(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
 	members := resource.MustLookup("member")
-	list, ok := members.Op(resource.List, resource.Full)
+	list, ok := members.Op(resource.List, resource.V1)
 	if !ok || len(rows) == 0 || !slices.ContainsFunc(kind.Fields, func(f resource.Field) bool { return f.Ref == members.Name }) {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (tr trial) examine(t *testing.T) (report doctor.Report, requests int64, hid
 		base = tr.base(p.url)
 	}
 	in := doctor.Input{
-		BaseURL: base, Workspace: sandbox.Workspace, Credential: "API key from PLANE_API_KEY", API: resource.Full,
+		BaseURL: base, Workspace: sandbox.Workspace, Credential: "API key from PLANE_API_KEY", API: resource.V1,
 		StatePath: filepath.Join(dir, "x.state.json"), Errors: tr.faulty, Now: noon,
 	}
 	switch tr.workspace {

@@ -100,7 +100,7 @@ func withoutV2(lacks []*resource.Operation) string {
 	for _, op := range lacks {
 		k := resource.MustLookup(op.Kind)
 		m := k.Membership
-		_, inV1 := k.Op(op.Verb, resource.Full)
+		_, inV1 := k.Op(op.Verb, resource.V1)
 		switch {
 		case words[op.Verb] != "":
 			alone[op.Kind] = append(alone[op.Kind], op.Verb)
@@ -149,7 +149,7 @@ func withoutV2(lacks []*resource.Operation) string {
 
 // reportCost says what it takes to create what the manifest has and the state has not, with each API that is there.
 func (e *examination) reportCost() {
-	apis := []resource.API{resource.Full, resource.V2}
+	apis := []resource.API{resource.V1, resource.V2}
 	projects, asked := e.lists["project"]
 	switch {
 	case e.Denied:

@@ -61,7 +61,7 @@ func newService(tb testing.TB, o sandboxtest.Options) *service {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &service{server, tb, client, url, resource.Full}
+	return &service{server, tb, client, url, resource.V1}
 }
 
 // send makes a write request below the workspace and returns the ID that is answered.
@@ -112,7 +112,7 @@ func (s *service) item(body map[string]any) string { s.t.Helper(); return s.send
 // export reads the workspace and writes it into a folder.
 func (s *service) export(o export.Options) (dir string, e *export.Export) {
 	s.t.Helper()
-	o.Workspace, s.api = sandbox.Workspace, max(o.API, resource.Full)
+	o.Workspace, s.api = sandbox.Workspace, max(o.API, resource.V1)
 	e, err := export.Read(s.t.Context(), s.client, o)
 	if err != nil {
 		s.t.Fatal(err)

@@ -43,7 +43,7 @@ func (c *composer) fields(t *object) manifest.Map {
 		if w.file != nil {
 			c.out.Files = append(c.out.Files, *w.file)
 		}
-		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.Full) {
+		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.V1) {
 			values[w.field.Name] = resource.Digest(w.canonical)
 		}
 		object = addField(object, w)

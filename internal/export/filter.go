@@ -33,10 +33,10 @@ func perItem(k *resource.Kind) bool {
 // readable reports whether the kind can be exported.
 func readable(k *resource.Kind) bool {
 	if k.Membership != nil {
-		_, ok := k.Op(resource.ListMembers, resource.Full)
+		_, ok := k.Op(resource.ListMembers, resource.V1)
 		return ok
 	}
-	_, ok := k.Op(resource.List, resource.Full)
+	_, ok := k.Op(resource.List, resource.V1)
 	return ok && k.Section != ""
 }
 

@@ -89,12 +89,12 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	}
 	n := 0
 	for _, k := range resource.Kinds() {
-		create, ok := k.Op(resource.Create, resource.Full)
+		create, ok := k.Op(resource.Create, resource.V1)
 		if !ok || k.Section == "" {
 			continue
 		}
 		path, missing := create.Expand(params)
-		list, _ := k.Op(resource.List, resource.Full)
+		list, _ := k.Op(resource.List, resource.V1)
 		if _, err := s.client.Read(s.t.Context(), list, path, nil); missing != "" || errors.Is(err, apiclient.ErrUnsupported) {
 			continue // this edition has no such objects
 		}
@@ -135,7 +135,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 		}
 	}
 	// A new project has states of its own.
-	list, _ := resource.MustLookup("state").Op(resource.List, resource.Full)
+	list, _ := resource.MustLookup("state").Op(resource.List, resource.V1)
 	path, _ := list.Expand(params)
 	states, err := s.client.Read(s.t.Context(), list, path, nil)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *service) values() map[string]map[string]string {
 	var visit func(parent, called string, params map[string]string)
 	visit = func(parent, called string, params map[string]string) {
 		for _, k := range resource.Kinds() {
-			list, ok := k.Op(resource.List, resource.Full)
+			list, ok := k.Op(resource.List, resource.V1)
 			if !ok || k.Section == "" || k.Parent != parent {
 				continue
 			}
@@ -218,7 +218,7 @@ func (s *service) apply(dir string) {
 			o.Identifier = ""
 		}
 	}
-	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.Full, Desired: m.Objects}, provider.Grace{})
+	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.V1, Desired: m.Objects}, provider.Grace{})
 	if err != nil || found.HasErrors() {
 		s.t.Fatal(err, found)
 	}

@@ -14,7 +14,7 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 	w.field = f
 	var ids []string
 	via, member := resource.MembershipOf(t.kind.Name, f.Name)
-	if member = member && (f.Virtual || t.kind.ViaMembership(f, resource.Full)); member {
+	if member = member && (f.Virtual || t.kind.ViaMembership(f, resource.V1)); member {
 		first, _ := t.kind.Field(via.Membership.Field)
 		ids = slices.Compact(slices.Sorted(slices.Values(t.members[first])))
 		if via.Membership.SeveralField != "" && (f == first) != (len(ids) < 2) {

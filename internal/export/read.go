@@ -50,7 +50,7 @@ func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindCh
 	if o.Observed == nil {
 		o.Observed = planner.Observed{}
 	}
-	o.API = cmp.Or(o.API, resource.Full)
+	o.API = cmp.Or(o.API, resource.V1)
 	root := &object{exported: true}
 	r := &reader{
 		found: &content{
@@ -360,7 +360,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	var again []*list // by API v1
 	for i, l := range lists {
 		a := r.o.Observed[reads[i]]
-		if v1, ok := l.kind.Op(l.op.Verb, resource.Full); a.Unsupported && l.op.V2() && ok {
+		if v1, ok := l.kind.Op(l.op.Verb, resource.V1); a.Unsupported && l.op.V2() && ok {
 			l.op, l.path = v1, r.list(l.kind, v1, l.parent).path
 			again = append(again, l)
 			continue

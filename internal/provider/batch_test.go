@@ -99,7 +99,7 @@ func (s *service) settled(t *testing.T, text string, n int, next resource.API, g
 		t.Errorf("the next run failed: %q %v", r.failed(), r.reasons())
 	}
 	s.Drain()
-	for _, api := range []resource.API{resource.V2, resource.Full} {
+	for _, api := range []resource.API{resource.V2, resource.V1} {
 		s.api = api
 		if end := s.apply(t, applying{manifest: text}); end.writes != 0 || !end.plan.Empty() {
 			t.Errorf("the last run by API %s made %d writes: %+v", api, end.writes, end.plan.Summary)
@@ -238,7 +238,7 @@ func TestARunEndsAtAnAnswerThatIsNotDocumentedAndTheNextByV1DoublesNothing(t *te
 				if seen.sent() != "50" {
 					t.Errorf("sent: %s", seen.sent())
 				}
-				s.settled(t, text, 120, resource.Full, provider.DefaultGrace)
+				s.settled(t, text, 120, resource.V1, provider.DefaultGrace)
 			})
 		})
 	}
@@ -253,7 +253,7 @@ func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 		"it is done far later":  {Late: provider.DefaultGrace - time.Second},
 		"it waits for the rest": {Before: sandboxtest.Break{Stall: true}, Late: 40 * time.Second},
 	} {
-		for _, next := range []resource.API{resource.V2, resource.Full} {
+		for _, next := range []resource.API{resource.V2, resource.V1} {
 			t.Run(name+", by "+next.String(), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {

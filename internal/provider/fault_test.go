@@ -49,7 +49,7 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 // wholeOf is the manifest for an API: only the wider one can rename an item.
 func wholeOf(api resource.API) string {
 	renamed := ""
-	if api == resource.Full {
+	if api == resource.V1 {
 		renamed = ", name: Renamed"
 	}
 	return strings.Replace(whole, "RENAMED", renamed, 1)
@@ -95,7 +95,7 @@ func (s *service) picture() []string {
 // wantedPicture is the picture of the whole manifest.
 func wantedPicture(api resource.API) []string {
 	first, dark, export := "Publish the old price list", "For night shifts and mornings.", "Once a month."
-	if api == resource.Full {
+	if api == resource.V1 {
 		first, dark, export = "Renamed", "<p>"+dark+"</p>", "<p>"+export+"</p>"
 	}
 	lines := []string{
@@ -201,9 +201,9 @@ func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 
 func TestAfterAnyFaultOfAWriteEveryObjectExistsOnceInTheEnd(t *testing.T) {
 	t.Parallel()
-	for _, api := range []resource.API{resource.Full, resource.Documented} {
+	for _, api := range []resource.API{resource.V1, resource.Documented} {
 		for what, w := range writes() {
-			if w.full && api != resource.Full {
+			if w.full && api != resource.V1 {
 				continue
 			}
 			for how, tr := range troubles() {
@@ -257,7 +257,7 @@ func (s *service) resolve(t *testing.T, last applied) {
 	t.Helper()
 	reasons := last.reasons()
 	for address, reason := range reasons { // items are found by their numbers, but nothing shows a page
-		if s.api == resource.Full || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
+		if s.api == resource.V1 || address.Kind() != "page" || !strings.Contains(reason, "planform state resolve "+string(address)) {
 			t.Errorf("%s is not possible: %s", address, reason)
 		}
 	}

@@ -73,7 +73,7 @@ func everyKind() []kindIn {
 	var all []kindIn
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
-			all = append(all, kindIn{k, resource.Full, sandbox.Full}, kindIn{k, resource.V2, sandbox.Cloud})
+			all = append(all, kindIn{k, resource.V1, sandbox.Full}, kindIn{k, resource.V2, sandbox.Cloud})
 		}
 	}
 	return all

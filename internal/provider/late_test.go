@@ -36,7 +36,7 @@ func lateness() map[string]trouble {
 func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 	t.Parallel()
 	delays := []time.Duration{5 * time.Millisecond, 3 * time.Second, 20 * time.Second, provider.DefaultGrace - time.Second}
-	for _, api := range []resource.API{resource.Full, resource.Documented} {
+	for _, api := range []resource.API{resource.V1, resource.Documented} {
 		for _, what := range []string{"create work item", "create link", "create customer request"} {
 			for how, tr := range lateness() {
 				for _, delay := range delays {
@@ -55,7 +55,7 @@ func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	t.Helper()
 	unique := sandboxtest.UniqueNever
-	if what == "create work item" && api == resource.Full {
+	if what == "create work item" && api == resource.V1 {
 		unique = sandboxtest.UniqueAlways
 	}
 	s := newVirtual(t, api, unique)
@@ -114,15 +114,15 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := newVirtual(t, resource.Full, sandboxtest.UniqueAlways)
+				s := newVirtual(t, resource.V1, sandboxtest.UniqueAlways)
 				start := time.Now()
 				r := s.apply(t, applying{
-					manifest: wholeOf(resource.Full), grace: time.Minute, retries: 3, killed: tt.killed,
+					manifest: wholeOf(resource.V1), grace: time.Minute, retries: 3, killed: tt.killed,
 					fault: trouble{fault: tt.fault, killed: tt.killed}.on(writes()[tt.what]),
 				})
 				if tt.killed {
 					start = time.Now()
-					r = s.apply(t, applying{manifest: wholeOf(resource.Full), grace: time.Minute})
+					r = s.apply(t, applying{manifest: wholeOf(resource.V1), grace: time.Minute})
 				}
 				if took := time.Since(start); took > tt.most+100*time.Millisecond {
 					t.Errorf("it took %s, at most %s are needed", took, tt.most)
@@ -131,10 +131,10 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 				if failed := r.failed(); len(failed) > 0 {
 					t.Errorf("not all was done in one run: %q", failed)
 				}
-				if diff := cmp.Diff(wantedPicture(resource.Full), s.picture()); diff != "" {
+				if diff := cmp.Diff(wantedPicture(resource.V1), s.picture()); diff != "" {
 					t.Errorf("what is there (-want +got):\n%s", diff)
 				}
-				if end := s.apply(t, applying{manifest: wholeOf(resource.Full)}); end.writes != 0 || !end.plan.Empty() {
+				if end := s.apply(t, applying{manifest: wholeOf(resource.V1)}); end.writes != 0 || !end.plan.Empty() {
 					t.Errorf("the next run made %d writes: %q", end.writes, end.failed())
 				}
 			})

@@ -82,7 +82,7 @@ func TestAWorkItemMovesToAnotherMilestone(t *testing.T) {
 
 func TestAPIV1CannotPutItemsIntoMilestones(t *testing.T) {
 	t.Parallel()
-	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Cloud})
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud})
 	for _, want := range []string{"API v1 cannot set milestone of a work item", "API v1 cannot change milestone of a work item after creation"} {
 		a := s.apply(t, applying{manifest: planned(1, ", milestone: beta")})
 		if why := a.reasons()["work_item/web/i0"]; why != want || len(a.failed()) > 0 {

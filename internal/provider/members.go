@@ -236,7 +236,7 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 // removeMembers removes members from a container: one in the path or in the body, or a list.
 // Where API v2 cannot, API v1 removes them one by one.
 func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
-	v1, ok := step.Kind.Op(resource.RemoveMembers, resource.Full)
+	v1, ok := step.Kind.Op(resource.RemoveMembers, resource.V1)
 	if !ok || !step.Operation.V2() {
 		return s.removeBy(ctx, step.Operation, step)
 	}

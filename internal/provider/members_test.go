@@ -17,7 +17,7 @@ import (
 // TestAMemberWhoIsInTheProjectAlreadyIsNoFailure: who creates a project, and who leads it, is in it from the start.
 func TestAMemberWhoIsInTheProjectAlreadyIsNoFailure(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	const manifest = `
 projects:
   - {identifier: NEW, name: New, lead: bob@example.com, members: [ada@example.com, bob@example.com, eve@example.com],
@@ -43,7 +43,7 @@ projects:
 // TestAllRelationsOfAnItemAreReadWithOneRequest: one answer holds the lists of all relations.
 func TestAllRelationsOfAnItemAreReadWithOneRequest(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	const manifest = `
 projects:
   - key: web
@@ -72,7 +72,7 @@ projects:
 // TestRelationsThatAreListedAsIDsAreSentOnce: some editions list IDs, not the items.
 func TestRelationsThatAreListedAsIDsAreSentOnce(t *testing.T) {
 	t.Parallel()
-	for api, edition := range map[resource.API]sandbox.Edition{resource.Full: sandbox.Full, resource.V2: sandbox.Cloud} {
+	for api, edition := range map[resource.API]sandbox.Edition{resource.V1: sandbox.Full, resource.V2: sandbox.Cloud} {
 		t.Run(api.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newServiceOf(t, api, sandboxtest.Options{Edition: edition, RelationIDs: true})
@@ -101,7 +101,7 @@ func TestRelationsThatAreListedAsIDsAreSentOnce(t *testing.T) {
 // TestAnArchivedObjectIsNotCreatedAgain: the service shows it in another list only.
 func TestAnArchivedObjectIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	const manifest = `
 projects:
   - {key: web, identifier: WEB, modules: [{name: Tide tables}], work_items: [{name: A, module: tide-tables}]}`
@@ -128,7 +128,7 @@ func TestTheStateKeepsAddedMembersThoughOthersWereRefused(t *testing.T) {
 	const manifest = `
 projects:
   - {key: web, identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A, cycle: s}, {name: B, cycle: s}, {key: old, identifier: WEB-1, cycle: s}]}`
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	first := s.apply(t, applying{manifest: manifest, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 		body, _ := io.ReadAll(req.Body)
 		req.Body = io.NopCloser(bytes.NewReader(body))
@@ -147,7 +147,7 @@ projects:
 // TestTheStateKeepsThePredefinedObjectsOfANewProject: else what somebody changes back would not be seen as that.
 func TestTheStateKeepsThePredefinedObjectsOfANewProject(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	s.apply(t, applying{manifest: `{projects: [{key: new, identifier: NEW, name: New, states: [{name: Todo, color: "#123456"}]}]}`})
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // only read
@@ -159,7 +159,7 @@ func TestTheStateKeepsThePredefinedObjectsOfANewProject(t *testing.T) {
 // TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs lets somebody be faster by one request.
 func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	faster := true
 	a := s.apply(t, applying{
 		manifest: `{projects: [{key: web, identifier: WEB, labels: [{key: tide, name: Tide}]}]}`,
@@ -181,7 +181,7 @@ func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 // TestARefusalOfACompletedCycleIsExplained, where nothing told the plan what day it is: the service says so each time, and lets nobody change the cycle either.
 func TestARefusalOfACompletedCycleIsExplained(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	r := s.apply(t, applying{manifest: `
 projects:
   - key: web
@@ -203,7 +203,7 @@ projects:
 // TestAPastCycleGetsItsItemsBeforeItsDates, over two runs.
 func TestAPastCycleGetsItsItemsBeforeItsDates(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	const manifest = `
 projects:
   - key: web

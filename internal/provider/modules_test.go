@@ -35,7 +35,7 @@ func TestAWorkItemIsInSeveralModules(t *testing.T) {
 	t.Parallel()
 	const project = `projects: [{key: web, identifier: WEB, modules: [{name: Red}, {name: Green}, {name: Blue}], work_items: [{key: a, name: Item A%s}]}]`
 	for name, s := range map[string]*service{
-		"v1": newService(t, resource.Full), "v2": newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud}),
+		"v1": newService(t, resource.V1), "v2": newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

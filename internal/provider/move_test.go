@@ -40,7 +40,7 @@ func TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			if failed := s.apply(t, applying{manifest: before}).failed(); len(failed) > 0 {
 				t.Fatal(failed)
 			}

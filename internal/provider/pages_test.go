@@ -83,9 +83,9 @@ func TestAPageThatHoldsOthersIsKept(t *testing.T) {
 func TestAPIV1CreatesPagesWithoutTheirParents(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*service{
-		"API v1":                       newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Cloud}),
+		"API v1":                       newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud}),
 		"no pages in API v2":           withoutPages(cloud(t)),
-		"API v1, and no API v2 at all": newService(t, resource.Full),
+		"API v1, and no API v2 at all": newService(t, resource.V1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -76,7 +76,7 @@ func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 // so that a plan can use it. A lack of permission is an error.
 // most is the widest API that is wanted.
 func Detect(ctx context.Context, client *apiclient.Client, workspace string, most resource.API, observed planner.Observed) (resource.API, error) {
-	op, ok := resource.MustLookup("project").Op(resource.List, resource.Full)
+	op, ok := resource.MustLookup("project").Op(resource.List, resource.V1)
 	if !ok {
 		return resource.Documented, nil
 	}
@@ -95,7 +95,7 @@ func Detect(ctx context.Context, client *apiclient.Client, workspace string, mos
 			return resource.V2, err
 		}
 	}
-	return resource.Full, nil
+	return resource.V1, nil
 }
 
 // HasV2 finds out whether there is an API v2 beside API v1.

@@ -24,7 +24,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			l := &life{t, s, k}
 			base := l.base()
 			with := l.text(base)
@@ -43,7 +43,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 
 			gone := s.apply(t, applying{manifest: without(t, with), prune: true})
 			l.done("deleting", gone)
-			if _, offered := k.Op(resource.Delete, resource.Full); !offered {
+			if _, offered := k.Op(resource.Delete, resource.V1); !offered {
 				if reasons := gone.reasons(); len(reasons) != 1 || gone.writes > 0 {
 					t.Error(reasons, gone.writes)
 				}
@@ -114,7 +114,7 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			s.apply(t, applying{manifest: with})
 			first := map[string]bool{}
 			a := s.apply(t, applying{manifest: bare, prune: true, retries: 3, workers: 1, fault: func(r *http.Request, _ run) sandboxtest.Fault {
@@ -141,7 +141,7 @@ func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 	for name, protect := range map[string]string{"that planform did not make": "", "that was protected": ", protect: true"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, description: New, members: [bob@example.com], work_items: [{name: A, links: ["https://example.com/c"]}]` + protect + `}]}`})
 			s.somebody(t, http.MethodDelete, "projects/"+sandboxtest.ProjectWeb+"/", "")
 			s.apply(t, applying{manifest: `{version: 1}`, prune: true})
@@ -156,7 +156,7 @@ func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 // TestObjectsCreatedByALostRunArePrunedToo takes out of the manifest what may have been made.
 func TestObjectsCreatedByALostRunArePrunedToo(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
 	lost := false
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{name: A}]}]}`, killed: true, fault: func(r *http.Request, now run) sandboxtest.Fault {
@@ -187,7 +187,7 @@ func TestAnInterruptedPruneIsFinishedByTheNextRun(t *testing.T) {
 		for name, fault := range map[string]sandboxtest.Fault{"before": {Before: sandboxtest.Break{Cut: true}}, "after": {After: sandboxtest.Break{Cut: true}}} {
 			t.Run(name+" "+strconv.Itoa(n), func(t *testing.T) {
 				t.Parallel()
-				s := newService(t, resource.Full)
+				s := newService(t, resource.V1)
 				had := len(s.Rows("work_item"))
 				s.apply(t, applying{manifest: with})
 				seen := 0
@@ -221,7 +221,7 @@ func TestAnObjectThatOthersUseIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}], modules: [{name: Mod}], labels: [{name: l1}], states: [{name: S, color: "#ff0000"}]}]}`
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	s.apply(t, applying{manifest: with})
 	id := func(kind, name string) string {
 		for _, row := range s.Rows(kind) {
@@ -247,7 +247,7 @@ func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{name: Cyc}]}]}`
 	const bare = `{version: 1, projects: [{key: web, identifier: WEB}]}`
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	s.apply(t, applying{manifest: with})
 	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
 	put := false

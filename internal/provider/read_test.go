@@ -16,7 +16,7 @@ func TestMembersOfACycleAreReadConcurrentlyWithTheWorkItems(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB,
 		cycles: [{key: c, name: C}], work_items: [{key: a, name: A, cycle: c}, {key: b, name: B, cycle: c}]}]}`
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	s.apply(t, applying{manifest: text})
 	asked := make(chan struct{})
 	ask := sync.OnceFunc(func() { close(asked) })

@@ -25,7 +25,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	}
 	t.Run("a second one of two items", func(t *testing.T) {
 		t.Parallel()
-		s := newService(t, resource.Full)
+		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{relates_to: [b]}")})
 		a := s.apply(t, applying{manifest: with("{relates_to: [b], duplicate: [b]}")})
 		if reason := a.reasons()["work_item/web/a#duplicate"]; a.writes > 0 || !strings.Contains(reason, "are already related as relates_to") {
@@ -34,7 +34,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	})
 	t.Run("an empty list takes them out", func(t *testing.T) {
 		t.Parallel()
-		s := newService(t, resource.Full)
+		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{blocking: [b]}")})
 		if a := s.apply(t, applying{manifest: with("{blocking: []}")}); a.writes != 1 || len(a.failed()) > 0 {
 			t.Error(a.writes, a.failed())
@@ -42,7 +42,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	})
 	t.Run("where the edition cannot take them out", func(t *testing.T) {
 		t.Parallel()
-		s := newService(t, resource.Full)
+		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{blocking: [b]}")})
 		lacking(s)
 		a := s.apply(t, applying{manifest: with("{blocking: []}")})
@@ -52,7 +52,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 	})
 	t.Run("where there is nothing to take out", func(t *testing.T) {
 		t.Parallel()
-		s := newService(t, resource.Full)
+		s := newService(t, resource.V1)
 		lacking(s)
 		s.apply(t, applying{manifest: with("{blocking: []}")})
 		if a := s.apply(t, applying{manifest: with("{blocking: []}")}); !a.plan.Empty() || len(a.plan.Steps) > 0 {

@@ -29,7 +29,7 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 	for name, answers := range map[string]sandbox.Answers{"shown": sandbox.Contract, "not shown": sandbox.Observed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServiceOf(t, resource.Full, sandboxtest.Options{Answers: answers})
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: answers})
 			a := s.apply(t, applying{manifest: with + `[bob@example.com, eve@example.com]}]}`})
 			if got := s.roleOfEve(); got != "guest" || len(a.failed()) > 0 {
 				t.Errorf("a guest of the workspace became %q: %v", got, a.failed())
@@ -73,7 +73,7 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 // TestTheCommunityEditionCannotRemoveMembers: its lists do not show what the request needs.
 func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 	t.Parallel()
-	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [me, eve@example.com]}]}`})
 	for _, members := range []string{`, members: []`, ``} {
 		a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB` + members + `}]}`, prune: true})
@@ -90,7 +90,7 @@ func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 // membership of a user answers as if it were gone.
 func TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [eve@example.com]}]}`})
 	a := s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: []}]}`, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 		if r.Method != http.MethodDelete || !strings.Contains(r.URL.Path, "project-members") {

@@ -126,7 +126,7 @@ func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) 
 func (s *Service) operation(step *planner.Step, verb resource.Verb) (*resource.Operation, bool) {
 	api := s.plan.API
 	if o := step.Operation; api == resource.V2 && o != nil && !o.V2() {
-		api = resource.Full
+		api = resource.V1
 	}
 	return step.Kind.Op(verb, api)
 }

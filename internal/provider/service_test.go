@@ -68,7 +68,7 @@ func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			r := s.apply(t, applying{manifest: oneItem, fault: tt.on(writes()["create work item"])})
 			got := r.itemA(t)
 			if got.Status != executor.Done || got.Outcome.RecoveredByLookup != tt.recovered || got.Outcome.Identifier != "WEB-2" || r.writes != tt.sent {
@@ -83,7 +83,7 @@ func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *
 
 func TestACreateThatIsRefusedFailsAndIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	refused := sandboxtest.Fault{Before: sandboxtest.Break{Status: 400, Body: `{"name":["No such names today."]}`}}
 	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], refused)})
 	if got := r.itemA(t); got.Status != executor.Failed || r.writes != 1 || !strings.Contains(got.Err.Error(), "No such names today.") {
@@ -93,7 +93,7 @@ func TestACreateThatIsRefusedFailsAndIsNotSentAgain(t *testing.T) {
 
 func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	r := s.apply(t, applying{manifest: oneItem, fault: always(writes()["create work item"], sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}})})
 	if got := r.itemA(t); got.Status != executor.Unknown || r.writes != 3 {
 		t.Errorf("%+v, %d writes", got, r.writes)
@@ -114,7 +114,7 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			created := writes()["create work item"]
 			var lost atomic.Bool
 			r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -173,7 +173,7 @@ func (s *service) replay(req *http.Request, body []byte) {
 
 func TestAnItemWithTheSameExternalIDIsAdopted(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	created := writes()["create work item"]
 	var hit atomic.Bool
 	r := s.apply(t, applying{manifest: oneItem, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -209,7 +209,7 @@ func TestIdempotentRequestsAreRepeatedAtOnce(t *testing.T) {
 		}
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			lost := trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}
 			if r := s.apply(t, applying{manifest: wholeOf(s.api), retries: 1, fault: lost.on(w)}); len(r.failed()) > 0 {
 				t.Errorf("%q", r.failed())
@@ -225,15 +225,15 @@ func TestAMemberMissingFromTheAnswerIsReported(t *testing.T) {
 		api   resource.API
 		items string
 	}{
-		"of an item that is created":                   {resource.Full, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
+		"of an item that is created":                   {resource.V1, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
 		"of an item that is created, to what is known": {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
-		"of an item that is changed":                   {resource.Full, "      - {key: a, id: " + sandboxtest.WorkItemWeb1 + ", assignees: [" + sandboxtest.UserEve + "]}\n"},
+		"of an item that is changed":                   {resource.V1, "      - {key: a, id: " + sandboxtest.WorkItemWeb1 + ", assignees: [" + sandboxtest.UserEve + "]}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
 			r := s.apply(t, applying{manifest: header + tt.items})
-			if tt.api == resource.Full { // the plan knows who is in the project
+			if tt.api == resource.V1 { // the plan knows who is in the project
 				if len(r.warnings())+len(r.failed()) > 0 || r.plan.Summary.Blocked != 1 {
 					t.Errorf("%v %q %+v", r.warnings(), r.failed(), r.plan.Summary)
 				}
@@ -258,7 +258,7 @@ func TestACredentialRefusedDuringTheRunStopsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			var text strings.Builder
 			text.WriteString(header)
 			for i := range 5 {
@@ -284,7 +284,7 @@ func TestACredentialRefusedDuringTheRunStopsIt(t *testing.T) {
 
 func TestALackOfPermissionFailsOneStepOnly(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	lacking := sandboxtest.Fault{Before: sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}}
 	r := s.apply(t, applying{manifest: wholeOf(s.api), fault: always(writes()["create page"], lacking)})
 	if failed := r.failed(); len(failed) != 1 || !strings.Contains(failed[0], "has too low a role") || r.Stopped != nil {
@@ -303,8 +303,8 @@ func TestTheFieldNamesOfTheServiceAreLearnedFromOneRefusal(t *testing.T) {
 		writes  int
 		shown   string
 	}{
-		"a service that uses the newer names":   {sandbox.Observed, resource.Full, 3, "<p>First.</p>"},
-		"a service that keeps to its documents": {sandbox.Contract, resource.Full, 2, "First."},
+		"a service that uses the newer names":   {sandbox.Observed, resource.V1, 3, "<p>First.</p>"},
+		"a service that keeps to its documents": {sandbox.Contract, resource.V1, 2, "First."},
 		"the documented operations":             {sandbox.Contract, resource.Documented, 2, "First."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +331,7 @@ func TestTheWiderAPIIsDetectedWithOneRead(t *testing.T) {
 		want   resource.API
 		fails  bool
 	}{
-		"the projects are listed":          {sandboxtest.Break{}, resource.Full, false},
+		"the projects are listed":          {sandboxtest.Break{}, resource.V1, false},
 		"the route is not there":           {sandboxtest.Break{Status: 404, Body: `{"error":"Page not found."}`}, resource.Documented, false},
 		"there is no such workspace":       {sandboxtest.Break{Status: 404, Body: `{"error":"The requested resource does not exist."}`}, resource.Documented, false},
 		"the credential may not list them": {sandboxtest.Break{Status: 403, Body: `{"detail":"You do not have permission to perform this action."}`}, resource.Documented, true},
@@ -341,16 +341,16 @@ func TestTheWiderAPIIsDetectedWithOneRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.Full)
+			s := newService(t, resource.V1)
 			s.fault = func(*http.Request) sandboxtest.Fault { return sandboxtest.Fault{Before: tt.answer} }
 			client, done := s.client(t, apiclient.Config{Retries: -1})
 			defer done()
 			observed := planner.Observed{}
-			got, err := provider.Detect(t.Context(), client, sandbox.Workspace, resource.Full, observed)
+			got, err := provider.Detect(t.Context(), client, sandbox.Workspace, resource.V1, observed)
 			if got != tt.want || (err != nil) != tt.fails || len(s.Log()) != 1 {
 				t.Errorf("%s, %v, %d requests", got, err, len(s.Log()))
 			}
-			if kept := len(observed) == 1; kept != (tt.want == resource.Full) {
+			if kept := len(observed) == 1; kept != (tt.want == resource.V1) {
 				t.Errorf("%d answers are kept", len(observed))
 			}
 		})
@@ -359,7 +359,7 @@ func TestTheWiderAPIIsDetectedWithOneRead(t *testing.T) {
 
 func TestUnsupportedKindsAreNotPossibleAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
-	s := newServiceOf(t, resource.Full, sandboxtest.Options{Edition: sandbox.Community})
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
 	r := s.apply(t, applying{manifest: wholeOf(s.api)})
 	if failed := r.failed(); len(failed) > 0 {
 		t.Errorf("%q", failed)
@@ -382,7 +382,7 @@ func TestUnsupportedKindsAreNotPossibleAndTheRestIsDone(t *testing.T) {
 // is found out what the edition has, while all that it has is read for itself.
 func TestAListIsNotMistakenForAProbe(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	manifest := `
 projects:
   - {identifier: NEW, name: New, labels: [{name: x}], cycles: [{name: Q1}]}
@@ -404,7 +404,7 @@ projects:
 // be missing costs what it would have made and the fields that name it, no more.
 func TestAKindThatTurnsOutToBeUnsupportedIsLeftOut(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	tries := 0
 	r := s.apply(t, applying{manifest: `
 projects:
@@ -438,7 +438,7 @@ projects:
 // TestAForbiddenProbeTellsNothing: the neighbour may be a project of others.
 func TestAForbiddenProbeTellsNothing(t *testing.T) {
 	t.Parallel()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	probes := 0
 	s.fault = func(req *http.Request) sandboxtest.Fault {
 		if req.URL.Query().Get("per_page") != "1" {

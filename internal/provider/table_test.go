@@ -41,7 +41,7 @@ type scene struct {
 // scenes are runs that together make every write that a plan can have.
 func scenes(t *testing.T) map[string]scene {
 	t.Helper()
-	s := newService(t, resource.Full)
+	s := newService(t, resource.V1)
 	of := func(e everything) string {
 		e.T, e.s = t, s
 		return e.text()
@@ -65,7 +65,7 @@ func scenes(t *testing.T) map[string]scene {
 	for name, sc := range maps.Clone(all) {
 		sc.api = resource.V2
 		all["v2, "+name] = sc
-		sc.api = resource.Full
+		sc.api = resource.V1
 		all[name] = sc
 	}
 	all["documented"] = scene{api: resource.Documented, text: wholeOf(resource.Documented)}
@@ -321,7 +321,7 @@ func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 // TestACycleThatIsFilledGetsItsDatesInTheNextRun kills the process between the two.
 func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	t.Parallel()
-	st := scene{api: resource.Full, text: pastCycle, late: true}.prepare(t)
+	st := scene{api: resource.V1, text: pastCycle, late: true}.prepare(t)
 	n := 1 + slices.IndexFunc(st.writes, func(w string) bool { return strings.HasSuffix(w, "/cycle-issues/") })
 	if last := st.writes[len(st.writes)-1]; n == 0 || n == len(st.writes) || !strings.HasPrefix(last, "PATCH /projects/") {
 		t.Fatal(st.writes)

@@ -119,7 +119,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		api resource.API
 		try func(t attempt)
 	}{
-		"an item of another project is dropped from a module without a word": {resource.Full, func(t attempt) {
+		"an item of another project is dropped from a module without a word": {resource.V1, func(t attempt) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			text := header + "      - {key: x, id: " + other + ", module: Checkout}\n"
 			if findings := fmt.Sprint(t.s.findings(t.T, text)); !strings.Contains(findings, "no work item with the ID "+other) {
@@ -131,7 +131,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%d items are in the module", n)
 			}
 		}},
-		"a cycle takes an item of another project and never shows it": {resource.Full, func(t attempt) {
+		"a cycle takes an item of another project and never shows it": {resource.V1, func(t attempt) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			for _, what := range []string{"cycle: Sprint 14", "links: [{url: \"https://example.com/a\"}]"} {
 				text := header + "      - {key: x, id: " + other + ", " + what + "}\n"
@@ -156,7 +156,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			r := t.s.apply(t.T, applying{manifest: text, workers: 1})
 			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "does not show module")
 		}},
-		"an item that got into two cycles cannot be moved any more": {resource.Full, func(t attempt) {
+		"an item that got into two cycles cannot be moved any more": {resource.V1, func(t attempt) {
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
 			third := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/cycles/", `{"name":"Sprint 16","project_id":"`+sandboxtest.ProjectWeb+`"}`)["id"].(string)
@@ -185,7 +185,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%d memberships: the others of the batch are left out too", n)
 			}
 		}},
-		"an item that got into two cycles is named by the plan that reads both": {resource.Full, func(t attempt) {
+		"an item that got into two cycles is named by the plan that reads both": {resource.V1, func(t attempt) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
 			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
@@ -196,7 +196,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%d writes, %q", r.writes, r.failed())
 			}
 		}},
-		"an item is moved between cycles by one request, and named in no other": {resource.Full, func(t attempt) {
+		"an item is moved between cycles by one request, and named in no other": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A, cycle: Sprint 14}\n      - {key: b, name: Item B, cycle: Sprint 15}\n"
 			t.s.apply(t.T, applying{manifest: text})
 			p := &spy{}
@@ -218,7 +218,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%d writes, %q", r.writes, t.s.picture())
 			}
 		}},
-		"a link to an item that is gone is refused in general terms": {resource.Full, func(t attempt) {
+		"a link to an item that is gone is refused in general terms": {resource.V1, func(t attempt) {
 			var hit atomic.Bool
 			text := header + "      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", links: [{url: \"https://example.com/a\"}]}\n"
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -231,7 +231,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%q", r.failed())
 			}
 		}},
-		"what an archived project takes is never shown": {resource.Full, func(t attempt) {
+		"what an archived project takes is never shown": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text})
 			t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/archive/", ``)
@@ -239,7 +239,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%v", findings)
 			}
 		}},
-		"an archived item with the external ID is a conflict that no list shows": {resource.Full, func(t attempt) {
+		"an archived item with the external ID is a conflict that no list shows": {resource.V1, func(t attempt) {
 			const hidden = "00000000-0000-4000-8000-000000000001"
 			r := t.s.apply(t.T, applying{manifest: oneItem, fault: always(writes()["create work item"], sandboxtest.Fault{
 				Before: sandboxtest.Break{Status: 409, Body: `{"error":"Issue with the same external id and external source already exists","id":"` + hidden + `"}`},
@@ -249,7 +249,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		}},
-		"what the service would take for its own is never sent, and nothing that was read is sent back": {resource.Full, func(t attempt) {
+		"what the service would take for its own is never sent, and nothing that was read is sent back": {resource.V1, func(t attempt) {
 			p := &spy{}
 			r := t.s.apply(t.T, applying{manifest: wholeOf(t.s.api), fault: p.look})
 			want := []string{
@@ -264,7 +264,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				}
 			}
 		}},
-		"IDs in upper case are not the same to the service": {resource.Full, func(t attempt) {
+		"IDs in upper case are not the same to the service": {resource.V1, func(t attempt) {
 			point := t.s.Rows("estimate_point")[0]["id"].(string)
 			text := strings.Replace(wholeOf(t.s.api), "name: Item A,", "name: Item A, estimate_point: "+point+", assignees: ["+sandboxtest.UserBob+"], labels: ["+sandboxtest.LabelBug+
 				"], state: "+sandboxtest.StateTodo+", type: "+sandboxtest.TypeTask+", parent: "+sandboxtest.WorkItemWeb1+", module: "+sandboxtest.ModuleCheckout+",", 1)
@@ -283,13 +283,13 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, upper)
 		}},
-		"an item can be made its own ancestor": {resource.Full, func(t attempt) {
+		"an item can be made its own ancestor": {resource.V1, func(t attempt) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
 			text := header + "      - {key: a, identifier: WEB-1, parent: WEB-2, labels: [bug]}\n" +
 				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
 			at(t.T, t.s.findings(t.T, text), "circle", "work_item/web/a", 8, "by way of work_item/web/b")
 		}},
-		"labels of another project are not sent, and guests are dropped and named": {resource.Full, func(t attempt) {
+		"labels of another project are not sent, and guests are dropped and named": {resource.V1, func(t attempt) {
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandboxtest.LabelInfra + "]}\n"})
 			if r.plan.Summary.Create != 1 || len(r.failed()) > 0 || len(r.plan.Steps) != 2 || !strings.Contains(r.plan.Steps[1].Reason, "no label with the ID "+sandboxtest.LabelInfra) {
 				t.Errorf("%+v", r.plan.Steps)
@@ -300,19 +300,19 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%s: %s", last.Action, last.Reason)
 			}
 		}},
-		"one date of two is not held against the other, which is there": {resource.Full, func(t attempt) {
+		"one date of two is not held against the other, which is there": {resource.V1, func(t attempt) {
 			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, identifier: WEB-1, start_date: 2026-12-10}\n"})
 			at(t.T, r.plan.Notices, "dates", "work_item/web/a", 8, "start_date 2026-12-10, after its target_date 2026-12-05")
 		}},
-		"names are trimmed": {resource.Full, func(t attempt) {
+		"names are trimmed": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: \"  Item A \\n\", links: [{url: \"https://example.com/a\", title: \" A \"}]}\n"
 			if r := t.s.apply(t.T, applying{manifest: text}); len(r.failed()) > 0 || len(r.warnings()) > 0 {
 				t.Errorf("%q %v", r.failed(), r.warnings())
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"an answer that shows no members is asked for, and those who were taken out are no change": {resource.Full, func(t attempt) {
+		"an answer that shows no members is asked for, and those who were taken out are no change": {resource.V1, func(t attempt) {
 			const module = "version: 1\nprojects: [{key: web, identifier: WEB, modules: [{name: M, members: [%s]}]}]\n"
 			had := map[string]any{}
 			t.s.replying = func(req *http.Request, row map[string]any) { // as the running server does
@@ -335,7 +335,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, less)
 		}},
-		"what the service leaves out of a text is named once, and not sent again": {resource.Full, func(t attempt) {
+		"what the service leaves out of a text is named once, and not sent again": {resource.V1, func(t attempt) {
 			const item = header + "      - {key: a, name: A, description_html: %q}\n"
 			text := fmt.Sprintf(item, `<table><tbody><tr><th hidecontent="true">a</th></tr></tbody></table><iframe src="https://example.com"></iframe>`)
 			r := t.s.apply(t.T, applying{manifest: text})
@@ -358,7 +358,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Error(changed.writes, changed.plan.Drift)
 			}
 		}},
-		"a link that somebody else added meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
+		"a link that somebody else added meanwhile is refused, and is the one": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A, links: [{url: \"https://example.com/a\"}]}\n"
 			link := writes()["create link"]
 			var hit atomic.Bool
@@ -373,7 +373,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text) // by then the service has taken the author away
 		}},
-		"a label that somebody else created meanwhile is refused, and is the one": {resource.Full, func(t attempt) {
+		"a label that somebody else created meanwhile is refused, and is the one": {resource.V1, func(t attempt) {
 			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
 			var hit atomic.Bool
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -390,7 +390,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"descriptions come back rewritten": {resource.Full, func(t attempt) {
+		"descriptions come back rewritten": {resource.V1, func(t attempt) {
 			var items []string
 			for _, html := range []string{
 				"just text", "<p>one</p><p>two</p>", "<b>un<i>closed", "<table><tr><td>x</table>", "<p>a &copy; b</p>\n",
@@ -416,7 +416,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"two objects with one external ID cannot be looked up": {resource.Full, func(t attempt) {
+		"two objects with one external ID cannot be looked up": {resource.V1, func(t attempt) {
 			t.s.apply(t.T, applying{manifest: oneItem, killed: true})
 			externalID := t.s.Rows("work_item")[1]["external_id"].(string)
 			double := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+externalID+`"}`)["id"].(string)
@@ -440,7 +440,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"403 is also the answer for what is not there": {resource.Full, func(t attempt) {
+		"403 is also the answer for what is not there": {resource.V1, func(t attempt) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
@@ -474,13 +474,13 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 		in        bool
 		recovered bool // the next run adds nothing
 	}{
-		"an empty list, though they are in":                         {resource.Full, done, 200, `[]`, true, true},
-		"an empty list, and they are not in":                        {resource.Full, notDone, 200, `[]`, false, false},
-		"a list of others, and they are not in":                     {resource.Full, notDone, 200, `[{"id":"` + sandboxtest.WorkItemWeb1 + `"}]`, false, false},
-		"an object that tells nothing, and they are in":             {resource.Full, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
-		"an object that tells nothing, and they are not in":         {resource.Full, notDone, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, false, false},
-		"nothing, and they are in":                                  {resource.Full, done, 204, ``, true, true},
-		"nothing, and they are not in":                              {resource.Full, notDone, 204, ``, false, false},
+		"an empty list, though they are in":                         {resource.V1, done, 200, `[]`, true, true},
+		"an empty list, and they are not in":                        {resource.V1, notDone, 200, `[]`, false, false},
+		"a list of others, and they are not in":                     {resource.V1, notDone, 200, `[{"id":"` + sandboxtest.WorkItemWeb1 + `"}]`, false, false},
+		"an object that tells nothing, and they are in":             {resource.V1, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
+		"an object that tells nothing, and they are not in":         {resource.V1, notDone, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, false, false},
+		"nothing, and they are in":                                  {resource.V1, done, 204, ``, true, true},
+		"nothing, and they are not in":                              {resource.V1, notDone, 204, ``, false, false},
 		"an empty list where no read can tell is taken at its word": {resource.Documented, notDone, 200, `[]`, false, false},
 		"an object where no read can tell is believed":              {resource.Documented, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
 	} {

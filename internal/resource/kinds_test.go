@@ -123,7 +123,7 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 
 func offers(k *resource.Kind, verbs ...resource.Verb) bool {
 	return !slices.ContainsFunc(verbs, func(v resource.Verb) bool {
-		_, ok := k.Op(v, resource.Full)
+		_, ok := k.Op(v, resource.V1)
 		return !ok
 	})
 }
@@ -237,7 +237,7 @@ func TestEveryMembershipIsFullyDescribed(t *testing.T) {
 			other = m.Container
 		}
 		batch := 100
-		if add, ok := k.Op(resource.AddMembers, resource.Full); ok && add.OneAtATime {
+		if add, ok := k.Op(resource.AddMembers, resource.V1); ok && add.OneAtATime {
 			batch = 1
 		}
 		if inverse, ok := resource.Lookup(m.Inverse); ok != (m.Inverse != "") || ok && inverse.Membership.Inverse != k.Name {
@@ -265,9 +265,9 @@ func TestAFieldIsSentInABodyOrSetByAMembership(t *testing.T) {
 		want        bool
 	}{
 		"a cycle is always a membership":                    {"work_item", "cycle", resource.Documented, true},
-		"a module is one under the wider API":               {"work_item", "module", resource.Full, true},
+		"a module is one under the wider API":               {"work_item", "module", resource.V1, true},
 		"a module is a field of the documented service":     {"work_item", "module", resource.Documented, false},
-		"the parent is a field":                             {"work_item", "parent", resource.Full, false},
+		"the parent is a field":                             {"work_item", "parent", resource.V1, false},
 		"projects of a teamspace are documented as members": {"teamspace", "projects", resource.Documented, true},
 	} {
 		k := resource.MustLookup(tt.kind)

@@ -24,7 +24,7 @@ func TestAnObjectKnowsItsAncestorsItsNameAndItsSendableValues(t *testing.T) {
 	if got := []string{project.Name(), item.Name(), link.Name(), item.Text("priority")}; !cmp.Equal(got, []string{"WEB", "Pay", "a", ""}) {
 		t.Errorf("names: %q", got)
 	}
-	for api, want := range map[resource.API][]string{resource.Documented: {"name", "module"}, resource.Full: {"name"}} {
+	for api, want := range map[resource.API][]string{resource.Documented: {"name", "module"}, resource.V1: {"name"}} {
 		var got []string
 		for _, v := range item.Sendable(api) {
 			got = append(got, v.Field.Name)

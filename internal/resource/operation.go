@@ -150,11 +150,11 @@ func (o *Operation) String() string { return o.Method + " " + o.Path }
 // API is the set of operations and fields that may be used.
 type API int
 
-// Documented is the 20 operations of the contract with their documented fields; Full adds
+// Documented is the 20 operations of the contract with their documented fields; V1 adds
 // the rest of API v1, and V2 the operations of API v2.
 const (
 	Documented API = iota
-	Full
+	V1
 	V2
 )
 
@@ -163,7 +163,7 @@ func (a API) Wide() bool { return a != Documented }
 
 // Offers reports whether the operation may be used.
 func (a API) Offers(o *Operation) bool {
-	return a == V2 || o.Documented() || a == Full && !o.V2()
+	return a == V2 || o.Documented() || a == V1 && !o.V2()
 }
 
 // Sendable reports whether the field may be sent in a body.
@@ -176,7 +176,7 @@ func (a API) String() string {
 	switch a {
 	case V2:
 		return "v2"
-	case Full:
+	case V1:
 		return "v1"
 	case Documented:
 		return "documented"
@@ -190,7 +190,7 @@ func (a API) Noun() string {
 	switch a {
 	case V2:
 		return "the API"
-	case Full:
+	case V1:
 		return "API v1"
 	case Documented:
 		return "the documented operations"

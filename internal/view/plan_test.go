@@ -43,7 +43,7 @@ func TestThePlanOfTheDesignDocument(t *testing.T) {
 	b.create(object("link", "https://example.com/design", checkout, "url", "https://example.com/design"), 0)
 	b.act(planner.Update, web, "", drifted("description", "Public site", "Public site and shop"))
 	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 41)
-	b.API = resource.Full
+	b.API = resource.V1
 	b.Summary = planner.Summary{Create: 57, Update: 1, Adopt: 1, AddMembers: 41, Unchanged: 99, Requests: 60}
 	s := newScreen()
 	if err := s.Plan(&b.Plan, here()); err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // the judge of the checks
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/resource"

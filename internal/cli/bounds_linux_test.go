@@ -270,19 +270,19 @@ type cost struct {
 }
 
 // spent runs the program and measures it.
-func (s *service) spent(t testing.TB, planform string, args ...string) (cost, ran) {
-	t.Helper()
+func (s *service) spent(tb testing.TB, planform string, args ...string) (cost, ran) {
+	tb.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), planform, args...)
+	cmd := exec.CommandContext(tb.Context(), planform, args...)
 	cmd.Env = append(cmd.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", memoryFile+"="+filepath.Join(s.dir, "memory"))
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	status, err := os.ReadFile(filepath.Join(s.dir, "memory"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	var rss int64

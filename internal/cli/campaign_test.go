@@ -157,21 +157,21 @@ func (s *tally) String() string {
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
-func program(t testing.TB) string {
-	t.Helper()
-	return programAs(t, "planform")
+func program(tb testing.TB) string {
+	tb.Helper()
+	return programAs(tb, "planform")
 }
 
 // programAs is the test binary as one of the commands of TestMain.
-func programAs(t testing.TB, command string) string {
-	t.Helper()
+func programAs(tb testing.TB, command string) string {
+	tb.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	name := filepath.Join(t.TempDir(), command)
+	name := filepath.Join(tb.TempDir(), command)
 	if err := os.Symlink(self, name); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return name
 }

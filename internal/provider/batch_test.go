@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,7 +130,7 @@ func TestABatchThatGoesWrongMakesEveryItemOnce(t *testing.T) {
 	cut := sandboxtest.Break{Cut: true}
 	refuse := func(rows ...int) func(*http.Request, int, any) string {
 		var left atomic.Int32
-		left.Store(int32(len(rows))) //nolint:gosec // few
+		left.Store(int32(len(rows)))
 		return func(_ *http.Request, i int, _ any) string {
 			if slices.Contains(rows, i) && left.Add(-1) >= 0 {
 				return "workflow_transition_denied"
@@ -365,7 +366,7 @@ func contained(n int) string {
 func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *testing.T) {
 	t.Parallel()
 	for ignored, alone := range map[bool]int{false: 0, true: 2} {
-		t.Run(fmt.Sprint(ignored), func(t *testing.T) {
+		t.Run(strconv.FormatBool(ignored), func(t *testing.T) {
 			t.Parallel()
 			s := newServiceOf(t, resource.V2, sandboxtest.Options{IgnoreMembership: ignored})
 			seen := &batches{}

@@ -19,6 +19,6 @@ func init() {
 				Verb: Get, ContractRow: 16, Method: "GET", Path: path + "{comment_id}/", Success: 200,
 				Scope: scope + ":read", GetCommand: "comment", Doc: "Reads one comment of a work item.",
 			},
-		}, append(crud(path, "comment_id", scope, "lcud"), bulk(workspaceV2+"projects/{project_id}/work-items/{work_item_id}/comments/", scope, "cud")...)...),
+		}, append(crud(path, "comment_id", scope, "lcud"), bulk(workspaceV2+"projects/{project_id}/work-items/{work_item_id}/comments/", scope)...)...),
 	})
 }

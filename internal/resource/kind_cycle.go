@@ -23,7 +23,7 @@ func init() {
 		},
 		Operations: slices.Concat([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
-		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/", scope, "cud")),
+		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/", scope)),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{

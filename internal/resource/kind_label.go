@@ -13,6 +13,6 @@ func init() {
 			{Name: "parent", V2Name: "parent_id", Type: Ref, Ref: "label", Clear: ClearNull, Doc: "Parent label, by key, name or ID.", Example: "engineering"},
 			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Position among the labels: lower comes first. By default, new labels come after the existing ones, in the order of the manifest.", Example: "1000"},
 		},
-		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"), bulk(workspaceV2+"projects/{project_id}/labels/", "projects.labels", "cud")...),
+		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"), bulk(workspaceV2+"projects/{project_id}/labels/", "projects.labels")...),
 	})
 }

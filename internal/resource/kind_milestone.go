@@ -12,7 +12,7 @@ func init() {
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Title of the milestone.", Example: "Beta"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Day by which it is to be reached, `YYYY-MM-DD`.", Example: "2031-03-01"},
 		},
-		Operations: append(crud(path, "milestone_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", scope, "cud")...),
+		Operations: append(crud(path, "milestone_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", scope)...),
 	})
 	const members = "projects/{project_id}/milestones/{milestone_id}/work-items/"
 	register(Kind{

@@ -21,7 +21,7 @@ func init() {
 			{Name: "members", V2Name: NotInV2, Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.", Example: "false"},
 		},
-		Operations: slices.Concat(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/modules/", scope, "cud")),
+		Operations: slices.Concat(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/modules/", scope)),
 	})
 	const members = path + "{module_id}/module-issues/"
 	register(Kind{

@@ -16,6 +16,6 @@ func init() {
 			{Name: "sequence", Type: Number, SetAfterCreate: true, Doc: "Position among the states: lower comes first. By default, new states come after the existing ones, in the order of the manifest.", Example: "40000"},
 			{Name: "default", V2Name: "is_default", Type: Boolean, Doc: "Whether new work items start in this state.", Example: "false"},
 		},
-		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/", "projects.states", "cud")...),
+		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/", "projects.states")...),
 	})
 }

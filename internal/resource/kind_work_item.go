@@ -62,6 +62,6 @@ links:
 				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
 				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"},
 			},
-		}, append(crud(path, "work_item_id", scope, "gud"), bulk(workspaceV2+"projects/{project_id}/work-items/", scope, "cud")...)...),
+		}, append(crud(path, "work_item_id", scope, "gud"), bulk(workspaceV2+"projects/{project_id}/work-items/", scope)...)...),
 	})
 }

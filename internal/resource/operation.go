@@ -227,22 +227,16 @@ const workspace = "/api/v1/workspaces/{workspace_slug}/"
 const workspaceV2 = "/api/v2/workspaces/{workspace_slug}/"
 
 // bulk builds the operations of API v2 that write up to 50 objects of a kind below one path,
-// which ends in a slash. verbs are letters: c create, u update, d delete.
-func bulk(path, scope, verbs string) []Operation {
+// which ends in a slash.
+func bulk(path, scope string) []Operation {
 	const rows = 50
-	all := map[rune]Operation{
-		'c': {Verb: CreateMany, Path: path + "bulk-create/"},
-		'u': {Verb: UpdateMany, Path: path + "bulk-update/"},
-		'd': {Verb: DeleteMany, Path: path + "bulk-delete/"},
+	ops := []Operation{
+		{Verb: CreateMany, Path: path + "bulk-create/"},
+		{Verb: UpdateMany, Path: path + "bulk-update/"},
+		{Verb: DeleteMany, Path: path + "bulk-delete/"},
 	}
-	ops := make([]Operation, 0, len(verbs))
-	for _, v := range verbs {
-		op, ok := all[v]
-		if !ok {
-			panic("resource: unknown verb letter in " + verbs)
-		}
-		op.Method, op.Success, op.Scope, op.Rows = "POST", 200, scope+":write", rows
-		ops = append(ops, op)
+	for i := range ops {
+		ops[i].Method, ops[i].Success, ops[i].Scope, ops[i].Rows = "POST", 200, scope+":write", rows
 	}
 	return ops
 }

@@ -218,11 +218,11 @@ func parentField(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// kindsWithoutV2 are the kinds whose list API v2 turned out not to have: API v1 manages them.
+// kindsWithoutV2 are the kinds whose reads API v2 turned out not to have: API v1 manages them.
 func (in *Input) kindsWithoutV2() map[string]bool {
 	kinds := map[string]bool{}
 	for read, answer := range in.Observed {
-		if o := read.Operation; answer.Unsupported && o.Verb == resource.List && o.V2() {
+		if o := read.Operation; answer.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() {
 			kinds[o.Kind] = true
 		}
 	}

@@ -472,3 +472,14 @@ func TestANewObjectHasNoNullInABatch(t *testing.T) {
 	}
 	s.settled(t, empty, 3, resource.V2, 0)
 }
+
+func TestAPageStaysWhereTheServiceHasNoPagesInV2(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{HasOperation: sandboxtest.FirstOperations})
+	const page = "version: 1\nworkspace: acme\npages: [{key: p, name: P}]\n"
+	for i, writes := range []int{1, 0, 0} {
+		if r := s.apply(t, applying{manifest: page}); r.writes != writes || len(r.failed())+len(r.reasons()) > 0 {
+			t.Errorf("run %d: %d writes, %q %v", i+1, r.writes, r.failed(), r.reasons())
+		}
+	}
+}

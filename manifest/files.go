@@ -112,12 +112,26 @@ func manifestsIn(dir string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
-		if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+		name := filepath.Join(dir, e.Name())
+		if e.IsDir() || ext != ".yaml" && ext != ".yml" || e.Type().IsRegular() && isMapping(name) {
 			continue
 		}
-		names = append(names, filepath.Join(dir, e.Name()))
+		names = append(names, name)
 	}
 	return names, nil
+}
+
+// isMapping reports whether a file is the mapping of planform convert, which lies beside the manifests made with it.
+func isMapping(name string) bool {
+	const marker = "# planform mapping"
+	f, err := inFolder(name, func(root *os.Root, name string) (*os.File, error) { return root.Open(name) })
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	head := make([]byte, len(marker))
+	n, _ := io.ReadFull(f, head)
+	return string(head[:n]) == marker
 }
 
 func unreadable(name string, err error) diag.Diagnostic {

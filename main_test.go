@@ -33,12 +33,23 @@ func allowed() map[string][]string {
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
-		"internal/view":         {"executor", "internal/diag", "internal/resource", "planner"},
-		"internal/sandbox":      {},
+		"internal/convert": {
+			"internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/table",
+			"internal/diag", "internal/resource", "manifest", "schema",
+		},
+		"internal/convert/encoded":  {"internal/diag"},
+		"internal/convert/jiratext": {},
+		"internal/convert/mapping":  {"internal/diag"},
+		"internal/convert/table":    {"internal/diag"},
+		// A format knows the model and how to read its files, and no other format.
+		"internal/convert/github":  {"internal/convert", "internal/diag"},
+		"internal/convert/jiracsv": {"internal/convert", "internal/convert/table", "internal/diag"},
+		"internal/view":            {"executor", "internal/diag", "internal/resource", "planner"},
+		"internal/sandbox":         {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
@@ -48,7 +59,7 @@ func allowed() map[string][]string {
 // only says which package alone may import a library.
 func only() map[string]string {
 	return map[string]string{
-		"gopkg.in/yaml.v3":                         "manifest",
+		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping",
 		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",

@@ -1,0 +1,89 @@
+package convert
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// collection is everything that a format read.
+type collection struct {
+	projects map[string]Project
+	people   map[string]*Person
+	issues   map[string]*Issue // by key, which is unique within its project
+	notes    []Note
+	site     string
+	browse   string
+	zone     bool // dates have no zone
+	dates    diag.Position
+	doubles  int
+}
+
+func newCollection() *collection {
+	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}}
+}
+
+// Project notes a project.
+func (c *collection) Project(p Project) {
+	if had := c.projects[p.Key]; had.Name == "" {
+		c.projects[p.Key] = p
+	}
+}
+
+// Person notes a person, and what else is told of one.
+func (c *collection) Person(p Person) {
+	had := c.people[p.ID]
+	if had == nil {
+		had = &Person{ID: p.ID}
+		c.people[p.ID] = had
+	}
+	had.Name, had.Email, had.Bot = cmp.Or(had.Name, p.Name), cmp.Or(had.Email, p.Email), had.Bot || p.Bot
+}
+
+// Issue notes an issue. Pages of an export overlap: the later state of an issue counts.
+func (c *collection) Issue(i Issue) {
+	id := i.Project + "/" + i.Key
+	if had := c.issues[id]; had != nil {
+		c.doubles++
+		if i.Updated.Before(had.Updated) {
+			return
+		}
+	}
+	c.issues[id] = &i
+}
+
+// Note notes something of the export.
+func (c *collection) Note(n Note) { c.notes = append(c.notes, n) }
+
+// Site notes the tracker's address.
+func (c *collection) Site(url, browse string) { c.site, c.browse = url, browse }
+
+// AssumedZone notes that dates have no zone.
+func (c *collection) AssumedZone() { c.zone = true }
+
+// AskDates notes that day and month cannot be told apart.
+func (c *collection) AskDates(at diag.Position) { c.dates = at }
+
+// sorted are the issues by project and number.
+func (c *collection) sorted() []*Issue {
+	return slices.SortedFunc(maps.Values(c.issues), func(a, b *Issue) int {
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key))
+	})
+}
+
+// name is how a person is called in texts.
+func (c *collection) name(id string) string {
+	if p := c.people[id]; p != nil {
+		return cmp.Or(p.Name, p.ID)
+	}
+	return id
+}
+
+// finish notes what only the whole export shows.
+func (c *collection) finish() {
+	if c.doubles > 0 {
+		c.Note(Note{Kind: "doubles", Text: diag.Count(c.doubles, "issue") + " more than once in the files; the later state counts"})
+	}
+}

@@ -1,0 +1,461 @@
+package convert_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/github"
+	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
+)
+
+//nolint:gochecknoglobals // the flag package works with variables
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func formats() []convert.Format { return []convert.Format{jiracsv.Format{}, github.Format{}} }
+
+// fixture is an export in testdata.
+type fixture struct {
+	files    []string
+	encoding string
+}
+
+func fixtures() map[string]fixture {
+	return map[string]fixture{
+		"jira-cloud":  {files: []string{"testdata/jira-cloud.csv"}},
+		"jira-server": {files: []string{"testdata/jira-server.csv"}, encoding: "windows-1252"},
+		"github-rest": {files: []string{"testdata/github-rest.json", "testdata/github-comments.json"}},
+		"github-gh":   {files: []string{"testdata/github-gh-utf16.json"}},
+	}
+}
+
+// run converts files into a folder.
+func run(tb testing.TB, dir string, f fixture, change func(*convert.Options)) (*convert.Result, error) {
+	tb.Helper()
+	files, err := convert.Files(f.files, f.encoding, nil)
+	if err != nil {
+		return nil, err
+	}
+	o := convert.Options{Format: convert.Auto, Formats: formats(), Files: files, Dir: dir}
+	if change != nil {
+		change(&o)
+	}
+	return convert.Run(tb.Context(), o)
+}
+
+func must(tb testing.TB, dir string, f fixture, change func(*convert.Options)) *convert.Result {
+	tb.Helper()
+	r, err := run(tb, dir, f, change)
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, diag.HintOf(err))
+	}
+	return r
+}
+
+// contents are the files of a folder.
+func contents(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && e.IsDir() {
+			return nil
+		}
+		data, err2 := os.ReadFile(path)
+		name, err3 := filepath.Rel(dir, path)
+		all[filepath.ToSlash(name)] = string(data)
+		return errors.Join(err, err2, err3)
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+func TestCountsAreThoseOfTheFiles(t *testing.T) {
+	t.Parallel()
+	for name, f := range fixtures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := countedGitHub
+			if strings.HasPrefix(name, "jira") {
+				want = countedJira
+			}
+			r := must(t, t.TempDir(), f, nil)
+			if diff := cmp.Diff(want(t, f), r.Report.Counts); diff != "" {
+				t.Error(diff)
+			}
+			if r.Report.Carried.Items != r.Report.Counts.Items {
+				t.Errorf("%d of %d items", r.Report.Carried.Items, r.Report.Counts.Items)
+			}
+		})
+	}
+}
+
+// countedJira counts an export another way: the cells of all columns of a name, in one list.
+func countedJira(t *testing.T, f fixture) convert.Counts {
+	t.Helper()
+	data, err := os.ReadFile(f.files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\uFEFF")))
+	r.FieldsPerRecord = -1
+	if f.encoding != "" {
+		r.Comma = ';'
+	}
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := convert.Counts{States: map[string]int{}}
+	labels, people, links := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, row := range rows {
+		cells := map[string][]string{}
+		for i, cell := range row {
+			if name := strings.ToLower(strings.TrimSpace(rows[0][i])); cell != "" {
+				cells[name] = append(cells[name], cell)
+			}
+		}
+		if key := cells["issue key"]; len(key) == 0 || !regexp.MustCompile(`^[A-Z]+-\d+$`).MatchString(key[0]) {
+			continue
+		}
+		n.Items++
+		n.States[cells["status"][0]]++
+		n.Comments += len(cells["comment"])
+		n.Attachments += len(cells["attachment"])
+		if len(cells["parent"])+len(cells["parent id"])+len(cells["parent key"])+len(cells["custom field (epic link)"]) > 0 {
+			n.Parents++
+		}
+		for _, l := range cells["labels"] {
+			labels[l] = true
+		}
+		ids := slices.Concat(cells["assignee id"], cells["reporter id"], cells["creator id"])
+		if f.encoding != "" {
+			ids = slices.Concat(cells["assignee"], cells["reporter"])
+		}
+		for _, c := range cells["comment"] {
+			ids = append(ids, strings.Split(c, ";")[1])
+		}
+		for _, id := range ids {
+			people[id] = people[id] || id != ""
+		}
+		for name, list := range cells {
+			direction, kind, ok := strings.Cut(name, " issue link ")
+			for _, to := range list {
+				if ok && direction == "inward" {
+					links[kind+to+cells["issue key"][0]] = true
+				} else if ok {
+					links[kind+cells["issue key"][0]+to] = true
+				}
+			}
+		}
+	}
+	delete(people, "")
+	n.Labels, n.People, n.Relations = len(labels), len(people), len(links)
+	return n
+}
+
+// countedGitHub counts without the types of the format.
+func countedGitHub(t *testing.T, f fixture) convert.Counts {
+	t.Helper()
+	n := convert.Counts{States: map[string]int{}}
+	labels, people := map[string]bool{}, map[string]bool{}
+	login := func(v any) {
+		if u, ok := v.(map[string]any); ok {
+			people[fmt.Sprint(u["login"])] = true
+		}
+	}
+	for _, name := range f.files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if strings.HasPrefix(text, "\xFF\xFE") {
+			var units []uint16
+			for i := 2; i < len(data); i += 2 {
+				units = append(units, uint16(data[i])|uint16(data[i+1])<<8)
+			}
+			text = string(utf16.Decode(units))
+		}
+		var entries []map[string]any
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(text, "][", ",")), &entries); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e["pull_request"] != nil {
+				continue
+			}
+			login(e["user"])
+			login(e["author"])
+			if e["issue_url"] != nil {
+				continue
+			}
+			n.Items++
+			n.States[strings.ToLower(e["state"].(string))]++ //nolint:forcetypeassert // as the fixtures are
+			if e["parent_issue_url"] != nil {
+				n.Parents++
+			}
+			switch c := e["comments"].(type) {
+			case float64:
+				n.Comments += int(c)
+			case []any:
+				n.Comments += len(c)
+				for _, one := range c {
+					login(one.(map[string]any)["author"]) //nolint:forcetypeassert // likewise
+				}
+			}
+			for _, a := range e["assignees"].([]any) { //nolint:forcetypeassert // likewise
+				login(a)
+			}
+			for _, l := range e["labels"].([]any) { //nolint:forcetypeassert // likewise
+				labels[l.(map[string]any)["name"].(string)] = true //nolint:forcetypeassert // likewise
+			}
+		}
+	}
+	n.Labels, n.People = len(labels), len(people)
+	return n
+}
+
+func TestManifestsAreValidAndTheSameAgain(t *testing.T) {
+	t.Parallel()
+	for name, f := range fixtures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := must(t, dir, f, nil)
+			m, findings := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
+			if len(findings) > 0 || len(m.Objects) < r.Report.Counts.Items {
+				t.Fatal(findings)
+			}
+			before := contents(t, dir)
+			must(t, dir, f, nil)
+			if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+				t.Errorf("the second run wrote something else: %s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	for name, f := range fixtures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, dir, f, func(o *convert.Options) {
+				users, err := convert.Files([]string{"testdata/users.csv"}, "", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Users = &users[0]
+			})
+			var b strings.Builder
+			all := contents(t, dir)
+			for _, file := range slices.Sorted(func(yield func(string) bool) {
+				for file := range all {
+					if file != ".planform/convert.json" && file != "report.json" && !yield(file) {
+						return
+					}
+				}
+			}) {
+				b.WriteString("-- " + file + " --\n" + strings.ReplaceAll(all[file], filepath.ToSlash(dir), "DIR"))
+			}
+			golden := "testdata/" + name + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), b.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	cloud, err := os.ReadFile("testdata/jira-cloud.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := os.ReadFile("testdata/github-rest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "Summary,Issue key,Issue Type,Status,Created\n"
+	for name, tt := range map[string]struct{ file, format, want, hint string }{
+		"an empty file":           {"", "auto", "FILE: the file is empty", "export it again"},
+		"no export":               {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "jira-csv, github"},
+		"another format":          {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
+		"a page to log in":        {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
+		"an archive":              {"PK\x03\x04abc", "auto", "FILE:1: it is a zip archive", "unpack"},
+		"a binary file":           {head + "a,A-1,\x00", "auto", "FILE:2:7: it holds NUL bytes", ""},
+		"another encoding":        {head + "Gr\xf6\xdfe,A-1,Bug,Open,\n", "auto", "FILE:2:3: the byte 0xF6 is not UTF-8", "windows-1252"},
+		"a CSV cut in a cell":     {string(cloud[:len(cloud)-1500]), "auto", "FILE:", "cut off"},
+		"a CSV cut in a row":      {head + "a,A-1,Bug,Open,x\nb,A-2,Bu", "auto", "FILE:3: the file ends within this row", "cut off"},
+		"broken quoting":          {head + "a,A-1,Bug,Open,x\nb \"c\",A-2,Bug,Open,x\n", "auto", "FILE:3:3: a quotation mark", "twice"},
+		"a key that is none":      {head + "a,A-1,Bug,Open,x\nb,1.2E+5,Bug,Open,x\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
+		"an ID out of a sheet":    {"Summary,Issue key,Issue id\na,A-1,1.2E+05\n", "auto", "FILE:2: the issue ID 1.2E+05 is no whole number", "spreadsheet"},
+		"a header alone":          {head, "auto", "FILE: there is no issue in it", "filter"},
+		"another language":        {"Resumen,Clave de incidencia,Estado\na,A-1,Listo\n", "auto", "FILE:1: the header is not English", "English"},
+		"a JSON that is cut":      {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
+		"a JSON that is broken":   {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
+		"an issue without number": {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
+		"a field of another type": {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
+		"no issues":               {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(t.TempDir(), "export")
+			if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format = tt.format })
+			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) {
+				t.Errorf("%v (%s), want %s", err, diag.HintOf(err), tt.want)
+			}
+			if all := contents(t, dir); len(all) > 0 {
+				t.Errorf("something was written: %v", all)
+			}
+		})
+	}
+}
+
+func TestMistakesInTheMappingAreAllNamedAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, fixtures()["jira-cloud"], nil)
+	path := filepath.Join(dir, "mapping.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.NewReplacer("components: module", "components: modul", "Medium: medium", "Medium: mediun").Replace(string(data))
+	if err := os.WriteFile(path, []byte(wrong), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	_, err = run(t, dir, fixtures()["jira-cloud"], nil)
+	list, ok := errors.AsType[diag.ListError](err)
+	if !ok || len(list.List) != 2 || !strings.Contains(err.Error(), `did you mean "medium"?`) || !strings.Contains(err.Error(), path+":") {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFileThatSomebodyChangedIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := fixtures()["jira-cloud"]
+	must(t, dir, f, nil)
+	shop := filepath.Join(dir, "shop.yaml")
+	data, err := os.ReadFile(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(shop, append(data, "# mine\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, dir, f, nil); err == nil || !strings.Contains(err.Error(), "shop.yaml was not left as convert wrote it") {
+		t.Error(err)
+	}
+	if err := os.Remove(shop); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, f, nil)
+
+	// What a mapping leaves out is not left behind.
+	path := filepath.Join(dir, "mapping.yaml")
+	mapping, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	skip := regexp.MustCompile(`(?m)^  OPS: .*$`).ReplaceAllString(string(mapping), "  OPS: skip")
+	if err := os.WriteFile(path, []byte(skip), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, f, nil)
+	if _, there := contents(t, dir)["ops.yaml"]; there {
+		t.Error("ops.yaml is still there")
+	}
+}
+
+// large is a Jira export of n issues, with what real ones have, and so much text.
+func large(n, texts int) string {
+	var b strings.Builder
+	b.WriteString("Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Priority,Assignee,Assignee Id,Reporter,Reporter Id,Created,Updated,Labels,Labels,Sprint,Sprint,Description,Outward issue link (Blocks),Comment,Comment,Comment,Parent,Status Category\n")
+	text := strings.Repeat("h2. Steps\r\n# Open *the* page [here|https://example.com/a]\r\n# Press {{save}}\r\n\r\n{code:java}\r\nList<String> a;\r\n{code}\r\n|a|b|\r\n", texts)
+	for i := n; i > 0; i-- {
+		parent, blocks := "", ""
+		if i%5 == 0 && i > 10 {
+			parent, blocks = strconv.Itoa(10000+i-7), fmt.Sprintf("BIG-%d", i-3)
+		}
+		fmt.Fprintf(&b, "Issue number %d,BIG-%d,%d,Task,To Do,BIG,Big,Medium,P%d,id%d,P1,id1,22/Sep/25 9:26 AM,22/Sep/25 9:26 AM,a%d,b,S%d,,\"%s\",%s,\"22/Sep/25 9:26 AM;id%d;%s\",22/Sep/25 9:27 AM;id2;Yes; so.,,%s,To Do\n",
+			i, i, 10000+i, i%90, i%90, i%30, i%40, text, blocks, i%90, text[:min(len(text), 300)], parent)
+	}
+	return b.String()
+}
+
+func TestManyItemsAreWrittenInPartsInAscendingOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "big.csv")
+	if err := os.WriteFile(file, []byte(large(4001, 0)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, "to")
+	r := must(t, to, fixture{files: []string{file}}, nil)
+	want := []string{"big-001.yaml", "big-002.yaml", "big-003.yaml", "report.md", "report.json"}
+	if !slices.Equal(r.Files, want) {
+		t.Fatal(r.Files)
+	}
+	var keys []string
+	for _, name := range want[:3] {
+		for _, m := range regexp.MustCompile(`(?m)^      - key: (BIG-\d+)$`).FindAllStringSubmatch(contents(t, to)[name], -1) {
+			keys = append(keys, m[1])
+		}
+	}
+	if len(keys) != 4001 || keys[0] != "BIG-1" || keys[2000] != "BIG-2001" || keys[4000] != "BIG-4001" {
+		t.Errorf("%d: %v", len(keys), keys[:3])
+	}
+	if m, findings := manifest.Load(t.Context(), []string{to}, manifest.Options{}); findings.HasErrors() || len(m.Objects) < 4001 {
+		t.Error(findings)
+	}
+}
+
+func BenchmarkJiraCSV(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "big.csv")
+	if err := os.WriteFile(file, []byte(large(8000, 6)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if r := must(b, filepath.Join(b.TempDir(), "to"), fixture{files: []string{file}}, nil); r.Report.Counts.Items != 8000 {
+			b.Fatal(r.Report.Counts)
+		}
+	}
+}

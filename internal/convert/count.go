@@ -1,0 +1,64 @@
+package convert
+
+// Counts are numbers of an export, or of what was carried over.
+type Counts struct {
+	Items       int            `json:"items"`
+	Comments    int            `json:"comments"`
+	Relations   int            `json:"relations"` // distinct links between items
+	Parents     int            `json:"parents"`   // items that have one
+	Labels      int            `json:"labels"`    // distinct ones that are used
+	Attachments int            `json:"attachments"`
+	People      int            `json:"people"` // who is assigned, reported or commented
+	States      map[string]int `json:"states"` // items by state
+}
+
+// relation is a link, named from where it begins: both issues may show it.
+type relation struct{ kind, from, to string }
+
+func (i *Issue) relations() []relation {
+	var list []relation
+	for _, l := range i.Links {
+		r := relation{l.Type, i.Key, l.To}
+		if l.Inward {
+			r.from, r.to = r.to, r.from
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// involved are the people that an issue names.
+func (i *Issue) involved() []string {
+	list := append([]string{i.Reporter, i.Creator}, i.Assignees...)
+	for _, c := range i.Comments {
+		list = append(list, c.Author)
+	}
+	return list
+}
+
+// count counts an export as it is, before anything is decided.
+func count(issues []*Issue) Counts {
+	n := Counts{Items: len(issues), States: map[string]int{}}
+	relations, labels, people := map[relation]bool{}, map[string]bool{}, map[string]bool{}
+	for _, i := range issues {
+		n.Comments += len(i.Comments) + i.Left["comments-not-exported"]
+		n.Attachments += len(i.Attachments)
+		n.States[i.State.Name]++
+		if i.Parent != "" {
+			n.Parents++
+		}
+		for _, r := range i.relations() {
+			relations[r] = true
+		}
+		for _, l := range i.Labels {
+			labels[l.Name] = true
+		}
+		for _, id := range i.involved() {
+			if id != "" {
+				people[id] = true
+			}
+		}
+	}
+	n.Relations, n.Labels, n.People = len(relations), len(labels), len(people)
+	return n
+}

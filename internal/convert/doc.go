@@ -1,0 +1,15 @@
+// Package convert turns exports of other trackers into manifests. It works offline: files in, files out.
+//
+// A [Format] reads the files of one tracker and hands what they hold to a [Sink], in the neutral words of this package: [Project],
+// [Person], [Issue]. A format is a folder of its own, and knows nothing of manifests. [Run] does the rest:
+//
+//   - choose the format, if the user does not name it (choose.go);
+//   - read everything (collect.go) and count it before anything is decided (count.go);
+//   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
+//   - compose manifests of both (compose.go, text.go), and note what is lost on the way (report.go);
+//   - write everything, or nothing (write.go).
+//
+// The same input with the same mapping gives the same bytes. A generated file that somebody changed is never overwritten.
+//
+// The package must not know the service, the state, or the command line.
+package convert

@@ -1,0 +1,67 @@
+package encoded_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/planform/planform/internal/convert/encoded"
+)
+
+// wide writes a text as UTF-16.
+func wide(text string, big bool) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(text)) {
+		if big {
+			b.WriteString(string([]byte{byte(u >> 8), byte(u)}))
+		} else {
+			b.WriteString(string([]byte{byte(u), byte(u >> 8)}))
+		}
+	}
+	return b.String()
+}
+
+func TestTextsOfAllEncodingsAreRead(t *testing.T) {
+	t.Parallel()
+	const text = "Größe – 1 €\n🎉"
+	for name, tt := range map[string]struct{ bytes, encoding, want string }{
+		"UTF-8":                              {text, "", text},
+		"UTF-8 with a mark":                  {"\xEF\xBB\xBF" + text, "", text},
+		"UTF-16 with a mark":                 {wide("\uFEFF"+text, false), "", text},
+		"UTF-16, big end first":              {wide("\uFEFF"+text, true), "", text},
+		"UTF-16 without a mark":              {wide(text, false), "", text},
+		"UTF-16, big, without a mark":        {wide(text, true), "", text},
+		"Windows-1252":                       {"Gr\xf6\xdfe \x96 1 \x80", "windows-1252", "Größe – 1 €"},
+		"a mark counts more than what named": {"\xEF\xBB\xBF" + text, "windows-1252", text},
+		"nothing":                            {"", "", ""},
+		"the character that stands for none": {"a\uFFFDb", "", "a\uFFFDb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := io.ReadAll(encoded.Reader(strings.NewReader(tt.bytes), "f", tt.encoding))
+			if err != nil || string(got) != tt.want {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoTextIsAnErrorWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ bytes, want string }{
+		"a byte of another encoding": {"a\nb\xf6c", "f:2:2: the byte 0xF6 is not UTF-8"},
+		"a NUL byte":                 {"\x89PNG\x00", "f:1:1: the byte 0x89 is not UTF-8"},
+		"a binary file":              {"ab\ncd\x00", "f:2:3: it holds NUL bytes"},
+		"half a unit":                {wide("\uFEFFab", false) + "c", "f:1:2: the file ends within a character"},
+		"half a character":           {"\xFF\xFE\x00\xD8a\x00", "f:1:1: half a character of UTF-16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := io.ReadAll(encoded.Reader(strings.NewReader(tt.bytes), "f", ""))
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+}

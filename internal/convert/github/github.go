@@ -1,0 +1,378 @@
+// Package github reads issues of GitHub: what the REST API answers, and what gh issue list --json prints.
+//
+// A file is any number of JSON values, one after another, as gh api --paginate writes them: arrays, arrays of arrays, or single
+// issues. Files of comments (issues/comments) may stand beside the issues. Pull requests are left out.
+// The package must not know manifests.
+package github
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+)
+
+// Format is issues of GitHub, as JSON.
+type Format struct{}
+
+// Name is how the command line names it.
+func (Format) Name() string { return "github" }
+
+// Tracker is GitHub.
+func (Format) Tracker() string { return "GitHub" }
+
+// Detect looks for the fields that issues and comments have.
+func (Format) Detect(head []byte, _ string) (string, bool) {
+	text := bytes.TrimSpace(head)
+	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
+		return "", false
+	}
+	has := func(name string) bool { return bytes.Contains(text, []byte(`"`+name+`"`)) }
+	switch {
+	case has("iid"): // of GitLab
+		return "", false
+	case has("issue_url") && has("body"):
+		return "the fields issue_url and body", true
+	case has("number") && has("title"):
+		return "the fields number and title", true
+	}
+	return "", false
+}
+
+type user struct {
+	Login string `json:"login"`
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	IsBot bool   `json:"is_bot"`
+}
+
+type comment struct {
+	ID        any       `json:"id"`
+	Body      string    `json:"body"`
+	User      *user     `json:"user"`   // REST
+	Author    *user     `json:"author"` // gh
+	Created   time.Time `json:"created_at"`
+	CreatedGh time.Time `json:"createdAt"`
+}
+
+// entry is an issue, a pull request, or a comment. Fields of gh are in camel case.
+type entry struct {
+	comment
+
+	Number      int                                         `json:"number"`
+	Title       string                                      `json:"title"`
+	State       string                                      `json:"state"`
+	Reason      string                                      `json:"state_reason"`
+	ReasonGh    string                                      `json:"stateReason"`
+	Assignee    *user                                       `json:"assignee"`
+	Assignees   []user                                      `json:"assignees"`
+	PullRequest any                                         `json:"pull_request"`
+	URL         string                                      `json:"url"`
+	HTMLURL     string                                      `json:"html_url"`
+	IssueURL    string                                      `json:"issue_url"` // of a comment
+	ParentURL   string                                      `json:"parent_issue_url"`
+	Labels      []struct{ Name, Color, Description string } `json:"labels"`
+	Milestone   *struct {
+		Title string `json:"title"`
+		Due   string `json:"due_on"`
+		DueGh string `json:"dueOn"`
+	} `json:"milestone"`
+	Type *struct {
+		Name string `json:"name"`
+	} `json:"type"`
+	Reactions struct {
+		Total int `json:"total_count"`
+	} `json:"reactions"`
+	Comments  json.RawMessage `json:"comments"` // REST: how many; gh: the comments
+	Updated   time.Time       `json:"updated_at"`
+	UpdatedGh time.Time       `json:"updatedAt"`
+}
+
+// export is what all files say together.
+type export struct {
+	to       convert.Sink
+	issues   []*issue
+	comments map[string][]convert.Comment // by the address of the issue
+	pulls    int
+	damaged  string
+}
+
+type issue struct {
+	convert.Issue
+
+	at    string // project#number
+	count int    // of comments, as REST says
+}
+
+// Read reads the files as one export.
+func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &export{to: to, comments: map[string][]convert.Comment{}}
+	for _, f := range in.Files {
+		if err := e.file(ctx, f); err != nil {
+			return err
+		}
+	}
+	stateless := 0
+	for _, i := range e.issues {
+		i.Comments = append(i.Comments, e.comments[i.at]...)
+		if missing := i.count - len(i.Comments); missing > 0 {
+			i.Left["comments-not-exported"] = missing
+		}
+		if i.State.Name == "" {
+			stateless++
+		}
+		to.Issue(i.Issue)
+	}
+	if e.pulls > 0 {
+		to.Note(convert.Note{Kind: "pull-requests", Text: diag.Count(e.pulls, "pull request") + " left out"})
+	}
+	if stateless > 0 {
+		to.Note(convert.Note{Kind: "no-state", Text: diag.Count(stateless, "issue") + " without a state: export again with gh issue list --state all --limit 10000 --json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url"})
+	}
+	if e.damaged != "" {
+		to.Note(convert.Note{Kind: "damaged-text", Text: "letters were damaged before the file was written, as PowerShell 5 does, such as in " + strconv.Quote(e.damaged) + ": export again with another shell"})
+	}
+	return nil
+}
+
+// place finds lines by offsets in a text that a decoder reads ahead.
+type place struct {
+	in    io.Reader
+	ends  []int64 // of lines
+	total int64
+}
+
+func (p *place) Read(b []byte) (int, error) {
+	n, err := p.in.Read(b)
+	for i, c := range b[:n] {
+		if c == '\n' {
+			p.ends = append(p.ends, p.total+int64(i))
+		}
+	}
+	p.total += int64(n)
+	return n, err
+}
+
+func (p *place) line(offset int64) int {
+	return 1 + sort.Search(len(p.ends), func(i int) bool { return p.ends[i] >= offset })
+}
+
+func (e *export) file(ctx context.Context, f convert.File) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	p := &place{in: in}
+	d := json.NewDecoder(p)
+	explain := func(err error) error {
+		if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+			if strings.Contains(err.Error(), "unexpected end") {
+				err = io.ErrUnexpectedEOF
+			} else {
+				return fmt.Errorf("%s:%d: it is not JSON: %w", f.Name, p.line(bad.Offset-1), err)
+			}
+		}
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return diag.WithHint(fmt.Errorf("%s:%d: the field %s holds a %s, which no issue of GitHub has there", f.Name, p.line(d.InputOffset()), wrong.Field, wrong.Value), "it is the export of another tracker, probably")
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return diag.WithHint(fmt.Errorf("%s:%d: the file ends within a value", f.Name, p.line(p.total)), "the file is cut off: export or copy it again")
+		}
+		return err
+	}
+	entries, open := 0, 0
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for d.More() { // an element of an array, or a value at the top
+			next, blanks := peek(d)
+			if next == '[' {
+				if _, err := d.Token(); err != nil {
+					return explain(err)
+				}
+				open++
+				continue
+			}
+			var one entry
+			start := d.InputOffset()
+			if err := d.Decode(&one); err != nil {
+				return explain(err)
+			}
+			entries++
+			if err := e.entry(&one, diag.Position{File: f.Name, Line: p.line(start + blanks)}); err != nil {
+				return err
+			}
+		}
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && open == 0 {
+			break
+		}
+		if err != nil {
+			return explain(err)
+		}
+		if token == json.Delim(']') {
+			open--
+		}
+	}
+	if entries == 30 || entries == 100 {
+		e.to.Note(convert.Note{Kind: "exactly-" + strconv.Itoa(entries), Text: fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", f.Name, entries)})
+	}
+	return nil
+}
+
+// peek is the first character of the next value, and how many blanks and commas stand before it.
+func peek(d *json.Decoder) (first byte, before int64) {
+	ahead, _ := io.ReadAll(io.LimitReader(d.Buffered(), 4096)) // of memory
+	text := bytes.TrimLeft(ahead, " \t\r\n,")
+	if len(text) == 0 {
+		return 0, 0
+	}
+	return text[0], int64(len(ahead) - len(text))
+}
+
+var address = regexp.MustCompile(`/([^/]+/[^/]+)/(issues|pull)/([0-9]{1,9})(?:#.*)?$`)
+
+// entry takes an issue or a comment.
+func (e *export) entry(one *entry, at diag.Position) error {
+	switch {
+	case one.IssueURL != "":
+		m := address.FindStringSubmatch(one.IssueURL)
+		if m == nil {
+			return fmt.Errorf("%s: the comment belongs to no issue: %s", at, one.IssueURL)
+		}
+		id := m[1] + "#" + m[3]
+		e.comments[id] = append(e.comments[id], e.comment(&one.comment))
+		return nil
+	case one.Number <= 0 || one.Title == "":
+		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")
+	}
+	project, isPull := "github", one.PullRequest != nil
+	for _, url := range []string{one.HTMLURL, one.URL} {
+		if m := address.FindStringSubmatch(url); m != nil {
+			project, isPull = m[1], isPull || m[2] == "pull"
+			break
+		}
+	}
+	if isPull {
+		e.pulls++
+		return nil
+	}
+	number := strconv.Itoa(one.Number)
+	i := &issue{at: project + "#" + number, Issue: convert.Issue{
+		Key: number, Project: project, Number: one.Number, Title: one.Title, Text: convert.Text{Body: one.Body},
+		State: convert.State{Name: strings.ToLower(one.State)}, Resolution: strings.ToLower(cmp.Or(one.Reason, one.ReasonGh)),
+		Reporter: e.person(firstUser(one.User, one.Author)), Created: first(one.Created, one.CreatedGh), Updated: first(one.Updated, one.UpdatedGh),
+		URL: one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
+	}}
+	if i.URL == "" && !strings.Contains(one.URL, "/repos/") {
+		i.URL = one.URL
+	}
+	switch i.State.Name {
+	case "open":
+		i.State.Category = "unstarted"
+	case "closed":
+		i.State.Category = "completed"
+	}
+	if one.Assignee != nil {
+		one.Assignees = append(one.Assignees, *one.Assignee)
+	}
+	for _, u := range one.Assignees {
+		if id := e.person(&u); id != "" && !slices.Contains(i.Assignees, id) {
+			i.Assignees = append(i.Assignees, id)
+		}
+	}
+	for _, l := range one.Labels {
+		i.Labels = append(i.Labels, convert.Label{Name: l.Name, Color: l.Color, Description: l.Description})
+	}
+	if m := one.Milestone; m != nil {
+		due := cmp.Or(m.Due, m.DueGh)
+		i.Versions = []convert.Version{{Name: m.Title, Due: due[:min(len(due), len(time.DateOnly))]}}
+	}
+	if one.Type != nil {
+		i.Type = one.Type.Name
+	}
+	if m := address.FindStringSubmatch(one.ParentURL); m != nil {
+		i.Parent = m[3]
+		if m[1] != project {
+			i.Parent = m[1] + "#" + m[3] // outside
+		}
+	}
+	if err := e.discussion(i, one.Comments, at); err != nil {
+		return err
+	}
+	if e.damaged == "" {
+		e.damaged = damage(one.Title + " " + one.Body)
+	}
+	e.to.Project(convert.Project{Key: project, Name: project[strings.LastIndexByte(project, '/')+1:]})
+	e.issues = append(e.issues, i)
+	return nil
+}
+
+// discussion reads the comments of an issue, or how many there are.
+func (e *export) discussion(i *issue, raw json.RawMessage, at diag.Position) error {
+	if len(raw) == 0 || raw[0] != '[' {
+		_ = json.Unmarshal(raw, &i.count) // null and nothing are none
+		return nil
+	}
+	var list []comment
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return fmt.Errorf("%s: the comments of #%s: %w", at, i.Key, err)
+	}
+	for n := range list {
+		i.Comments = append(i.Comments, e.comment(&list[n]))
+	}
+	return nil
+}
+
+func (e *export) comment(c *comment) convert.Comment {
+	id := ""
+	switch v := c.ID.(type) {
+	case string:
+		id = v
+	case float64: // whole, and far below 2^53
+		id = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return convert.Comment{ID: id, Author: e.person(firstUser(c.User, c.Author)), At: first(c.Created, c.CreatedGh), Text: convert.Text{Body: c.Body}}
+}
+
+// person notes a user. One who was deleted is ghost, or nobody.
+func (e *export) person(u *user) string {
+	if u == nil || u.Login == "" {
+		return ""
+	}
+	e.to.Person(convert.Person{ID: u.Login, Name: u.Name, Bot: u.IsBot || u.Type == "Bot" || strings.HasSuffix(u.Login, "[bot]")})
+	return u.Login
+}
+
+func firstUser(a, b *user) *user {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func first(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}
+
+var damagedText = regexp.MustCompile(`\S*(?:ÔÇ|├[ñÂ╝ƒÑ®])\S*`)
+
+// damage is a word whose letters were read with a wrong code page before they were written.
+func damage(text string) string { return damagedText.FindString(text) }

@@ -1,0 +1,267 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+const guessed = "# guessed"
+
+// tally counts names.
+type tally map[string]int
+
+// each visits the names: first those that are open, then the most frequent.
+func (t tally) each(open func(name string) bool, do func(name string, n int)) {
+	names := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
+		if x, y := open(a), open(b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(t[b], t[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		if name != "" {
+			do(name, t[name])
+		}
+	}
+}
+
+func never(string) bool { return false }
+
+// complete adds to the mapping file what the export has and the file lacks.
+func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zone string) {
+	f.Set("version", 1, "")
+	source := []mapping.Pair{{Key: "format", Value: format.Name()}}
+	if c.browse != "" {
+		source = append(source, mapping.Pair{Key: "site", Value: cmp.Or(c.site, mapping.Open)})
+	}
+	if c.zone {
+		source = append(source, mapping.Pair{Key: "timezone", Value: zone})
+	}
+	if !c.dates.IsZero() {
+		source = append(source, mapping.Pair{Key: "dates", Value: mapping.Open})
+	}
+	f.Set("source", source, "")
+	guessProjects(f, c, issues)
+	guessPeople(f, c, issues)
+	f.Set("unknown_people", "text", "# text: not assigned, named in the description; fail: exit code 3")
+	guessStates(f, issues)
+	guessNames(f, issues)
+	f.Set("labels", []mapping.Pair{{Key: "rename", Value: []mapping.Pair{}}, {Key: "skip", Value: []string{}}, {Key: "add", Value: []string{}}, {Key: "case", Value: "fold"}}, "")
+	f.Set("components", "module", "# module, label or skip")
+	versions := "label"
+	if slices.ContainsFunc(issues, func(i *Issue) bool {
+		return slices.ContainsFunc(i.Versions, func(v Version) bool { return v.Due != "" })
+	}) || format.Name() == "github" {
+		versions = "module"
+	}
+	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}}, "# fix: module, label or skip")
+	f.Set("sprints", "cycle", "# cycle or skip")
+	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}, {Key: "header", Value: "**{author}** · {date}"}}, "")
+	f.Set("history", "text", "# text: author and date in the text; full: created_at and created_by, too, one request an item")
+	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
+}
+
+var notIdentifier = regexp.MustCompile(`[^A-Z0-9_]+`)
+
+func guessProjects(f *mapping.File, c *collection, issues []*Issue) {
+	n := tally{}
+	for _, i := range issues {
+		n[i.Project]++
+	}
+	n.each(never, func(key string, _ int) {
+		_, short, _ := strings.Cut(key, "/")
+		short = cmp.Or(short, key)
+		identifier := notIdentifier.ReplaceAllString(strings.ToUpper(short), "")
+		slug := cmp.Or(resource.Slug(short), "project")
+		f.Add("projects", key, []mapping.Pair{
+			{Key: "key", Value: slug}, {Key: "identifier", Value: cmp.Or(identifier[:min(len(identifier), 12)], "PROJECT")}, {Key: "name", Value: projectName(cmp.Or(c.projects[key].Name, short))},
+		}, guessed)
+	})
+}
+
+// projectName is a name without what the service refuses.
+func projectName(name string) string {
+	field, _ := resource.MustLookup("project").Field("name")
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(field.Forbidden, r) || r < ' ' {
+			return ' '
+		}
+		return r
+	}, name)
+	return cmp.Or(diag.Truncate(strings.Join(strings.Fields(name), " "), 200), "Project")
+}
+
+func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
+	assigned, reported, commented, all := tally{}, tally{}, tally{}, tally{}
+	for _, i := range issues {
+		for _, id := range i.Assignees {
+			assigned[id]++
+		}
+		reported[cmp.Or(i.Reporter, i.Creator)]++
+		for _, comment := range i.Comments {
+			commented[comment.Author]++
+		}
+		for _, id := range i.involved() {
+			all[id]++
+		}
+	}
+	open := func(id string) bool { p := c.people[id]; return p == nil || p.Email == "" && !p.Bot }
+	all.each(open, func(id string, _ int) {
+		var did []string
+		for _, what := range []struct {
+			n    int
+			word string
+		}{{assigned[id], "assigned"}, {reported[id], "reported"}} {
+			if what.n > 0 {
+				did = append(did, fmt.Sprintf("%d %s", what.n, what.word))
+			}
+		}
+		if commented[id] > 0 {
+			did = append(did, diag.Count(commented[id], "comment"))
+		}
+		comment := "# " + c.name(id) + " - " + strings.Join(did, ", ")
+		switch p := c.people[id]; {
+		case p != nil && p.Email != "":
+			f.Add("people", id, p.Email, comment)
+		case p != nil && p.Bot:
+			f.Add("people", id, "bot", comment+"; guessed")
+		default:
+			f.Add("people", id, mapping.Open, comment)
+		}
+	})
+}
+
+// cancelled are the resolutions of what is closed and was not done.
+func cancelled() []string {
+	return []string{"Won't Do", "Won't Fix", "Duplicate", "Cannot Reproduce", "Declined", "Invalid", "not_planned"}
+}
+
+// predefined are the states that each project of Plane has, by their folded name and others for the same.
+func predefined(name string) string {
+	switch mapping.Fold(name) {
+	case "backlog":
+		return "Backlog"
+	case "todo", "open":
+		return "Todo"
+	case "inprogress":
+		return "In Progress"
+	case "done", "closed":
+		return "Done"
+	case "cancelled", "canceled":
+		return "Cancelled"
+	}
+	return ""
+}
+
+func groupOf(state string) string {
+	return map[string]string{"Backlog": "backlog", "Todo": "unstarted", "In Progress": "started", "Done": "completed", "Cancelled": "cancelled"}[state]
+}
+
+func guessStates(f *mapping.File, issues []*Issue) {
+	n, category, resolved := tally{}, map[string]string{}, map[string]bool{}
+	for _, i := range issues {
+		n[i.State.Name]++
+		category[i.State.Name] = cmp.Or(category[i.State.Name], i.State.Category)
+		resolved[i.State.Name] = resolved[i.State.Name] || i.Resolution != ""
+	}
+	group := func(name string) string { return cmp.Or(groupOf(predefined(name)), category[name], mapping.Open) }
+	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
+		to := cmp.Or(predefined(name), name)
+		if strings.EqualFold(to, "triage") { // which the service keeps for itself
+			to = "In Triage"
+		}
+		pairs := []mapping.Pair{{Key: "name", Value: to}}
+		if predefined(name) == "" {
+			pairs = append(pairs, mapping.Pair{Key: "group", Value: group(name)})
+		}
+		if group(name) == "completed" && resolved[name] {
+			pairs = append(pairs, mapping.Pair{Key: "unless", Value: []mapping.Pair{{Key: "resolution", Value: cancelled()}}}, mapping.Pair{Key: "else", Value: "Cancelled"})
+		}
+		if len(pairs) == 1 {
+			f.Add("states", name, to, guessed)
+			return
+		}
+		f.Add("states", name, pairs, guessed)
+	})
+}
+
+func guessPriority(name string) string {
+	switch mapping.Fold(name) {
+	case "highest", "blocker", "critical", "urgent":
+		return "urgent"
+	case "high", "major":
+		return "high"
+	case "medium", "normal":
+		return "medium"
+	case "low", "minor", "lowest", "trivial":
+		return "low"
+	case "none", "notset", "unprioritized":
+		return "none"
+	}
+	return mapping.Open
+}
+
+func guessLink(name string) string {
+	switch word := mapping.Fold(name); {
+	case strings.HasPrefix(word, "block"):
+		return "blocks"
+	case strings.HasPrefix(word, "duplicate"):
+		return "duplicate"
+	}
+	return "relates_to"
+}
+
+// guessNames guesses priorities, types, links and fields.
+func guessNames(f *mapping.File, issues []*Issue) {
+	priorities, types, links, fields, noise := tally{}, tally{}, tally{}, tally{}, map[string]bool{}
+	for _, i := range issues {
+		priorities[i.Priority]++
+		types[i.Type]++
+		for _, l := range i.Links {
+			links[l.Type]++
+		}
+		for _, field := range i.Fields {
+			if _, seen := fields[field.Name]; !seen {
+				noise[field.Name] = true
+			}
+			fields[field.Name]++
+			noise[field.Name] = noise[field.Name] && field.Noise
+		}
+	}
+	priorities.each(func(name string) bool { return guessPriority(name) == mapping.Open }, func(name string, _ int) {
+		comment := guessed
+		if guessPriority(name) == mapping.Open {
+			comment = "# urgent, high, medium, low or none"
+		}
+		f.Add("priorities", name, guessPriority(name), comment)
+	})
+	types.each(never, func(name string, _ int) {
+		switch mapping.Fold(name) {
+		case "epic":
+			f.Add("types", name, []mapping.Pair{{Key: "name", Value: name}, {Key: "is_epic", Value: true}}, guessed)
+		case "sub-task", "subtask":
+			f.Add("types", name, "Task", guessed)
+		default:
+			f.Add("types", name, name, guessed)
+		}
+	})
+	links.each(never, func(name string, _ int) { f.Add("links", name, guessLink(name), guessed) })
+	fields.each(never, func(name string, _ int) {
+		if noise[name] {
+			f.Add("fields", name, "skip", guessed)
+		} else {
+			f.Add("fields", name, "text", guessed)
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package jiracsv
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert/table"
+)
+
+// columns are the places of what is read; names repeat, so that most are lists.
+type columns struct {
+	key, id, summary int
+
+	projectName, projectText, description, environment, status, category, resolution, kind, priority []int
+	created, updated, due, start, votes, labels, components, versions, affects, sprints              []int
+	parent, parentKey, parentID, epic, comments, attachments, worklogs                               []int
+
+	assignee, reporter, creator, watchers people
+
+	links  []linkColumns
+	fields []fieldColumns
+}
+
+// people are columns with names, and those with the IDs for them.
+type people struct{ names, ids []int }
+
+type linkColumns struct {
+	name    string
+	inward  bool
+	columns []int
+}
+
+type fieldColumns struct {
+	name    string
+	noise   bool
+	seconds bool
+	columns []int
+}
+
+//nolint:gochecknoglobals // a constant
+var keyColumn = []string{"Issue key", "Key"}
+
+func is(cell string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, cell) })
+}
+
+// isHeader reports whether a line has the columns that every export has.
+func isHeader(header []string) bool {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(header, func(cell string) bool { return is(cell, names...) })
+	}
+	return has(keyColumn...) && has("Summary") && (has("Issue key") || has("Issue Type", "Status"))
+}
+
+// foreign is what another language says for Issue key, if the header has that.
+func foreign(header []string) string {
+	words := []string{"Clave de incidencia", "Vorgangsschlüssel", "Schlüssel", "Clé de ticket", "Clé de demande", "Chave da item", "Chave do ticket", "Chiave segnalazione", "Ключ проблемы", "課題キー", "이슈 키", "Issuesleutel", "Klucz zgłoszenia"}
+	for _, cell := range header {
+		if is(cell, words...) {
+			return cell
+		}
+	}
+	return ""
+}
+
+var linkColumn = regexp.MustCompile(`(?i)^(inward|outward) issue link \((.*)\)$`)
+
+func newColumns(r *table.Reader) columns {
+	taken := map[int]bool{}
+	of := func(names ...string) []int {
+		list := r.Columns(names...)
+		for _, i := range list {
+			taken[i] = true
+		}
+		return list
+	}
+	one := func(names ...string) int {
+		if list := of(names...); len(list) > 0 {
+			return list[0]
+		}
+		return -1
+	}
+	custom := func(names ...string) []int {
+		var list []int
+		for _, name := range names {
+			list = append(list, of("Custom field ("+name+")")...)
+		}
+		return list
+	}
+	who := func(name string) people { return people{of(name), of(name + " Id")} }
+	c := columns{
+		key: one(keyColumn...), id: one("Issue id"), summary: one("Summary"),
+		projectName: of("Project name"), projectText: of("Project description"), description: of("Description"), environment: of("Environment"),
+		status: of("Status"), category: of("Status Category"), resolution: r.Columns("Resolution"), kind: of("Issue Type"), priority: of("Priority"),
+		created: of("Created"), updated: of("Updated"), due: of("Due date"), start: custom("Start date"), votes: of("Votes"),
+		labels: of("Labels"), components: of("Components", "Component/s"), versions: of("Fix versions", "Fix Version/s"), affects: of("Affects versions", "Affects Version/s"),
+		sprints: slices.Concat(of("Sprint"), custom("Sprint")), parent: of("Parent"), parentKey: of("Parent key"), parentID: of("Parent id"), epic: custom("Epic Link"),
+		comments: of("Comment", "Comments"), attachments: of("Attachment"), worklogs: of("Log Work"),
+		assignee: who("Assignee"), reporter: who("Reporter"), creator: who("Creator"), watchers: who("Watchers"),
+	}
+	// What stands in other columns already, or says nothing without Jira.
+	of("Project key", "Project type", "Project lead", "Project lead id", "Project url", "Last Viewed", "Parent summary", "Epic Link Summary", "Status Category Changed", "Work Ratio",
+		"Σ Original Estimate", "Σ Remaining Estimate", "Σ Time Spent", "Issue id")
+	custom("Epic Name", "Epic Status", "Epic Color", "Epic Link Summary")
+	for i, cell := range r.Header {
+		if m := linkColumn.FindStringSubmatch(cell); m != nil {
+			c.links = append(c.links, linkColumns{m[2], strings.EqualFold(m[1], "inward"), []int{i}})
+			taken[i] = true
+		}
+	}
+	places := map[string]int{}
+	for i, cell := range r.Header {
+		if taken[i] || cell == "" {
+			continue
+		}
+		name := cell
+		if inner, ok := strings.CutPrefix(cell, "Custom field ("); ok {
+			if strings.HasSuffix(inner, ")Id") { // the account IDs of the column before
+				continue
+			}
+			name = strings.TrimSuffix(inner, ")")
+		}
+		at, known := places[name]
+		if !known {
+			at = len(c.fields)
+			places[name] = at
+			c.fields = append(c.fields, fieldColumns{
+				name: name, noise: is(name, "Development", "Rank", "Issue color", "Vulnerability", "Security Level"),
+				seconds: is(name, "Original estimate", "Remaining Estimate", "Time Spent"),
+			})
+		}
+		c.fields[at].columns = append(c.fields[at].columns, i)
+	}
+	return c
+}
+
+// category is the group of states that a category of Jira belongs to.
+func category(name string) string {
+	switch strings.ToLower(name) {
+	case "to do", "new":
+		return "unstarted"
+	case "in progress":
+		return "started"
+	case "done", "complete":
+		return "completed"
+	}
+	return ""
+}
+
+var serverSprint = regexp.MustCompile(`^com\.atlassian\.greenhopper\.service\.sprint\.Sprint@.*[\[,]name=([^,\]]*)`)
+
+// sprints are the names of sprints, which Server writes within their data.
+func sprints(cells []string) []string {
+	for i, cell := range cells {
+		if m := serverSprint.FindStringSubmatch(cell); m != nil {
+			cells[i] = m[1]
+		}
+	}
+	return cells
+}
+
+var noiseValue = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|com\.atlassian\..*@[0-9a-f]+)$`)
+
+// noise reports a value that only programs can read.
+func noise(value string) bool { return noiseValue.MatchString(value) }
+
+// duration writes seconds as people do.
+func duration(f fieldColumns, value string) string {
+	n, err := strconv.Atoi(value)
+	if !f.seconds || err != nil {
+		return value
+	}
+	h, m := n/3600, n%3600/60
+	switch {
+	case m == 0:
+		return strconv.Itoa(h) + "h"
+	case h == 0:
+		return strconv.Itoa(m) + "m"
+	}
+	return strconv.Itoa(h) + "h " + strconv.Itoa(m) + "m"
+}

@@ -1,0 +1,384 @@
+// Package jiracsv reads the CSV that Jira's issue navigator exports, of Cloud and of Server.
+//
+// It reads the files twice: first what is needed of all rows to understand one (the IDs behind parents, the order of day and
+// month), then the issues. See columns.go for the header and dates.go for what people's profiles do to dates.
+// The package must not know manifests.
+package jiracsv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/diag"
+)
+
+// Format is the CSV of Jira.
+type Format struct{}
+
+// Name is how the command line names it.
+func (Format) Name() string { return "jira-csv" }
+
+// Tracker is Jira.
+func (Format) Tracker() string { return "Jira" }
+
+// Detect looks for the columns that every export has.
+func (Format) Detect(head []byte, name string) (string, bool) {
+	if i := strings.IndexAny(string(head), "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	r, err := table.Open(strings.NewReader(string(head)), name, func(h []string) bool { return isHeader(h) || foreign(h) != "" })
+	if err != nil {
+		return "", false
+	}
+	for _, cell := range r.Header {
+		if is(cell, keyColumn...) || foreign([]string{cell}) != "" {
+			return "the column " + strconv.Quote(cell), true
+		}
+	}
+	return "", false
+}
+
+var issueKey = regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[0-9]{1,9}$`)
+
+// export is what all files say together.
+type export struct {
+	in    convert.Input
+	to    convert.Sink
+	keys  map[string]string // issue ID -> key
+	dates *dates
+	site  string
+}
+
+// Read reads the files as one export.
+func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &export{in: in, to: to, keys: map[string]string{}, dates: newDates(in)}
+	for _, pass := range []func(*sheet, table.Row) error{e.look, e.row} {
+		for _, f := range in.Files {
+			if err := e.file(ctx, f, pass); err != nil {
+				return err
+			}
+		}
+		e.dates.decide()
+	}
+	if at := e.dates.open; !at.IsZero() {
+		to.AskDates(at)
+	}
+	to.AssumedZone()
+	to.Site(e.site, "/browse/{key}")
+	return nil
+}
+
+// sheet is one file with its columns.
+type sheet struct {
+	*table.Reader
+	columns
+
+	name string
+	last bool // the pass that hands out issues
+}
+
+func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, table.Row) error) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	r, err := table.Open(in, f.Name, isHeader)
+	if err != nil {
+		if word := e.language(f); word != "" {
+			return diag.WithHint(fmt.Errorf("%s:1: the header is not English: it says %q for \"Issue key\"", f.Name, word), "set the language of your Jira profile to English and export again")
+		}
+		return diag.WithHint(err, `the export of Jira has the columns "Issue key" and "Summary"`)
+	}
+	s := &sheet{Reader: r, name: f.Name, columns: newColumns(r)}
+	skipped := 0
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if key := table.Trim(row.Cell(s.key)); !issueKey.MatchString(key) {
+			if row.Filled() == 1 { // such as "Generated at ..."
+				skipped++
+				continue
+			}
+			return diag.WithHint(fmt.Errorf("%s:%d: %q is no issue key", f.Name, row.Line, key), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
+		}
+		if err := each(s, row); err != nil {
+			return err
+		}
+	}
+	if e.dates.decided {
+		e.notes(s, skipped)
+	}
+	return nil
+}
+
+// language is the word for "Issue key" in the header, where it is not English.
+func (e *export) language(f convert.File) string {
+	in, err := f.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	word := ""
+	_, _ = table.Open(in, f.Name, func(h []string) bool { word = foreign(h); return word != "" })
+	return word
+}
+
+// notes says what the file itself lacks.
+func (e *export) notes(s *sheet, skipped int) {
+	note := func(kind, format string, args ...any) {
+		e.to.Note(convert.Note{Kind: kind, Text: s.name + ": " + fmt.Sprintf(format, args...)})
+	}
+	const limit = 1000
+	rows := s.Rows - skipped
+	if rows == limit {
+		note("exactly-1000", "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001")
+	}
+	if skipped > 0 {
+		note("rows-skipped", "%s without an issue skipped", diag.Count(skipped, "line"))
+	}
+	if s.Headers > 0 {
+		note("headers-skipped", "the header stands in the file %s more: files were pasted together", diag.Count(s.Headers, "time"))
+	}
+	if s.Returns > 0 {
+		note("line-ends", "%s within texts made line feeds", diag.Count(s.Returns, "carriage return"))
+	}
+	if len(s.comments) == 0 {
+		note("no-comments", `no column "Comment": no issue has one, or only the current fields were exported; choose "all fields"`)
+	}
+}
+
+// look takes from a row what is needed to understand others.
+func (e *export) look(s *sheet, row table.Row) error {
+	if id := table.Trim(row.Cell(s.id)); id != "" {
+		if strings.ContainsAny(id, "eE.,") {
+			return diag.WithHint(fmt.Errorf("%s:%d: the issue ID %s is no whole number: a spreadsheet changed it", s.name, row.Line, id), "export again, and do not save the file with a spreadsheet")
+		}
+		e.keys[id] = table.Trim(row.Cell(s.key))
+	}
+	at := diag.Position{File: s.name, Line: row.Line}
+	for _, i := range slices.Concat(s.created, s.updated, s.due, s.start) {
+		e.dates.look(row.Cell(i), at)
+	}
+	for _, i := range s.comments {
+		if date, _, ok := strings.Cut(row.Cell(i), ";"); ok {
+			e.dates.look(date, at)
+		}
+	}
+	return nil
+}
+
+// row hands out an issue.
+func (e *export) row(s *sheet, row table.Row) error {
+	cell := func(list []int) string {
+		for _, i := range list {
+			if text := table.Trim(row.Cell(i)); text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	cells := func(list []int) []string {
+		var all []string
+		for _, i := range list {
+			if text := table.Trim(row.Cell(i)); text != "" && !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	key := table.Trim(row.Cell(s.key))
+	project, number, _ := strings.Cut(key, "-")
+	at := diag.Position{File: s.name, Line: row.Line}
+	issue := convert.Issue{
+		Key: key, ID: table.Trim(row.Cell(s.id)), Project: project, Position: at, Left: map[string]int{},
+		Title: table.Trim(row.Cell(s.summary)), Text: wiki(cell(s.description)), Environment: wiki(cell(s.environment)),
+		State: convert.State{Name: cell(s.status), Category: category(cell(s.category))}, Resolution: cell(s.resolution),
+		Type: cell(s.kind), Priority: cell(s.priority),
+		Reporter: e.person(s.reporter, row), Creator: e.person(s.creator, row),
+		Components: cells(s.components), Affects: cells(s.affects), Sprints: sprints(cells(s.sprints)),
+	}
+	issue.Number, _ = strconv.Atoi(number)
+	if name := cell(s.projectName); true {
+		e.to.Project(convert.Project{Key: project, Name: name, Description: cell(s.projectText)})
+	}
+	if id := e.person(s.assignee, row); id != "" {
+		issue.Assignees = []string{id}
+	}
+	for i := range s.watchers.names { // who a comment is by is often told nowhere else
+		_ = e.person(people{s.watchers.names[i : i+1], at1(s.watchers.ids, i)}, row)
+		if row.Cell(s.watchers.names[i]) != "" {
+			issue.Left["watchers"]++
+		}
+	}
+	for _, name := range cells(s.labels) {
+		issue.Labels = append(issue.Labels, convert.Label{Name: name})
+	}
+	for _, name := range cells(s.versions) {
+		issue.Versions = append(issue.Versions, convert.Version{Name: name})
+	}
+	issue.Created = e.moment(&issue, cell(s.created))
+	issue.Updated = e.moment(&issue, cell(s.updated))
+	issue.Start, issue.Due = e.day(&issue, cell(s.start)), e.day(&issue, cell(s.due))
+	issue.Parent = e.parent(s, cell)
+	if votes, _ := strconv.Atoi(cell(s.votes)); votes > 0 {
+		issue.Left["votes"] = votes
+	}
+	if n := len(cells(s.worklogs)); n > 0 {
+		issue.Left["worklogs"] = n
+	}
+	for _, l := range s.links {
+		for _, to := range cells(l.columns) {
+			issue.Links = append(issue.Links, convert.Link{Type: l.name, To: to, Inward: l.inward})
+		}
+	}
+	for _, i := range s.attachments {
+		e.attachment(&issue, row.Cell(i))
+	}
+	for _, i := range s.comments {
+		e.comment(&issue, row.Cell(i))
+	}
+	for _, f := range s.fields {
+		values := cells(f.columns)
+		if value := strings.Join(values, ", "); value != "" {
+			issue.Fields = append(issue.Fields, convert.Field{Name: f.name, Value: duration(f, value), Noise: f.noise || noise(value)})
+		}
+		for _, value := range values {
+			if utf8.RuneCountInString(value) == cutCell {
+				e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
+			}
+		}
+	}
+	if utf8.RuneCountInString(issue.Text.Body) == cutCell {
+		e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
+	}
+	e.to.Issue(issue)
+	return nil
+}
+
+// cutCell is what a spreadsheet cuts a cell to.
+const cutCell = 32767
+
+func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWiki, Body: body} }
+
+func at1(list []int, i int) []int {
+	if i < len(list) {
+		return list[i : i+1]
+	}
+	return nil
+}
+
+// person is who a pair of columns names: the account ID where there is one, else the name.
+func (e *export) person(p people, row table.Row) string {
+	p1 := func(list []int) string {
+		if len(list) == 0 {
+			return ""
+		}
+		return table.Trim(row.Cell(list[0]))
+	}
+	name, id := p1(p.names), p1(p.ids)
+	if id == "" {
+		id = name
+	}
+	if id == "" || id == "Unassigned" {
+		return ""
+	}
+	e.to.Person(convert.Person{ID: id, Name: name, Bot: strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")})
+	return id
+}
+
+// parent is the key of the parent: the columns that say it, best first.
+func (e *export) parent(s *sheet, cell func([]int) string) string {
+	if key := cell(s.parentKey); key != "" {
+		return key
+	}
+	for _, list := range [][]int{s.parent, s.parentID} {
+		text := cell(list)
+		if key := e.keys[text]; key != "" {
+			return key
+		}
+		if issueKey.MatchString(text) {
+			return text
+		}
+	}
+	if epic := cell(s.epic); epic != "" {
+		return epic
+	}
+	if id := cell(slices.Concat(s.parent, s.parentID)); id != "" {
+		return "issue " + id // outside the export
+	}
+	return ""
+}
+
+// comment takes date;author;text. Only the first two separate: texts hold semicolons too.
+func (e *export) comment(issue *convert.Issue, cell string) {
+	if table.Trim(cell) == "" {
+		return
+	}
+	parts := strings.SplitN(cell, ";", 3)
+	c := convert.Comment{Text: wiki(strings.TrimSpace(cell))}
+	if len(parts) == 3 {
+		if at, ok := e.dates.moment(parts[0]); ok {
+			c = convert.Comment{At: at, Author: strings.TrimSpace(parts[1]), Text: wiki(strings.TrimSpace(parts[2]))}
+		}
+	}
+	if c.Author != "" {
+		e.to.Person(convert.Person{ID: c.Author})
+	}
+	issue.Comments = append(issue.Comments, c)
+}
+
+// attachment takes date;author;file name;URL. A name may hold semicolons.
+func (e *export) attachment(issue *convert.Issue, cell string) {
+	if table.Trim(cell) == "" {
+		return
+	}
+	parts := strings.Split(cell, ";")
+	a := convert.Attachment{Name: table.Trim(cell)}
+	if len(parts) >= 4 {
+		a = convert.Attachment{Name: strings.Join(parts[2:len(parts)-1], ";"), URL: table.Trim(parts[len(parts)-1])}
+	}
+	if at, err := url.Parse(a.URL); err == nil && at.Host != "" && e.site == "" {
+		base, _, ok := strings.Cut(at.Path, "/rest/")
+		if !ok {
+			base, _, _ = strings.Cut(at.Path, "/secure/")
+		}
+		e.site = (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: base}).String()
+	}
+	issue.Attachments = append(issue.Attachments, a)
+}
+
+func (e *export) moment(issue *convert.Issue, text string) time.Time {
+	at, ok := e.dates.moment(text)
+	if !ok && text != "" {
+		issue.Left["dates-not-understood"]++
+	}
+	return at
+}
+
+// day is a calendar date, which no zone shifts.
+func (e *export) day(issue *convert.Issue, text string) string {
+	if at := e.moment(issue, text); !at.IsZero() {
+		return at.Format(time.DateOnly)
+	}
+	return ""
+}

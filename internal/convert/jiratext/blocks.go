@@ -1,0 +1,405 @@
+package jiratext
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxDepth is how deep quotations and panels nest; what is deeper is text.
+const maxDepth = 20
+
+var (
+	macroStart = regexp.MustCompile(`\{(code|noformat|quote|panel)(?::([^{}\n]*))?\}`)
+	heading    = regexp.MustCompile(`^\s*h([1-6])\.\s+(.*)$`)
+	listItem   = regexp.MustCompile(`^\s*([*#]+-?|-)\s+(\S.*)$`)
+	rule       = regexp.MustCompile(`^\s*-{4,}\s*$`)
+	quoteLine  = regexp.MustCompile(`^\s*bq\.\s+(.*)$`)
+	language   = regexp.MustCompile(`^[A-Za-z0-9+#-]+$`)
+)
+
+// blocks converts the blocks of a text to lines.
+func (c *converter) blocks(text string, depth int) []string {
+	w := &writer{c: c}
+	for text != "" {
+		at, name, parameters := c.nextMacro(text, depth)
+		if at == nil {
+			w.text(text)
+			break
+		}
+		w.text(text[:at[0]])
+		body, rest := text[at[1]:], ""
+		if end := strings.Index(body, "{"+name+"}"); end >= 0 {
+			body, rest = body[:end], body[end+len(name)+2:]
+		}
+		w.macro(name, parameters, body, depth)
+		text = strings.TrimPrefix(rest, "\n")
+	}
+	w.paragraph()
+	return w.out
+}
+
+// nextMacro finds the next macro that makes a block. Within a row of a table, code without a line break is part of the line.
+func (c *converter) nextMacro(text string, depth int) (at []int, name, parameters string) {
+	from := 0
+	for {
+		m := macroStart.FindStringSubmatchIndex(text[from:])
+		if m == nil {
+			return nil, "", ""
+		}
+		begin, end := from+m[0], from+m[1]
+		name = text[from+m[2] : from+m[3]]
+		if m[4] >= 0 {
+			parameters = text[from+m[4] : from+m[5]]
+		} else {
+			parameters = ""
+		}
+		from = end
+		line := text[max(0, begin-maxSpan):begin]
+		line = line[strings.LastIndexByte(line, '\n')+1:]
+		verbatim := name == "code" || name == "noformat"
+		if strings.HasSuffix(line, `\`) || !verbatim && depth >= maxDepth || strings.Count(line, "{{") > strings.Count(line, "}}") {
+			continue
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "|") && verbatim {
+			closing := strings.Index(text[end:], "{"+name+"}")
+			if closing >= 0 && !strings.Contains(text[end:end+closing], "\n") {
+				from = end + closing + len(name) + 2
+				continue
+			}
+		}
+		return []int{begin, end}, name, parameters
+	}
+}
+
+// level is a list that is open.
+type level struct {
+	marker byte
+	depth  int // the length of its mark
+	number int
+	indent int // of what belongs to its last item
+}
+
+// writer collects lines.
+type writer struct {
+	c     *converter
+	out   []string
+	open  []string // lines of the paragraph, or of the list item, that is not written yet
+	lists []level
+	item  string // what stands before the item's text
+}
+
+// block writes lines with an empty line before them.
+func (w *writer) block(lines ...string) {
+	if len(w.out) > 0 && w.out[len(w.out)-1] != "" {
+		w.out = append(w.out, "")
+	}
+	w.out = append(w.out, lines...)
+}
+
+// paragraph ends what is open; each line of Jira is a line.
+func (w *writer) paragraph() {
+	if len(w.open) == 0 {
+		return
+	}
+	lines := make([]string, len(w.open))
+	for i, line := range w.open {
+		lines[i] = w.c.inline(strings.TrimSpace(line), 0)
+	}
+	lines = strings.Split(strings.Join(lines, "\\\n"), "\n")
+	for i, line := range lines {
+		lines[i] = escapeStart(line)
+	}
+	w.open = nil
+	if len(w.lists) == 0 {
+		w.block(lines...)
+		return
+	}
+	pad := strings.Repeat(" ", w.lists[len(w.lists)-1].indent)
+	for i, line := range lines {
+		if i == 0 {
+			lines[i] = w.item + line
+		} else {
+			lines[i] = pad + line
+		}
+	}
+	w.out = append(w.out, lines...)
+}
+
+func (w *writer) endLists() {
+	w.paragraph()
+	w.lists = nil
+}
+
+// text writes what is between two macros.
+func (w *writer) text(text string) {
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			if i < len(lines)-1 || len(lines) == 1 { // the end of the text is no empty line
+				w.endLists()
+			}
+			continue
+		}
+		if m := match(heading, "h", trimmed); m != nil {
+			w.endLists()
+			level, _ := strconv.Atoi(m[1])
+			w.block(strings.Repeat("#", level)+" "+w.c.inline(m[2], 0), "")
+			continue
+		}
+		if m := match(quoteLine, "b", trimmed); m != nil {
+			w.endLists()
+			w.block("> "+escapeStart(w.c.inline(m[1], 0)), "")
+			continue
+		}
+		if m := match(listItem, "*#-", trimmed); m != nil {
+			w.listItem(m[1], m[2])
+			continue
+		}
+		switch {
+		case match(rule, "-", trimmed) != nil:
+			w.endLists()
+			w.block("---", "")
+		case trimmed[0] == '|' && len(trimmed) > 1:
+			w.endLists()
+			rows, next := tableRows(lines, i)
+			w.block(append(w.c.table(rows), "")...)
+			i = next - 1
+		case len(w.lists) > 0 && len(w.open) == 0: // behind a block in a list item
+			w.endLists()
+			w.open = append(w.open, line)
+		default:
+			w.open = append(w.open, line)
+		}
+	}
+}
+
+// match matches an expression that begins with one of some characters.
+func match(re *regexp.Regexp, begins, line string) []string {
+	if strings.IndexByte(begins, line[0]) < 0 {
+		return nil
+	}
+	return re.FindStringSubmatch(line)
+}
+
+// listItem opens an item. Its depth is the length of its mark; a missing level is not made up.
+func (w *writer) listItem(marks, text string) {
+	w.paragraph()
+	marker := marks[len(marks)-1]
+	if len(w.lists) == 0 {
+		w.block()
+	}
+	n := len(w.lists)
+	for n > 0 && w.lists[n-1].depth > len(marks) || n > 0 && w.lists[n-1].depth == len(marks) && (w.lists[n-1].marker == '#') != (marker == '#') {
+		n--
+	}
+	w.lists = w.lists[:n]
+	if n == 0 || w.lists[n-1].depth < len(marks) && n < maxDepth {
+		w.lists = append(w.lists, level{marker: marker, depth: len(marks)})
+	}
+	n = len(w.lists)
+	l := &w.lists[n-1]
+	l.number++
+	indent := 0
+	if n > 1 {
+		indent = w.lists[n-2].indent
+	}
+	sign := "- "
+	if marker == '#' {
+		sign = strconv.Itoa(l.number) + ". "
+	}
+	w.item = strings.Repeat(" ", indent) + sign
+	l.indent = len(w.item)
+	w.open = []string{text}
+}
+
+// macro writes a block macro. Behind the text of a list item it belongs to the item.
+func (w *writer) macro(name, parameters, body string, depth int) {
+	inItem := len(w.lists) > 0
+	w.paragraph()
+	var lines []string
+	switch name {
+	case "code", "noformat":
+		lines = fence(body, parameters)
+	default:
+		title := parameter(parameters, "title")
+		if title != "" {
+			lines = append(lines, "**"+w.c.inline(title, 0)+"**", "")
+		}
+		inner := w.c.blocks(strings.Trim(body, "\n"), depth+1)
+		for len(inner) > 0 && inner[len(inner)-1] == "" {
+			inner = inner[:len(inner)-1]
+		}
+		lines = append(lines, inner...)
+		for i, line := range lines {
+			lines[i] = strings.TrimRight("> "+line, " ")
+		}
+	}
+	if !inItem {
+		w.block(append(lines, "")...)
+		return
+	}
+	pad := strings.Repeat(" ", w.lists[len(w.lists)-1].indent)
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = pad + line
+		}
+	}
+	w.out = append(append(w.out, ""), lines...)
+}
+
+// fence is a block of code, between marks that are longer than any within it.
+func fence(body, parameters string) []string {
+	longest, run := 2, 0
+	for _, r := range body {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	marks := strings.Repeat("`", longest+1)
+	lang := parameter(parameters, "language")
+	if first, _, _ := strings.Cut(parameters, "|"); lang == "" && !strings.Contains(first, "=") && language.MatchString(first) {
+		lang = first
+	}
+	var lines []string
+	if title := parameter(parameters, "title"); title != "" {
+		lines = append(lines, "**"+escape(title)+"**", "")
+	}
+	lines = append(lines, marks+lang)
+	if body = strings.Trim(body, "\n"); body != "" {
+		lines = append(lines, strings.Split(body, "\n")...)
+	}
+	return append(lines, marks)
+}
+
+// parameter is a parameter of a macro, such as title=x.
+func parameter(parameters, name string) string {
+	for part := range strings.SplitSeq(parameters, "|") {
+		if key, value, ok := strings.Cut(part, "="); ok && strings.EqualFold(strings.TrimSpace(key), name) {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// tableRows gathers the rows from line i on: one goes on until a line ends in a bar.
+func tableRows(lines []string, i int) (rows []string, next int) {
+	for i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|") {
+		row := strings.TrimSpace(lines[i])
+		i++
+		for i < len(lines) && !strings.HasSuffix(row, "|") {
+			more := strings.TrimSpace(lines[i])
+			if more == "" || more[0] == '|' && !strings.HasSuffix(row, `\\`) {
+				break
+			}
+			row += "\n" + more
+			i++
+		}
+		rows = append(rows, row)
+	}
+	return rows, i
+}
+
+// table writes rows; Markdown wants a header, so that a table without one gets an empty one.
+func (c *converter) table(rows []string) []string {
+	const most = 200 // columns
+	var all [][]string
+	columns := 0
+	for n, row := range rows {
+		cells, heads := splitRow(row)
+		cells, heads = cells[:min(len(cells), most)], heads[:min(len(heads), most)]
+		header := n == 0 && len(heads) > 0 && heads[0]
+		if n == 0 && !header {
+			all = append(all, nil)
+		}
+		for i, cell := range cells {
+			var parts []string
+			for line := range strings.SplitSeq(strings.ReplaceAll(cell, `\\`, "\n"), "\n") {
+				parts = append(parts, strings.TrimSpace(strings.ReplaceAll(c.inline(strings.TrimSpace(line), 0), "\n", " ")))
+			}
+			cells[i] = strings.ReplaceAll(strings.Join(parts, "<br>"), "|", `\|`)
+			if heads[i] && !header && cells[i] != "" {
+				cells[i] = "**" + cells[i] + "**"
+			}
+		}
+		all = append(all, cells)
+		columns = max(columns, len(cells))
+	}
+	var lines []string
+	for n, cells := range all {
+		var line strings.Builder
+		line.WriteString("|")
+		for i := range columns {
+			text := ""
+			if i < len(cells) {
+				text = cells[i]
+			}
+			line.WriteString(" " + text + " |")
+		}
+		lines = append(lines, line.String())
+		if n == 0 {
+			lines = append(lines, "|"+strings.Repeat(" --- |", columns))
+		}
+	}
+	return lines
+}
+
+// splitRow cuts a row at its bars, but for those in links, code, images and behind a backslash.
+func splitRow(row string) (cells []string, heads []bool) {
+	row = strings.TrimRight(row, " ")
+	head := false
+	begin, i := 0, 0
+	flush := func(end int) {
+		if begin > 0 {
+			cells, heads = append(cells, row[begin:end]), append(heads, head)
+		}
+	}
+	for i < len(row) {
+		switch rest := row[i:]; {
+		case rest[0] == '\\' && len(rest) > 1:
+			i += 2
+			continue
+		case rest[0] == '[', rest[0] == '!', strings.HasPrefix(rest, "{"):
+			if n := atomLength(rest); n > 0 {
+				i += n
+				continue
+			}
+		case rest[0] == '|':
+			flush(i)
+			i++
+			head = i < len(row) && row[i] == '|'
+			if head {
+				i++
+			}
+			begin = i
+			continue
+		}
+		i++
+	}
+	if strings.TrimSpace(row[begin:]) != "" {
+		flush(len(row))
+	}
+	return cells, heads
+}
+
+var (
+	numberStart = regexp.MustCompile(`^(\d{1,9})([.)])(\s|$)`)
+	markStart   = regexp.MustCompile(`^(#{1,6}(\s|$)|>|[-+](\s|$)|={3,}\s*$|-{3,}\s*$|~{3,})`)
+)
+
+// escapeStart escapes what at the beginning of a line would make it something else than a paragraph.
+func escapeStart(line string) string {
+	if line == "" {
+		return line
+	}
+	if m := match(numberStart, "0123456789", line); m != nil {
+		return m[1] + `\` + line[len(m[1]):]
+	}
+	if match(markStart, "#>-+=~", line) != nil {
+		return `\` + line
+	}
+	return line
+}

@@ -1,0 +1,214 @@
+package mapping
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Open is the value of what somebody has to decide.
+const Open = "?"
+
+// Marker is how a mapping file begins, so that it is no manifest although it lies beside them.
+const Marker = "# planform mapping"
+
+const introduction = Marker + `: what becomes of the export's people, states and other names.
+# Edit it and run planform convert again: what you write is kept, only new names are added.
+# A ? is an open question. "# guessed" marks what convert filled in.`
+
+// File is a mapping file.
+type File struct {
+	name    string
+	data    []byte
+	root    *yaml.Node // a mapping
+	changed bool
+}
+
+// Parse reads a mapping file; no data is a new one.
+func Parse(name string, data []byte) (*File, diag.List) {
+	f := &File{name: name, data: data, root: &yaml.Node{Kind: yaml.MappingNode}}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return f, nil
+	}
+	var findings diag.List
+	doc, err := decode(data)
+	switch {
+	case err != nil:
+		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	case doc.Kind == 0 || doc.Content[0].Tag == "!!null": // comments only
+	case doc.Content[0].Kind != yaml.MappingNode:
+		findings.Errorf(diag.Position{File: name, Line: 1}, "wrong-type", "the mapping file has no sections")
+	default:
+		f.root = doc.Content[0]
+	}
+	return f, findings
+}
+
+// decode reads one document; the library panics on some inputs.
+func decode(data []byte) (doc *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the YAML reader gave up: %v", r)
+		}
+	}()
+	const most = 64 << 20
+	if len(data) > most {
+		return nil, errors.New("the file is larger than 64 MiB")
+	}
+	doc = new(yaml.Node)
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one document in the file")
+	}
+	return doc, nil
+}
+
+// Bytes is the file with what was added; as it was read, if that is nothing.
+func (f *File) Bytes() ([]byte, error) {
+	if !f.changed {
+		return f.data, nil
+	}
+	var out bytes.Buffer
+	if len(f.data) == 0 {
+		out.WriteString(introduction + "\n")
+	}
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(2)
+	err := errors.Join(e.Encode(f.root), e.Close())
+	return out.Bytes(), err
+}
+
+// Pair is a key of a mapping on one line.
+type Pair struct {
+	Key   string
+	Value any // a text, a []string, a []Pair, or a bool
+}
+
+// Set adds a setting at the top, unless it is there.
+func (f *File) Set(key string, value any, comment string) {
+	if child(f.root, key) == nil {
+		f.changed = true
+		put(f.root, key, node(value), comment)
+	}
+}
+
+// Add adds an entry to a section, unless it is there, be it in another spelling.
+func (f *File) Add(section, key string, value any, comment string) {
+	s := child(f.root, section)
+	if s == nil {
+		s = &yaml.Node{Kind: yaml.MappingNode}
+		put(f.root, section, s, "")
+	}
+	if s.Kind == yaml.ScalarNode && s.Tag == "!!null" { // the section is there and empty
+		*s = yaml.Node{Kind: yaml.MappingNode, HeadComment: s.HeadComment, LineComment: s.LineComment, FootComment: s.FootComment}
+	}
+	if s.Kind != yaml.MappingNode {
+		return // which is reported as a mistake
+	}
+	for i := 0; i < len(s.Content); i += 2 {
+		if Fold(s.Content[i].Value) == Fold(key) {
+			return
+		}
+	}
+	f.changed = true
+	s.Style = 0 // a line for each: comments have no place in braces
+	put(s, key, node(value), comment)
+}
+
+// Has reports whether a section has an entry.
+func (f *File) Has(section, key string) bool {
+	s := child(f.root, section)
+	return s != nil && child(s, key) != nil
+}
+
+func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
+	comment = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, comment)
+	at := value
+	if value.Kind == yaml.MappingNode && value.Style != yaml.FlowStyle {
+		at = &yaml.Node{}
+	}
+	at.LineComment = comment
+	to.Content = append(to.Content, scalar(key), value)
+}
+
+func child(of *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		if of.Content[i].Value == key {
+			return of.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func scalar(text string) *yaml.Node {
+	n := new(yaml.Node)
+	n.SetString(text)
+	n.Style &^= yaml.LiteralStyle
+	if strings.Contains(text, "\n") {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+func node(value any) *yaml.Node {
+	switch v := value.(type) {
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
+	case int:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(v)}
+	case []string:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, text := range v {
+			n.Content = append(n.Content, scalar(text))
+		}
+		return n
+	case []Pair:
+		n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+		for _, p := range v {
+			n.Content = append(n.Content, scalar(p.Key), node(p.Value))
+		}
+		return n
+	default:
+		return scalar(fmt.Sprint(v))
+	}
+}
+
+// Fold is a name without case and blanks, as names are compared.
+func Fold(name string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(name, unicode.IsSpace), ""))
+}
+
+// Find looks a name up: as it is written, then without case and blanks.
+func Find[T any](in map[string]T, name string) (value T, ok bool) {
+	if value, ok = in[name]; ok || name == "" {
+		return value, ok
+	}
+	want := Fold(name)
+	var names []string
+	for other := range in {
+		if Fold(other) == want {
+			names = append(names, other)
+		}
+	}
+	if len(names) == 0 {
+		return value, false
+	}
+	return in[slices.Min(names)], true
+}

@@ -1,0 +1,422 @@
+package mapping
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Mapping is what a mapping file says.
+type Mapping struct {
+	Source        Source
+	Workspace     string
+	Projects      map[string]Project
+	People        map[string]Person
+	UnknownPeople string // text or fail
+	States        map[string]State
+	Priorities    map[string]string
+	Types         map[string]Type
+	Labels        Labels
+	Components    string // module, label or skip
+	Versions      Versions
+	Sprints       string            // cycle or skip
+	Links         map[string]string // relates_to, blocks, duplicate or skip
+	Fields        map[string]string // text or skip
+	Comments      Comments
+	History       string         // text or full
+	Allow         map[string]int // -1 = all
+	Questions     []Question
+}
+
+// Source says how the export is to be read.
+type Source struct {
+	Site, Timezone, Dates string
+}
+
+// Project says what a project becomes.
+type Project struct {
+	Skip                  bool
+	Key, Identifier, Name string
+}
+
+// Person says who somebody of the source is.
+type Person struct {
+	Email     string // "" = not assigned, named in texts
+	As        string // the name in texts; "" = the source's
+	Assign    bool
+	Bot       bool // comments are left out
+	Anonymous bool
+}
+
+// State says what a state becomes.
+type State struct {
+	Name, Group string
+	Unless      []string // resolutions with which it becomes Else
+	Else        string
+}
+
+// Type says what a type becomes.
+type Type struct {
+	Name string
+	Epic bool
+	Skip bool
+}
+
+// Labels says what becomes of labels.
+type Labels struct {
+	Rename    map[string]string
+	Skip, Add []string
+	Fold      bool // names that differ by case are one
+}
+
+// Versions says what becomes of versions.
+type Versions struct{ Fix, Affects, Prefix string }
+
+// Comments says how comments are written.
+type Comments struct {
+	Skip   bool
+	Header string // with {author} and {date}; "" = none
+}
+
+// Question is what is open.
+type Question struct {
+	Section, Name string
+	Position      diag.Position
+}
+
+// Groups are the groups of states.
+func Groups() []string { return []string{"backlog", "unstarted", "started", "completed", "cancelled"} }
+
+// Priorities are what an item can have.
+func Priorities() []string { return []string{"urgent", "high", "medium", "low", "none"} }
+
+// LinkKinds are the relations that a link can become.
+func LinkKinds() []string { return []string{"blocks", "duplicate", "relates_to", "skip"} }
+
+// Words are the words of a setting.
+func words(list ...string) []string { return list }
+
+// Mapping decodes the file. losses are the kinds that allow may name.
+func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
+	m := &Mapping{
+		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
+		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", History: "text",
+		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
+	}
+	d := &decoder{file: f.name, m: m}
+	d.fields(f.root, table{
+		"version": func(n *yaml.Node) { d.oneOf(n, words("1")) },
+		"source": func(n *yaml.Node) {
+			d.fields(n, table{
+				"format":   func(n *yaml.Node) { d.text(n) },
+				"site":     func(n *yaml.Node) { m.Source.Site = d.site(n) },
+				"timezone": func(n *yaml.Node) { m.Source.Timezone = d.zone(n) },
+				"dates":    func(n *yaml.Node) { m.Source.Dates = d.oneOf(n, words("dmy", "mdy"), "source", "dates") },
+			})
+		},
+		"target": func(n *yaml.Node) {
+			d.fields(n, table{"workspace": func(n *yaml.Node) { m.Workspace = d.open(n, "target", "workspace") }})
+		},
+		"projects": func(n *yaml.Node) {
+			d.entries(n, func(key string, n *yaml.Node) { m.Projects[key] = d.project(key, n) })
+		},
+		"people":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.People[key] = d.person(key, n) }) },
+		"unknown_people": func(n *yaml.Node) { m.UnknownPeople = d.oneOf(n, words("text", "fail")) },
+		"states":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.States[key] = d.state(key, n) }) },
+		"priorities":     d.choices(m.Priorities, "priorities", Priorities()),
+		"types":          func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Types[key] = d.kind(key, n) }) },
+		"labels": func(n *yaml.Node) {
+			d.fields(n, table{
+				"rename": func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Labels.Rename[key] = d.text(n) }) },
+				"skip":   func(n *yaml.Node) { m.Labels.Skip = d.list(n) },
+				"add":    func(n *yaml.Node) { m.Labels.Add = d.list(n) },
+				"case":   func(n *yaml.Node) { m.Labels.Fold = d.oneOf(n, words("fold", "keep")) == "fold" },
+			})
+		},
+		"components": func(n *yaml.Node) { m.Components = d.oneOf(n, words("module", "label", "skip")) },
+		"versions": func(n *yaml.Node) {
+			d.fields(n, table{
+				"fix":     func(n *yaml.Node) { m.Versions.Fix = d.oneOf(n, words("module", "label", "skip")) },
+				"affects": func(n *yaml.Node) { m.Versions.Affects = d.oneOf(n, words("label", "skip")) },
+				"prefix":  func(n *yaml.Node) { m.Versions.Prefix = d.text(n) },
+			})
+		},
+		"sprints": func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
+		"links":   d.choices(m.Links, "links", LinkKinds()),
+		"fields":  d.choices(m.Fields, "fields", words("text", "skip")),
+		"comments": func(n *yaml.Node) {
+			d.fields(n, table{
+				"to":     func(n *yaml.Node) { m.Comments.Skip = d.oneOf(n, words("comments", "skip")) == "skip" },
+				"header": func(n *yaml.Node) { m.Comments.Header = d.text(n) },
+			})
+		},
+		"history": func(n *yaml.Node) { m.History = d.oneOf(n, words("text", "full")) },
+		"allow": func(n *yaml.Node) {
+			d.entries(n, func(key string, n *yaml.Node) { d.allow(key, n, losses) })
+		},
+	})
+	d.findings.Sort()
+	return m, d.findings
+}
+
+// table says who reads which key.
+type table map[string]func(*yaml.Node)
+
+type decoder struct {
+	file     string
+	m        *Mapping
+	findings diag.List
+}
+
+func (d *decoder) at(n *yaml.Node) diag.Position {
+	return diag.Position{File: d.file, Line: n.Line, Column: n.Column}
+}
+
+func (d *decoder) wrong(n *yaml.Node, hint, format string, args ...any) {
+	d.findings.Errorf(d.at(n), "mapping", format, args...)
+	d.findings[len(d.findings)-1].Hint = hint
+}
+
+// entries reads a mapping whose keys are the source's.
+func (d *decoder) entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
+	if n.Tag == "!!null" {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, "write a line for each, such as name: value", "here are no names with values")
+		return
+	}
+	first := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode || n.Content[i+1].Kind == yaml.AliasNode {
+			d.wrong(key, "write it out", "aliases and merge keys are not read here")
+			continue
+		}
+		if other := first[key.Value]; other != nil {
+			d.wrong(key, "take one of them out; the other is in line "+strconv.Itoa(other.Line), "%q is here twice", key.Value)
+			continue
+		}
+		first[key.Value] = key
+		each(key.Value, n.Content[i+1])
+	}
+}
+
+// fields reads a mapping whose keys are ours.
+func (d *decoder) fields(n *yaml.Node, known table) {
+	var names []string
+	for name := range known {
+		names = append(names, name)
+	}
+	keys := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		keys[n.Content[i].Value] = n.Content[i]
+	}
+	d.entries(n, func(key string, value *yaml.Node) {
+		if read, ok := known[key]; ok {
+			read(value)
+		} else {
+			d.wrong(keys[key], diag.Choose(key, sorted(names)), "there is no setting %q here", key)
+		}
+	})
+}
+
+func (d *decoder) text(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode {
+		d.wrong(n, "", "a text is wanted here")
+		return ""
+	}
+	return n.Value
+}
+
+func (d *decoder) list(n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		d.wrong(n, "write it in brackets: [a, b]", "a list is wanted here")
+		return nil
+	}
+	var all []string
+	for _, member := range n.Content {
+		all = append(all, d.text(member))
+	}
+	return all
+}
+
+// open is a text that may be a question; then it is "".
+func (d *decoder) open(n *yaml.Node, section, name string) string {
+	text := d.text(n)
+	if text != Open {
+		return text
+	}
+	d.m.Questions = append(d.m.Questions, Question{section, name, d.at(n)})
+	return ""
+}
+
+// oneOf is one of some words; with the names of a question, also a question.
+func (d *decoder) oneOf(n *yaml.Node, list []string, question ...string) string {
+	if len(question) == 2 && n.Value == Open {
+		return d.open(n, question[0], question[1])
+	}
+	text := d.text(n)
+	for _, word := range list {
+		if strings.EqualFold(word, text) {
+			return word
+		}
+	}
+	if n.Kind == yaml.ScalarNode {
+		d.wrong(n, diag.Choose(text, list), "%q is not possible here", text)
+	}
+	return list[0]
+}
+
+func (d *decoder) choices(to map[string]string, section string, list []string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		d.entries(n, func(key string, n *yaml.Node) { to[key] = d.oneOf(n, list, section, key) })
+	}
+}
+
+func (d *decoder) zone(n *yaml.Node) string {
+	text := d.text(n)
+	if _, err := time.LoadLocation(text); err != nil || text == "" {
+		d.wrong(n, "such as Europe/Berlin or UTC", "there is no time zone %q", text)
+		return ""
+	}
+	return text
+}
+
+func (d *decoder) site(n *yaml.Node) string {
+	text := strings.TrimSuffix(d.open(n, "source", "site"), "/")
+	if text != "" && text != "none" && !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
+		d.wrong(n, "such as https://example.atlassian.net, or none", "%q is no address", text)
+	}
+	return text
+}
+
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z0-9_]{1,12}$`)
+	keyPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
+	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+)
+
+func (d *decoder) project(name string, n *yaml.Node) Project {
+	var p Project
+	if n.Kind == yaml.ScalarNode {
+		if p.Skip = n.Value == "skip"; !p.Skip {
+			d.wrong(n, "write skip, or {key: web, identifier: WEB, name: Website}", "%q says nothing of a project", n.Value)
+		}
+		return p
+	}
+	d.fields(n, table{
+		"key":        func(n *yaml.Node) { p.Key = d.matching(n, keyPattern, "lower-case letters, digits, hyphens") },
+		"identifier": func(n *yaml.Node) { p.Identifier = d.matching(n, identifier, "letters, digits and _, 12 at most") },
+		"name":       func(n *yaml.Node) { p.Name = d.open(n, "projects", name) },
+	})
+	if p.Key == "" || p.Identifier == "" {
+		d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
+	}
+	return p
+}
+
+func (d *decoder) matching(n *yaml.Node, pattern *regexp.Regexp, want string) string {
+	text := d.text(n)
+	if !pattern.MatchString(text) {
+		d.wrong(n, "it has "+want, "%q is not possible here", text)
+	}
+	return text
+}
+
+func (d *decoder) person(id string, n *yaml.Node) Person {
+	p := Person{Assign: true}
+	if n.Kind != yaml.ScalarNode {
+		d.fields(n, table{
+			"email":  func(n *yaml.Node) { p.Email = d.matching(n, email, "the form ada@example.com") },
+			"as":     func(n *yaml.Node) { p.As = d.text(n) },
+			"assign": func(n *yaml.Node) { p.Assign = d.oneOf(n, words("true", "false")) == "true" },
+		})
+		return p
+	}
+	switch n.Value {
+	case Open:
+		d.open(n, "people", id)
+	case "text":
+	case "bot":
+		p.Bot = true
+	case "anonymous":
+		p.Anonymous = true
+	default:
+		p.Email = n.Value
+		if !email.MatchString(n.Value) {
+			d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")), "%q is no e-mail address", n.Value)
+		}
+	}
+	return p
+}
+
+func (d *decoder) state(name string, n *yaml.Node) State {
+	var s State
+	if n.Kind == yaml.ScalarNode {
+		s.Name = d.open(n, "states", name)
+	} else {
+		d.fields(n, table{
+			"name":  func(n *yaml.Node) { s.Name = d.open(n, "states", name) },
+			"group": func(n *yaml.Node) { s.Group = d.oneOf(n, Groups(), "states", name) },
+			"unless": func(n *yaml.Node) {
+				d.fields(n, table{"resolution": func(n *yaml.Node) { s.Unless = d.list(n) }})
+			},
+			"else": func(n *yaml.Node) { s.Else = d.text(n) },
+		})
+		if (len(s.Unless) > 0) != (s.Else != "") {
+			d.wrong(n, "write both: unless: {resolution: [Duplicate]}, else: Cancelled", "unless and else belong together")
+		}
+	}
+	for _, state := range words(s.Name, s.Else) {
+		if strings.EqualFold(state, "triage") {
+			d.wrong(n, "take another name", "the service keeps the name Triage for itself")
+		}
+	}
+	return s
+}
+
+func (d *decoder) kind(name string, n *yaml.Node) Type {
+	var t Type
+	if n.Kind == yaml.ScalarNode {
+		t.Name = d.open(n, "types", name)
+		t.Skip = t.Name == "skip"
+		return t
+	}
+	d.fields(n, table{
+		"name":    func(n *yaml.Node) { t.Name = d.open(n, "types", name) },
+		"is_epic": func(n *yaml.Node) { t.Epic = d.oneOf(n, words("true", "false")) == "true" },
+	})
+	return t
+}
+
+func (d *decoder) allow(kind string, n *yaml.Node, losses []string) {
+	known := false
+	for _, l := range losses {
+		known = known || l == kind
+	}
+	if !known {
+		d.wrong(n, diag.Choose(kind, losses), "there is no kind of loss %q", kind)
+		return
+	}
+	text := d.text(n)
+	count, err := strconv.Atoi(text)
+	switch {
+	case text == "all":
+		count = -1
+	case err != nil || count < 0:
+		d.wrong(n, "write all, or how many are agreed", "%q is no number", text)
+	}
+	d.m.Allow[kind] = count
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
+}

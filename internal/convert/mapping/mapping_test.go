@@ -1,0 +1,117 @@
+package mapping_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/convert/mapping"
+)
+
+func TestWhatPeopleWroteIsKeptAndOnlyNewNamesAreAdded(t *testing.T) {
+	t.Parallel()
+	const before = `# ours
+version: 1
+people:
+  # the boss
+  bob: bob@example.com # Bob
+  ada: "?"
+states: {Done: Finished}
+history: full
+`
+	f, findings := mapping.Parse("m.yaml", []byte(before))
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	f.Set("history", "text", "")
+	f.Add("people", "BOB", "?", "# again")
+	f.Add("states", " done", "Done", "# guessed")
+	if got, err := f.Bytes(); err != nil || string(got) != before {
+		t.Errorf("it changed without anything new: %v\n%s", err, got)
+	}
+	f.Add("people", "cy", mapping.Open, "# Cy\nD.")
+	f.Add("states", "To Do", "Todo", "# guessed")
+	f.Add("links", "Blocks", "blocks", "# guessed")
+	got, err := f.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `# ours
+version: 1
+people:
+  # the boss
+  bob: bob@example.com # Bob
+  ada: "?"
+  cy: '?' # Cy D.
+states:
+  Done: Finished
+  To Do: Todo # guessed
+history: full
+links:
+  Blocks: blocks # guessed
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, want string }{
+		"a section that is not there":     {"peple: {}", `m.yaml:1:1: error: there is no setting "peple" here; did you mean "people"?`},
+		"a setting that is not there":     {"labels: {renam: {}}", `there is no setting "renam" here; did you mean "rename"?`},
+		"a word that is not possible":     {"\nhistory: ful", `m.yaml:2:10: error: "ful" is not possible here; did you mean "full"?`},
+		"a priority that Plane has not":   {"priorities:\n  High: hihg", `m.yaml:2:9: error: "hihg" is not possible here; did you mean "high"?`},
+		"a person who is a name":          {"people: {ada: Ada L.}", `"Ada L." is no e-mail address`},
+		"a group that is not there":       {"states: {Deploy: {name: Deploy, group: startet}}", `did you mean "started"?`},
+		"a state that the service keeps":  {"states: {New: Triage}", "keeps the name Triage for itself"},
+		"half a condition":                {"states: {Done: {name: Done, unless: {resolution: [x]}}}", "unless and else belong together"},
+		"a time zone that is not there":   {"source: {timezone: Europe/Berlinn}", `there is no time zone "Europe/Berlinn"`},
+		"an address that is none":         {"source: {site: example}", `"example" is no address`},
+		"a loss that is not there":        {"allow: {watcher: all}", `there is no kind of loss "watcher"; did you mean "watchers"?`},
+		"an agreement that is no number":  {"allow: {watchers: some}", `"some" is no number`},
+		"a project without an identifier": {"projects: {A: {key: a}}", "the project A needs a key and an identifier"},
+		"an identifier that is too long":  {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},
+		"a name that is there twice":      {"people:\n  ada: text\n  ada: bot", `m.yaml:3:3: error: "ada" is here twice; take one of them out; the other is in line 2`},
+		"an alias":                        {"people: {a: &x text, b: *x}", "aliases and merge keys are not read here"},
+		"a list for names":                {"people: [ada]", "here are no names with values"},
+		"YAML that is none":               {"people: {", "m.yaml: error: line 1"},
+		"no mapping":                      {"- a", "the mapping file has no sections"},
+		"two documents":                   {"version: 1\n---\nversion: 1", "more than one document"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, findings := mapping.Parse("m.yaml", []byte(tt.text))
+			_, more := f.Mapping([]string{"watchers", "votes"})
+			got := append(findings, more...).Err()
+			if got == nil || !strings.Contains(got.Error(), tt.want) {
+				t.Errorf("%v, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOpenEntriesAreQuestions(t *testing.T) {
+	t.Parallel()
+	f, _ := mapping.Parse("m.yaml", []byte("people:\n  ada: '?'\npriorities: {P2: '?'}\nstates:\n  Deploy: {name: Deploy, group: '?'}\nsource: {site: '?', dates: '?'}\n"))
+	m, findings := f.Mapping(nil)
+	var got []string
+	for _, q := range m.Questions {
+		got = append(got, q.Section+" "+q.Name+" "+q.Position.String())
+	}
+	want := []string{"people ada m.yaml:2:8", "priorities P2 m.yaml:3:18", "states Deploy m.yaml:5:33", "source site m.yaml:6:16", "source dates m.yaml:6:28"}
+	if diff := cmp.Diff(want, got); diff != "" || len(findings) > 0 {
+		t.Error(findings, diff)
+	}
+}
+
+func TestNamesAreFoundInAnySpelling(t *testing.T) {
+	t.Parallel()
+	names := map[string]int{"To Do": 1, "Done": 2}
+	for word, want := range map[string]int{"To Do": 1, "todo": 1, "TO\u00a0DO": 1, "done": 2, "": 0, "Doing": 0} {
+		if got, _ := mapping.Find(names, word); got != want {
+			t.Errorf("%q: %d", word, got)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package convert
+
+import (
+	"context"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Format reads the exports of one tracker.
+type Format interface {
+	Name() string
+	Tracker() string // as people call it, such as Jira
+	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
+	Detect(head []byte, name string) (by string, ok bool)
+	// Read hands everything of the files, which are one export together, to the sink. Its errors name file and line.
+	Read(ctx context.Context, in Input, to Sink) error
+}
+
+// Input is what a format reads.
+type Input struct {
+	Files []File
+	Zone  *time.Location // of dates that are written without one
+	Dates string         // order of day and month where the files leave it open: dmy or mdy
+}
+
+// Sink takes what a format reads.
+type Sink interface {
+	Project(Project)
+	Person(Person) // a later one adds what the earlier one lacks
+	Issue(Issue)
+	Note(Note)
+	// Site is the address of the tracker, "" if the export does not tell, and the path of an issue below it, with {key}.
+	Site(url, browse string)
+	AssumedZone()               // dates are written without a zone
+	AskDates(pos diag.Position) // day and month cannot be told apart
+}
+
+// Note is something that people should know of the export itself.
+type Note struct {
+	Kind string // stable name, such as rows-skipped
+	Text string
+	Item string // the issue it is about, if any
+}
+
+// Project is what issues belong to.
+type Project struct{ Key, Name, Description string }
+
+// Person is somebody of the source.
+type Person struct {
+	ID    string // what issues name: an account ID, a login
+	Name  string
+	Email string
+	Bot   bool
+}
+
+// Markup is how a text is written.
+type Markup int
+
+// The markups of the sources.
+const (
+	Markdown Markup = iota
+	JiraWiki
+)
+
+// Text is a text as the source has it.
+type Text struct {
+	Markup Markup
+	Body   string
+}
+
+// State is the state of an issue.
+type State struct {
+	Name     string
+	Category string // the group of states of Plane that it belongs to, "" if the source does not say
+}
+
+// Label is a label of an issue.
+type Label struct{ Name, Color, Description string }
+
+// Version is a version, milestone or release.
+type Version struct{ Name, Due string }
+
+// Link is a relation to another issue, named from the issue that has it.
+type Link struct {
+	Type   string
+	To     string // the key of the other issue
+	Inward bool   // the other one is where the relation begins
+}
+
+// Comment is a comment. Where the source gives it no ID, its minute, author and ordinal are its key.
+type Comment struct {
+	ID     string
+	Author string
+	At     time.Time // zero if unknown
+	Text   Text
+}
+
+// Attachment is a file of an issue.
+type Attachment struct{ Name, URL string }
+
+// Field is a value that the model has no word for.
+type Field struct {
+	Name, Value string
+	Noise       bool // of no use to people
+}
+
+// Issue is one issue of the source.
+type Issue struct {
+	Key         string // unique in its project, the same in the next export
+	ID          string // internal ID, if it differs
+	Project     string // the project's key
+	Number      int    // by which issues of a project are ordered
+	Title       string
+	Text        Text
+	Environment Text
+	State       State
+	Resolution  string
+	Type        string
+	Priority    string
+	Assignees   []string
+	Reporter    string
+	Creator     string
+	Labels      []Label
+	Components  []string
+	Versions    []Version
+	Affects     []string
+	Sprints     []string // the last one counts
+	Parent      string   // key; "" = none
+	Links       []Link
+	Comments    []Comment
+	Created     time.Time
+	Updated     time.Time
+	Start, Due  string // YYYY-MM-DD
+	Attachments []Attachment
+	Fields      []Field
+	Left        map[string]int // how much of what has no place in Plane, such as worklogs
+	URL         string
+	Position    diag.Position
+}

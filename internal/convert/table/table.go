@@ -1,0 +1,195 @@
+// Package table reads CSV as trackers and spreadsheets really write it.
+//
+// Columns are addressed by position, since names repeat. The separator is the one with which the header has the names that the
+// format knows. Rows may be short: what is missing is empty. Empty lines, and header lines of further files that were pasted
+// below, are skipped. Lines end in LF, CRLF or CR, within cells too. Errors name file and line.
+// The package must not know any tracker.
+package table
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Reader reads the rows of a file.
+type Reader struct {
+	Header  []string // trimmed
+	Rows    int      // read so far
+	Headers int      // lines that repeat the header, skipped
+	Returns int      // carriage returns within cells, made line feeds
+
+	name  string
+	csv   *csv.Reader
+	lines *lines
+	short bool // some row had fewer cells than the header
+}
+
+// maxHeader is how long a header line may be: 2,300 columns of a real file take 60 KB.
+const maxHeader = 1 << 20
+
+// Open reads the header. known reports whether it is one of the format's, read with the right separator.
+func Open(in io.Reader, name string, known func(header []string) bool) (*Reader, error) {
+	l := &lines{in: bufio.NewReaderSize(in, maxHeader)}
+	head, err := l.in.Peek(maxHeader)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return nil, err
+	}
+	if len(strings.TrimSpace(string(head))) == 0 {
+		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", name), "export it again")
+	}
+	if i := strings.IndexAny(string(head), "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	for _, separator := range ",;\t" {
+		c := csv.NewReader(strings.NewReader(string(head)))
+		c.Comma, c.LazyQuotes = separator, true
+		header, err := c.Read()
+		for i, cell := range header {
+			header[i] = Trim(cell)
+		}
+		if err != nil || !known(header) {
+			continue
+		}
+		r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
+		r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
+		_, err = r.csv.Read()
+		return r, r.explain(err)
+	}
+	return nil, fmt.Errorf("%s:1: the header has none of the expected columns", name)
+}
+
+// Trim takes off white space, also what is no ASCII.
+func Trim(s string) string { return strings.TrimSpace(s) }
+
+// Columns are the places of the columns with one of the names, without case.
+func (r *Reader) Columns(names ...string) []int {
+	var list []int
+	for i, cell := range r.Header {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, cell) }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Row is one row.
+type Row struct {
+	Line  int // on which it begins
+	cells []string
+}
+
+// Cell is a cell; the missing ones are empty, also that of the column -1.
+func (row Row) Cell(i int) string {
+	if i < 0 || i >= len(row.cells) {
+		return ""
+	}
+	return row.cells[i]
+}
+
+// Filled counts the cells that are not empty.
+func (row Row) Filled() int {
+	n := 0
+	for _, cell := range row.cells {
+		if Trim(cell) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Next is the next row, or [io.EOF].
+func (r *Reader) Next() (Row, error) {
+	for {
+		cells, err := r.csv.Read()
+		r.Returns = r.lines.returns
+		if err != nil {
+			return Row{}, r.explain(err)
+		}
+		line, _ := r.csv.FieldPos(0)
+		row := Row{line, cells}
+		if row.Filled() == 0 {
+			continue
+		}
+		if row.Filled() > 1 && r.repeatsHeader(cells) {
+			r.Headers++
+			continue
+		}
+		for i := len(r.Header); i < len(cells); i++ {
+			if Trim(cells[i]) != "" {
+				return Row{}, diag.WithHint(fmt.Errorf("%s:%d: the row has %d cells, the header %d", r.name, line, len(cells), len(r.Header)),
+					"a quotation mark or a separator is missing before: export the file again")
+			}
+		}
+		if len(cells) < len(r.Header) {
+			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut.
+			if !r.short && r.Rows > 0 && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
+				return Row{}, cut(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells), len(r.Header)))
+			}
+			r.short = true
+		}
+		r.Rows++
+		return row, nil
+	}
+}
+
+func cut(err error) error { return diag.WithHint(err, "the file is cut off: export or copy it again") }
+
+func (r *Reader) repeatsHeader(cells []string) bool {
+	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)], func(a, b string) bool { return strings.EqualFold(a, Trim(b)) })
+}
+
+func (r *Reader) explain(err error) error {
+	bad, ok := errors.AsType[*csv.ParseError](err)
+	switch {
+	case !ok:
+		return err
+	case r.lines.ended && r.lines.quoted && errors.Is(bad.Err, csv.ErrQuote):
+		return cut(fmt.Errorf("%s:%d: a quotation that begins in this row has no end", r.name, bad.StartLine))
+	default:
+		return diag.WithHint(fmt.Errorf("%s:%d:%d: a quotation mark stands where none may be", r.name, bad.Line, bad.Column),
+			"the row begins on line "+strconv.Itoa(bad.StartLine)+"; within a cell each quotation mark is written twice")
+	}
+}
+
+// lines makes every end of a line a line feed.
+type lines struct {
+	in      *bufio.Reader
+	quoted  bool
+	newline bool // the last character was one
+	ended   bool
+	returns int
+}
+
+func (l *lines) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		b, err := l.in.ReadByte()
+		if err != nil {
+			l.ended = true
+			return n, err
+		}
+		switch b {
+		case '"':
+			l.quoted = !l.quoted
+		case '\r':
+			if l.quoted {
+				l.returns++
+			}
+			if next, _ := l.in.Peek(1); len(next) == 1 && next[0] == '\n' {
+				continue
+			}
+			b = '\n'
+		}
+		l.newline = b == '\n'
+		p[n] = b
+		n++
+	}
+	return n, nil
+}

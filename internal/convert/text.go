@@ -1,0 +1,118 @@
+package convert
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/mapping"
+)
+
+// markdown is a text of an issue as Markdown.
+func (c *composer) markdown(i *Issue, t Text) string {
+	body := c.clean(i, t.Body)
+	if t.Markup != JiraWiki {
+		return strings.TrimSpace(withoutComments(body))
+	}
+	text, lost := jiratext.Markdown(body, jiratext.Options{
+		Person: c.person,
+		File: func(name string) string {
+			for _, a := range i.Attachments {
+				if a.Name == name {
+					return a.URL
+				}
+			}
+			return ""
+		},
+	})
+	for kind, n := range lost {
+		c.report.lose(kind, i.Key, n)
+	}
+	return text
+}
+
+// person is the name of somebody in texts.
+func (c *composer) person(id string) string {
+	p, _ := mapping.Find(c.mapping.People, id)
+	if p.Anonymous {
+		return "a former colleague"
+	}
+	return oneLine(cmp.Or(p.As, c.found.name(id)))
+}
+
+// clean takes out what no manifest can hold.
+func (c *composer) clean(i *Issue, text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	if strings.ContainsFunc(text, isControl) {
+		dropped := 0
+		text = strings.Map(func(r rune) rune {
+			if isControl(r) {
+				dropped++
+				return -1
+			}
+			return r
+		}, text)
+		c.report.lose("control-characters", i.Key, dropped)
+	}
+	const most = 2 << 20 // what a manifest takes is 2.5 MiB
+	if len(text) > most {
+		c.report.lose("texts-cut", i.Key, 1)
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// isControl reports what no manifest, or no reader, takes.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\n' && r != '\t' || r == 0x7F || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF
+}
+
+var htmlComment = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->\n?")
+
+// withoutComments takes out the comments of templates, but for those in code.
+func withoutComments(text string) string {
+	if !strings.Contains(text, "<!--") {
+		return text
+	}
+	return htmlComment.ReplaceAllStringFunc(text, func(part string) string {
+		if part[0] == '`' {
+			return part
+		}
+		return ""
+	})
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// cut shortens a name to what the service takes, at a word if there is one.
+func cut(text string) (string, bool) {
+	const n = 255
+	if utf8.RuneCountInString(text) <= n {
+		return text, false
+	}
+	short := string([]rune(text)[:n-1])
+	if i := strings.LastIndexByte(short, ' '); i > len(short)/2 {
+		short = short[:i]
+	}
+	return strings.TrimRight(short, " ,;:.-") + "…", true
+}
+
+// moment writes a time as people do.
+func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
+
+// fieldTable is a table of the values that have no place of their own.
+func fieldTable(fields []Field) string {
+	if len(fields) == 0 {
+		return ""
+	}
+	escape := strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
+	var b strings.Builder
+	b.WriteString("| Field | Value |\n| --- | --- |")
+	for _, f := range fields {
+		b.WriteString("\n| " + escape.Replace(oneLine(f.Name)) + " | " + escape.Replace(strings.TrimSpace(f.Value)) + " |")
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/encoded"
+	"github.com/planform/planform/internal/convert/github"
+	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/view"
+)
+
+// convertFormats are the formats that convert reads, in the order in which they are tried.
+func convertFormats() []convert.Format { return []convert.Format{jiracsv.Format{}, github.Format{}} }
+
+func convertCommand(p Process) *cli.Command {
+	var formats []string
+	for _, f := range convertFormats() {
+		formats = append(formats, f.Name())
+	}
+	formats = append(formats, convert.Auto)
+	return &cli.Command{
+		Name: "convert", Usage: "turns exports of other trackers into manifests, offline",
+		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]",
+		Description: `Formats are ` + strings.Join(formats, ", ") + ` (the default: found out by content).
+All files are one export: parents and links go across them.
+
+   planform convert jira-csv export/*.csv --to acme --users users.csv
+   $EDITOR acme/mapping.yaml     # answer what is open
+   planform convert jira-csv export/*.csv --to acme
+   planform plan -f acme
+
+Writes manifests, a report (report.md, report.json) and a mapping file, to which
+it only ever adds. The exit code is 3 as long as questions are open, or losses
+are not agreed under allow: in the mapping. If a file cannot be read, or the
+mapping has mistakes, nothing is written. See docs/migrate.md.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
+			&cli.StringFlag{Name: "mapping", Usage: "mapping `FILE` (default: mapping.yaml in the folder)"},
+			&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
+			&cli.StringFlag{Name: "timezone", Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)"},
+			choice(cli.StringFlag{Name: "encoding", Value: "auto", Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252"}, append([]string{"auto"}, encoded.Encodings()...)...),
+		}, outputFlags()),
+		Action: func(c *cli.Context) error { return runConvert(c.Context, p, c, formats) },
+	}
+}
+
+func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string) error {
+	o := convert.Options{Format: convert.Auto, Formats: convertFormats(), Dir: c.String("to"), Mapping: c.String("mapping"), Timezone: c.String("timezone")}
+	names := c.Args().Slice()
+	if len(names) > 0 && slices.Contains(formats, names[0]) {
+		o.Format, names = names[0], names[1:]
+	}
+	switch {
+	case o.Dir == "":
+		return usageError{text: "--to DIR is required", hint: "planform convert jira-csv export.csv --to acme"}
+	case len(names) == 0:
+		return usageError{text: "no file is named", hint: "planform convert jira-csv export.csv --to " + o.Dir}
+	}
+	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
+	var err error
+	if o.Files, err = convert.Files(names, encoding, p.Streams.In); err != nil {
+		if typo := diag.DidYouMean(names[0], formats); typo != "" && o.Format == convert.Auto && len(names) > 1 {
+			return usageError{text: "there is no format " + names[0], hint: typo}
+		}
+		return err
+	}
+	if name := c.String("users"); name != "" {
+		users, err := convert.Files([]string{name}, encoding, p.Streams.In)
+		if err != nil {
+			return err
+		}
+		o.Users = &users[0]
+	}
+	ctx, release := untilSignal(ctx)
+	defer release()
+	result, err := convert.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := showConverted(p, newOutput(c, p), o, result); err != nil {
+		return err
+	}
+	if !result.Report.Settled() {
+		return errSteps
+	}
+	return nil
+}
+
+// showConverted says what was written, and what to do next.
+func showConverted(p Process, out output, o convert.Options, result *convert.Result) error {
+	r := result.Report
+	if out.json {
+		return out.view.JSON(r)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(o.Files), "file"), r.Source.Format, r.Source.DetectedBy, o.Dir, r.Headline())
+	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
+		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, q.Name, diag.Count(q.Items, "item"), q.Position)
+	}
+	for _, l := range r.Losses {
+		if !l.Agreed {
+			fmt.Fprintf(&b, "  - %s: %d (%s)\n", l.Kind, l.Count, l.Text)
+		}
+	}
+	next := "planform plan -f " + o.Dir
+	if !r.Settled() {
+		next = "read " + o.Dir + "/report.md, answer the questions and agree with losses in " + result.Mapping + ", and run it again"
+	}
+	b.WriteString("Next: " + next + "\n")
+	lines := strings.SplitAfter(b.String(), "\n")
+	for i, line := range lines {
+		lines[i] = view.Safe(strings.TrimSuffix(line, "\n")) + strings.Repeat("\n", strings.Count(line, "\n"))
+	}
+	_, err := fmt.Fprint(p.Streams.Out, strings.Join(lines, ""))
+	return err
+}

@@ -1,0 +1,94 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// answered is the mapping with everything that is open answered, and everything that is lost agreed.
+func answered(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var agreed []string
+	for _, kind := range []string{
+		"assignees", "relations-outside", "second-relations", "relation-types", "parents-outside", "attachments", "comments-not-exported", "bot-comments", "second-modules", "former-sprints",
+		"affected-versions", "start-after-due", "titles-cut", "control-characters", "colours", "watchers", "votes", "worklogs", "reactions",
+	} {
+		agreed = append(agreed, kind+": all")
+	}
+	text := regexp.MustCompile(`(?m)^  (ada|"?5b10.*?): '\?'`).ReplaceAllString(string(data), "  $1: ada@example.com")
+	text = regexp.MustCompile(`(?m)^  (bob|"?712020:.*?): '\?'`).ReplaceAllString(text, "  $1: bob@example.com")
+	text = regexp.MustCompile(`(?m)^  (ug:.*?): '\?'`).ReplaceAllString(text, "  $1: text")
+	text = strings.NewReplacer("P2-High: '?'", "P2-High: high", "site: '?'", "site: none", "allow: {}", "allow: {"+strings.Join(agreed, ", ")+"}").Replace(text)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
+	t.Parallel()
+	const data = "../convert/testdata/"
+	for name, tt := range map[string]struct {
+		files  []string
+		want   map[string]int // items by project
+		titles []string
+	}{
+		"Jira Cloud":  {[]string{"jira-csv", data + "jira-cloud.csv"}, map[string]int{"SHOP": 5, "OPS": 1}, []string{"Pay by card", "Checkout"}},
+		"Jira Server": {[]string{data + "jira-server.csv", "--encoding", "windows-1252"}, map[string]int{"WEB": 2}, []string{"Größe ändern", "Second"}},
+		"GitHub":      {[]string{"github", data + "github-rest.json", data + "github-comments.json"}, map[string]int{"SHOP": 4}, []string{"Parent", "First"}},
+		"gh":          {[]string{"auto", data + "github-gh-utf16.json"}, map[string]int{"APP": 2}, []string{"Größe – wrong"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{Empty: true})
+			dir := filepath.Join(s.dir, "out")
+			args := append([]string{"convert", "--to", dir}, tt.files...)
+			if r := s.run(t, args...); r.code != 3 {
+				t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
+			}
+			answered(t, filepath.Join(dir, "mapping.yaml"))
+			r := s.must(t, args...)
+			if !strings.Contains(r.out, "0 questions.\nNext: planform plan -f ") {
+				t.Error(r.out)
+			}
+			s.must(t, "validate", "-f", dir)
+			s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes")
+			projects := map[string]int{}
+			var titles []string
+			comments := 0
+			for _, p := range s.rows(t, "projects/") {
+				at := "projects/" + p["id"].(string) + "/work-items/" //nolint:forcetypeassert // as the sandbox answers
+				for _, item := range s.rows(t, at) {
+					projects[p["identifier"].(string)]++                            //nolint:forcetypeassert // likewise
+					titles = append(titles, item["name"].(string))                  //nolint:forcetypeassert // likewise
+					comments += len(s.rows(t, at+item["id"].(string)+"/comments/")) //nolint:forcetypeassert // likewise
+				}
+			}
+			if diff := cmp.Diff(tt.want, projects); diff != "" {
+				t.Error(diff)
+			}
+			for _, title := range tt.titles {
+				if !strings.Contains("\n"+strings.Join(titles, "\n")+"\n", "\n"+title+"\n") {
+					t.Errorf("%q is missing in %q", title, titles)
+				}
+			}
+			if want := s.run(t, append(args, "--output", "json")...).out; !strings.Contains(regexp.MustCompile(`(?s)"carried".*`).FindString(want), `"comments": `+string(rune('0'+comments))) {
+				t.Errorf("%d comments: %s", comments, want)
+			}
+			n := len(s.Log())
+			if r := s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes"); s.written(n) != "" || !strings.Contains(r.out, "No changes.") {
+				t.Errorf("the second apply: %s%s%s", r.out, r.err, s.written(n))
+			}
+		})
+	}
+}

@@ -130,8 +130,16 @@ func (c *composer) project(source string, places []place) {
 			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
 		}
 		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(fields), manifest.Entry{Key: "work_items", Value: part})}})
-		c.files = append(c.files, outFile{name, manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker()+".\nyaml-language-server: $schema="+schema.ID, document)})
+		c.files = append(c.files, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker()+".\nyaml-language-server: $schema="+schema.ID, document)})
 	}
+}
+
+// free is the name of a file that is not taken: by the mapping, or by the part of another project.
+func (c *composer) free(name string) string {
+	for name == "mapping.yaml" || slices.ContainsFunc(c.files, func(f outFile) bool { return f.name == name }) {
+		name = "project-" + name
+	}
+	return name
 }
 
 // groups are what items of a project refer to.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
@@ -79,14 +80,18 @@ func guessProjects(f *mapping.File, c *collection, issues []*Issue) {
 	for _, i := range issues {
 		n[i.Project]++
 	}
+	taken := map[string]int{}
 	n.each(never, func(key string, _ int) {
 		_, short, _ := strings.Cut(key, "/")
 		short = cmp.Or(short, key)
 		identifier := notIdentifier.ReplaceAllString(strings.ToUpper(short), "")
-		slug := cmp.Or(resource.Slug(short), "project")
-		f.Add("projects", key, []mapping.Pair{
-			{Key: "key", Value: slug}, {Key: "identifier", Value: cmp.Or(identifier[:min(len(identifier), 12)], "PROJECT")}, {Key: "name", Value: projectName(cmp.Or(c.projects[key].Name, short))},
-		}, guessed)
+		identifier = cmp.Or(identifier[:min(len(identifier), 12)], "PROJECT")
+		slug, name := cmp.Or(resource.Slug(short), "project"), projectName(cmp.Or(c.projects[key].Name, short))
+		if taken[identifier]++; taken[identifier] > 1 { // two repositories of one name, or names that begin alike
+			number := strconv.Itoa(taken[identifier])
+			slug, identifier, name = slug+"-"+number, identifier[:min(len(identifier), 10)]+number, name+" "+number
+		}
+		f.Add("projects", key, []mapping.Pair{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}}, guessed)
 	})
 }
 

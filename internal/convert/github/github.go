@@ -255,7 +255,12 @@ func (e *export) entry(one *entry, at diag.Position) error {
 			return fmt.Errorf("%s: the comment belongs to no issue: %s", at, one.IssueURL)
 		}
 		id := m[1] + "#" + m[3]
-		e.comments[id] = append(e.comments[id], e.comment(&one.comment))
+		c := e.comment(&one.comment)
+		if n := slices.IndexFunc(e.comments[id], func(had convert.Comment) bool { return had.ID == c.ID }); n >= 0 && c.ID != "" {
+			e.comments[id][n] = c // pages overlap
+		} else {
+			e.comments[id] = append(e.comments[id], c)
+		}
 		return nil
 	case one.Number <= 0 || one.Title == "":
 		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")

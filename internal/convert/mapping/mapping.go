@@ -319,6 +319,11 @@ func (d *decoder) project(name string, n *yaml.Node) Project {
 	if p.Key == "" || p.Identifier == "" {
 		d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
 	}
+	for other, had := range d.m.Projects {
+		if had.Key == p.Key && p.Key != "" || p.Identifier != "" && strings.EqualFold(had.Identifier, p.Identifier) {
+			d.wrong(n, "give one of them another key and another identifier", "the projects %s and %s would be one", other, name)
+		}
+	}
 	return p
 }
 

@@ -72,6 +72,7 @@ func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
 		"a loss that is not there":        {"allow: {watcher: all}", `there is no kind of loss "watcher"; did you mean "watchers"?`},
 		"an agreement that is no number":  {"allow: {watchers: some}", `"some" is no number`},
 		"a project without an identifier": {"projects: {A: {key: a}}", "the project A needs a key and an identifier"},
+		"two projects of one key":         {"projects:\n  A: {key: a, identifier: A}\n  B: {key: a, identifier: B}", `m.yaml:3:6: error: the projects A and B would be one`},
 		"an identifier that is too long":  {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},
 		"a name that is there twice":      {"people:\n  ada: text\n  ada: bot", `m.yaml:3:3: error: "ada" is here twice; take one of them out; the other is in line 2`},
 		"an alias":                        {"people: {a: &x text, b: *x}", "aliases and merge keys are not read here"},

@@ -106,6 +106,7 @@ type export struct {
 	issues   []*issue
 	comments map[string][]convert.Comment // by the address of the issue
 	pulls    int
+	silent   int // issues that do not say whether they have comments
 	damaged  string
 }
 
@@ -137,6 +138,9 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	}
 	if e.pulls > 0 {
 		to.Note(convert.Note{Kind: "pull-requests", Text: diag.Count(e.pulls, "pull request") + " left out"})
+	}
+	if e.silent > 0 && len(e.comments) == 0 {
+		to.Note(convert.Note{Kind: "no-comments", Text: "nothing is told of the comments of " + diag.Count(e.silent, "issue") + ": ask for the field comments, too"})
 	}
 	if stateless > 0 {
 		to.Note(convert.Note{Kind: "no-state", Text: diag.Count(stateless, "issue") + " without a state: export again with gh issue list --state all --limit 10000 --json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url"})
@@ -329,8 +333,12 @@ func (e *export) entry(one *entry, at diag.Position) error {
 
 // discussion reads the comments of an issue, or how many there are.
 func (e *export) discussion(i *issue, raw json.RawMessage, at diag.Position) error {
-	if len(raw) == 0 || raw[0] != '[' {
-		_ = json.Unmarshal(raw, &i.count) // null and nothing are none
+	if len(raw) == 0 {
+		e.silent++
+		return nil
+	}
+	if raw[0] != '[' {
+		_ = json.Unmarshal(raw, &i.count) // null is none
 		return nil
 	}
 	var list []comment

@@ -85,7 +85,6 @@ type sheet struct {
 	columns
 
 	name string
-	last bool // the pass that hands out issues
 }
 
 func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, table.Row) error) error {

@@ -35,6 +35,7 @@ type Reader struct {
 
 	requests  int                             // that were made
 	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
+	several   map[planner.Read]planner.Answer // answers that hold several lists, by request
 }
 
 // answered is the answer to a request.
@@ -50,6 +51,9 @@ func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 	wanted := map[planner.Read][]planner.Read{} // by request, until it is answered
 	var queue []planner.Read                    // requests that have not begun
 	answers := make(chan answered, readers)
+	if r.several == nil {
+		r.several = map[planner.Read]planner.Answer{}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for active := 0; ; {
 		added := len(queue)
@@ -65,6 +69,10 @@ func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 			request.Operation = nil
 			same := wanted[request]
 			if _, have := r.Observed[read]; have || slices.Contains(same, read) {
+				continue
+			}
+			if a, have := r.several[request]; have {
+				r.Observed[read] = selectList(a, read.Operation, false)
 				continue
 			}
 			if same == nil {
@@ -109,6 +117,9 @@ func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 			}
 			for i, read := range same {
 				r.Observed[read] = selectList(a.Answer, read.Operation, i == 0)
+				if m := resource.MustLookup(read.Operation.Kind).Membership; m != nil && m.ResultKey != "" {
+					r.several[a.request] = a.Answer
+				}
 			}
 		case <-ctx.Done():
 			return cmp.Or(group.Wait(), context.Cause(ctx))

@@ -134,7 +134,7 @@ func TestTheQuotaIsUsedFully(t *testing.T) {
 		{"300 in 60 s", rules{size: 300, window: time.Minute}, 900, 120, 1.05, 2},
 		{"no headers but Retry-After: 60 in 60 s", rules{size: 60, window: time.Minute, silent: true}, 180, 120, 1.1, 18},
 		{"no headers but Retry-After: 60 in 60 s, ten windows", rules{size: 60, window: time.Minute, silent: true}, 660, 600, 1.05, 22},
-		{"refusals without any header, ten windows", rules{size: 60, window: time.Minute, mute: true, silent: true}, 660, 600, 1.05, 36},
+		{"refusals without any header, ten windows", rules{size: 60, window: time.Minute, mute: true, silent: true}, 660, 600, 1.05, 40},
 		{"refusals without Retry-After", rules{size: 60, window: time.Minute, mute: true}, 180, 120, 1.1, 10},
 		{"refusals without any header", rules{size: 60, window: time.Minute, mute: true, silent: true}, 180, 120, 1.1, 24},
 		{"a window that starts anew", rules{size: 60, window: time.Minute, fixed: true}, 180, 120, 1.1, 4},

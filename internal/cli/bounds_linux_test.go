@@ -34,7 +34,7 @@ func fill(size int, head, piece, tail string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for i := 0; b.Len() < size-len(tail); i++ {
-		b.WriteString(strings.NewReplacer("§+", strconv.Itoa(i+1), "§", strconv.Itoa(i)).Replace(piece))
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(piece, "§+", strconv.Itoa(i+1)), "§", strconv.Itoa(i)))
 	}
 	b.WriteString(tail)
 	return b.String()

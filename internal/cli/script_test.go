@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3" //nolint:depguard // what reading is measured against
 
 	"github.com/planform/planform/internal/cli"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // memoryFile is the variable that names the file to which the program writes what memory it took: what a parent is told of a
@@ -22,6 +24,7 @@ import (
 const memoryFile = "PLANFORM_TEST_MEMORY"
 
 func TestMain(m *testing.M) {
+	sandboxtest.TempInMemory()
 	testscript.Main(tests{m}, map[string]func(){
 		"planform": func() {
 			code := cli.Main(cli.System())
@@ -47,16 +50,15 @@ func noteMemory() {
 	}
 }
 
-// tests runs more of the tests at once where the campaign is large, since its rounds mostly wait.
+// tests runs several tests at once, since they mostly wait for processes, and more where the campaign is large.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
 	flag.Parse()
-	if lanes := campaignLanes(); lanes > 1 {
-		if err := flag.Set("test.parallel", strconv.Itoa(3*lanes)); err != nil {
-			panic(err)
-		}
+	if err := flag.Set("test.parallel", strconv.Itoa(4*campaignLanes())); err != nil {
+		panic(err)
 	}
+	debug.SetGCPercent(sandboxtest.GCPercent)
 	return m.M.Run()
 }
 

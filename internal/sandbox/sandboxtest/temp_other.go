@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sandboxtest
+
+// TempInMemory does nothing here.
+func TempInMemory() {}

@@ -116,9 +116,7 @@ func (k *kind) page(c *call, t *tx, in []byte, skip, size int) any {
 		if len(out) == size {
 			return false
 		}
-		r, err := decodeRow(value)
-		must(err)
-		out = append(out, k.render(c, t, r))
+		out = append(out, k.render(c, t, t.decode(value)))
 		return true
 	}
 	if k.oldestFirst {

@@ -34,6 +34,7 @@ const lockWait = 2 * time.Second
 type store struct {
 	db   *bolt.DB
 	temp string // folder to remove on close, or ""
+	rows rowCache
 }
 
 func openStore(path string) (*store, error) {
@@ -112,20 +113,23 @@ func (s *store) removeTemp() error {
 
 // view runs do in a read transaction.
 func (s *store) view(do func(*tx) error) error {
-	return s.db.View(func(btx *bolt.Tx) error { return do(&tx{btx: btx}) })
+	return s.db.View(func(btx *bolt.Tx) error { return do(&tx{btx, &s.rows}) })
 }
 
 // update runs do in a write transaction and returns when it is committed. It does without [bolt.DB.Batch]: a writer
 // that is alone, as most are, would wait for others.
 func (s *store) update(do func(*tx) error) error {
-	return s.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx: btx}) })
+	return s.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx, &s.rows}) })
 }
 
 // tx is a transaction in terms of rows. Its methods panic on an error of the
 // database: inside an open transaction that means a broken file, about which a
 // handler can do nothing; the request is answered 500 and the transaction is
 // rolled back.
-type tx struct{ btx *bolt.Tx }
+type tx struct {
+	btx  *bolt.Tx
+	rows *rowCache
+}
 
 const (
 	indexBucket = "index"
@@ -210,7 +214,11 @@ func (t *tx) get(k *kind, id string) (stored, bool) {
 }
 
 func (t *tx) read(k *kind, key []byte) row {
-	r, err := decodeRow(t.btx.Bucket(k.rows).Get(key))
+	return t.decode(t.btx.Bucket(k.rows).Get(key))
+}
+
+func (t *tx) decode(value []byte) row {
+	r, err := t.rows.decode(value)
 	must(err)
 	return r
 }
@@ -255,9 +263,7 @@ func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":
 func (t *tx) all(k *kind, in []byte) []stored {
 	var out []stored
 	t.each(k, in, func(key, value []byte) bool {
-		r, err := decodeRow(value)
-		must(err)
-		out = append(out, stored{append([]byte(nil), key...), r})
+		out = append(out, stored{append([]byte(nil), key...), t.decode(value)})
 		return true
 	})
 	return out

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/planform/planform/internal/convert/mapping"
+
 // Counts are numbers of an export, or of what was carried over.
 type Counts struct {
 	Items       int            `json:"items"`
@@ -61,4 +63,17 @@ func count(issues []*Issue) Counts {
 	}
 	n.Relations, n.Labels, n.People = len(relations), len(labels), len(people)
 	return n
+}
+
+// carriedPeople counts the people to whom the mapping gives an e-mail address.
+func (c *composer) carriedPeople(issues []*Issue) int {
+	people := map[string]bool{}
+	for _, i := range issues {
+		for _, id := range i.involved() {
+			if p, ok := mapping.Find(c.mapping.People, id); ok && id != "" && p.Email != "" {
+				people[id] = true
+			}
+		}
+	}
+	return len(people)
 }

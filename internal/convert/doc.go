@@ -6,7 +6,7 @@
 //   - choose the format, if the user does not name it (choose.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);
 //   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
-//   - compose manifests of both (compose.go, text.go), and note what is lost on the way (report.go);
+//   - compose manifests (compose.go; fields.go, relations.go, comments.go, text.go), and note every loss (report.go);
 //   - write everything, or nothing (write.go).
 //
 // The same input with the same mapping gives the same bytes. A generated file that somebody changed is never overwritten.

@@ -116,3 +116,54 @@ func fieldTable(fields []Field) string {
 	}
 	return b.String()
 }
+
+// description is the issue's text, followed by values that have no field of their own.
+func (c *composer) description(i *Issue, title string, short bool, unknown []string) string {
+	var parts []string
+	part := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if short {
+		part("**" + title + "**")
+	}
+	part(c.markdown(i, i.Text))
+	if text := c.markdown(i, i.Environment); text != "" {
+		part("## Environment\n\n" + text)
+	}
+	var fields []Field
+	for _, f := range i.Fields {
+		if to, _ := mapping.Find(c.mapping.Fields, f.Name); to == "text" && !f.Noise {
+			f.Value = c.clean(i, f.Value)
+			fields = append(fields, f)
+		} else {
+			c.report.leftOut[f.Name]++
+		}
+	}
+	part(fieldTable(fields))
+	var foot []string
+	if c.mapping.History == "text" {
+		by := cmp.Or(i.Reporter, i.Creator)
+		var words []string
+		if by != "" {
+			words = append(words, escapeName(c.person(by)))
+		}
+		if !i.Created.IsZero() {
+			words = append(words, moment(i.Created))
+		}
+		if len(words) > 0 {
+			foot = append(foot, "Reported in "+c.format.Tracker()+": "+strings.Join(words, ", "))
+		}
+	}
+	for _, id := range unknown {
+		foot = append(foot, "Assignee in "+c.format.Tracker()+": "+escapeName(c.person(id)))
+	}
+	part(strings.Join(foot, "\\\n"))
+	return strings.Join(parts, "\n\n")
+}
+
+// escapeName escapes a name for Markdown.
+func escapeName(name string) string {
+	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`").Replace(name)
+}

@@ -1,0 +1,199 @@
+package convert
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+func (c *composer) state(i *Issue, g *groups) string {
+	s, ok := mapping.Find(c.mapping.States, i.State.Name)
+	if !ok || s.Name == "" {
+		return ""
+	}
+	c.report.Carried.States[i.State.Name]++
+	if slices.ContainsFunc(s.Unless, func(r string) bool { return mapping.Fold(r) == mapping.Fold(i.Resolution) }) && i.Resolution != "" {
+		s = mapping.State{Name: s.Else, Group: "cancelled"}
+	}
+	if groupOf(s.Name) != "" { // each project has it
+		return s.Name
+	}
+	group := cmp.Or(s.Group, i.State.Category)
+	if group == "" {
+		g.states.add(s.Name)
+	} else {
+		g.states.add(s.Name, manifest.Entry{Key: "group", Value: group})
+	}
+	return s.Name
+}
+
+func (c *composer) priority(i *Issue) string {
+	p, _ := mapping.Find(c.mapping.Priorities, i.Priority)
+	return p
+}
+
+func (c *composer) kind(i *Issue, g *groups) string {
+	t, _ := mapping.Find(c.mapping.Types, i.Type)
+	if t.Name == "" || t.Skip {
+		return ""
+	}
+	if t.Epic {
+		g.types.add(t.Name, manifest.Entry{Key: "is_epic", Value: manifest.Literal("true")})
+	} else {
+		g.types.add(t.Name)
+	}
+	return t.Name
+}
+
+// assignees are e-mail addresses of members, and the IDs of people whom the mapping gives none.
+func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
+	for _, id := range i.Assignees {
+		p, _ := mapping.Find(c.mapping.People, id)
+		if p.Email != "" && p.Assign {
+			if !slices.Contains(members, any(p.Email)) {
+				members = append(members, p.Email)
+			}
+			continue
+		}
+		unknown = append(unknown, id)
+		c.report.lose("assignees", i.Key, 1)
+	}
+	return members, unknown
+}
+
+var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
+
+// labels are the labels of an item: those of the issue, and components and versions if the mapping makes labels of them.
+func (c *composer) labels(i *Issue, g *groups) []any {
+	var list []any
+	add := func(name, color, description string) {
+		name, _ = cut(oneLine(c.clean(i, name)))
+		if name == "" {
+			return
+		}
+		if c.mapping.Labels.Fold {
+			name = cmp.Or(g.labels.folded[strings.ToLower(name)], name)
+		}
+		var more manifest.Map
+		if hexColor.MatchString(color) {
+			more = append(more, manifest.Entry{Key: "color", Value: "#" + strings.ToLower(strings.TrimPrefix(color, "#"))})
+		}
+		if description = oneLine(c.clean(i, description)); description != "" {
+			more = append(more, manifest.Entry{Key: "description", Value: description})
+		}
+		g.labels.add(name, more...)
+		if !slices.Contains(list, any(name)) {
+			list = append(list, name)
+		}
+	}
+	for _, l := range i.Labels {
+		if slices.Contains(c.mapping.Labels.Skip, l.Name) {
+			c.report.leftOut["label "+l.Name]++
+			continue
+		}
+		g.used[l.Name] = true
+		to, renamed := c.mapping.Labels.Rename[l.Name]
+		if !renamed {
+			to = l.Name
+		}
+		add(to, l.Color, l.Description)
+	}
+	if c.mapping.Components == "label" {
+		for _, name := range i.Components {
+			add(name, "", "")
+		}
+	}
+	if c.mapping.Versions.Fix == "label" {
+		for _, v := range i.Versions {
+			add(c.mapping.Versions.Prefix+v.Name, "", "")
+		}
+	}
+	for _, name := range i.Affects {
+		if c.mapping.Versions.Affects == "label" {
+			add(c.mapping.Versions.Prefix+name, "", "")
+		} else {
+			c.report.lose("affected-versions", i.Key, 1)
+		}
+	}
+	for _, name := range c.mapping.Labels.Add {
+		add(name, "", "")
+	}
+	return list
+}
+
+// module is the first component or version that the mapping makes a module: an item has one.
+func (c *composer) module(i *Issue, g *groups) string {
+	var list []Version
+	if c.mapping.Components == "module" {
+		for _, name := range i.Components {
+			list = append(list, Version{Name: name})
+		}
+	}
+	if c.mapping.Versions.Fix == "module" {
+		for _, v := range i.Versions {
+			v.Name = c.mapping.Versions.Prefix + v.Name
+			list = append(list, v)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	if len(list) > 1 {
+		c.report.lose("second-modules", i.Key, len(list)-1)
+	}
+	name, _ := cut(oneLine(c.clean(i, list[0].Name)))
+	if list[0].Due != "" {
+		g.modules.add(name, manifest.Entry{Key: "target_date", Value: manifest.Literal(list[0].Due)})
+	} else {
+		g.modules.add(name)
+	}
+	return name
+}
+
+// cycle is the last sprint of an item.
+func (c *composer) cycle(i *Issue, g *groups) string {
+	if c.mapping.Sprints == "skip" || len(i.Sprints) == 0 {
+		return ""
+	}
+	if len(i.Sprints) > 1 {
+		c.report.lose("former-sprints", i.Key, len(i.Sprints)-1)
+	}
+	name, _ := cut(oneLine(c.clean(i, i.Sprints[len(i.Sprints)-1])))
+	g.cycles.add(name)
+	return name
+}
+
+// links are the issue's address in the source, and the addresses of its attachments.
+func (c *composer) links(i *Issue) []any {
+	url, _ := resource.MustLookup("link").Field("url")
+	var list []any
+	seen := map[string]bool{}
+	add := func(to, title string) {
+		if to == "" || seen[to] || manifest.CheckText(url, to) != "" || len(to) > url.MaxLength {
+			return
+		}
+		seen[to] = true
+		title, _ = cut(oneLine(c.clean(i, title)))
+		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
+	}
+	to := i.URL
+	if site := c.mapping.Source.Site; to == "" && site != "" && site != "none" {
+		to = site + strings.ReplaceAll(c.found.browse, "{key}", i.Key)
+	}
+	title := i.Key
+	if title == strconv.Itoa(i.Number) {
+		title = "#" + title
+	}
+	add(to, title+" in "+c.format.Tracker())
+	for _, a := range i.Attachments {
+		add(a.URL, a.Name)
+		c.report.lose("attachments", i.Key, 1)
+	}
+	return list
+}

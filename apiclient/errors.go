@@ -158,8 +158,8 @@ func (e *Error) Refusal() (reason string, denied bool) {
 	return strconv.Itoa(e.Status) + ": " + e.Message, e.Permission()
 }
 
-// tooSlow reports whether the answer was late, or a gateway says so.
-func (e *Error) tooSlow() bool {
+// TooSlow reports whether the answer was late, or a gateway says so.
+func (e *Error) TooSlow() bool {
 	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
 }
 

@@ -233,7 +233,7 @@ func (l *listing) refusedSize(e *Error) bool {
 // cursor of v1, size:page:0, is converted to the smaller size; rows that come twice are
 // recognised by their IDs. One of v2 holds no size.
 func (l *listing) shrink(e *Error) bool {
-	if !l.call.hurried || !e.tooSlow() && !errors.Is(e.Err, errTooLarge) {
+	if !l.call.hurried || !e.TooSlow() && !errors.Is(e.Err, errTooLarge) {
 		return false
 	}
 	size := l.size

@@ -112,7 +112,7 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 		// The limiter holds the next attempt back.
 		r.refusals++
 		return -1, r.refusals <= maxRefusals
-	case r.call.hurried && err.tooSlow(), !r.transient(err):
+	case r.call.hurried && err.TooSlow(), !r.transient(err):
 		return 0, false
 	}
 	r.failures++

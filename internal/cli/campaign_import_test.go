@@ -18,7 +18,7 @@ func (c *campaign) imports(t *testing.T, s *service) {
 	want := wishes(c.rng)
 	s.write(t, "campaign.yaml", want.manifest(c.api, c.rng.IntN(2) == 0))
 	c.untilDone(t, s, 0)
-	c.count(t, want.compare(t, s))
+	c.count(t, s, want.compare(t, s))
 	c.restsAt(t, s, 0)
 }
 

@@ -43,7 +43,7 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 	w := newWorld(c.rng)
 	s.write(t, "campaign.yaml", w.manifest(t))
 	c.untilDone(t, s, 0, flags...)
-	c.count(t, w.compare(t, s, there))
+	c.count(t, s, w.compare(t, s, there))
 	c.restsAt(t, s, 0, flags...)
 	if t.Failed() {
 		return
@@ -63,7 +63,7 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 		flags = append(flags, "--refresh-all")
 	}
 	c.untilDone(t, s, ending, flags...)
-	c.count(t, w.compare(t, s, there))
+	c.count(t, s, w.compare(t, s, there))
 	c.restsAt(t, s, ending, flags...)
 }
 

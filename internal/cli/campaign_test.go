@@ -308,12 +308,13 @@ func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...stri
 	s.Drain()
 }
 
-// count takes down what was found.
-func (c *campaign) count(t *testing.T, f findings) {
+// count takes down what was found. What a service carries out later than planform was told to expect may be there twice.
+func (c *campaign) count(t *testing.T, s *service, f findings) {
 	t.Helper()
 	c.doubled, c.lost, c.wrong = c.doubled+f.doubled, c.lost+f.lost, c.wrong+f.wrong
 	if f != (findings{}) {
-		t.Errorf("round %d: %d doubled, %d lost, %d wrong values", c.rounds, f.doubled, f.lost, f.wrong)
+		t.Errorf("round %d: %d doubled, %d lost, %d wrong values; the slowest write was over %s after it arrived, the grace period is %s",
+			c.rounds, f.doubled, f.lost, f.wrong, s.SlowestWrite(), campaignPatience())
 	}
 }
 

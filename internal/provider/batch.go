@@ -32,6 +32,7 @@ type batch struct {
 	op       *resource.Operation // of API v2
 	params   map[string]string   // the same for all rows
 	attempts []executor.Attempt
+	tooSlow  bool // the last request
 }
 
 // batchRow is one step of a batch.
@@ -142,6 +143,7 @@ func (b *batch) send(ctx context.Context, rows []batchRow, bodies [][]byte) {
 		b.failed(ctx, rows, err, count)
 		return
 	}
+	b.tooSlow = false
 	for i, r := range rows {
 		a := &b.attempts[r.at]
 		if results[i].Err != nil {
@@ -187,6 +189,10 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 	case refused && e.TooLarge():
 		b.halve(b.op, len(rows))
 		b.sendAll(ctx, rows)
+	case refused && e.TooSlow() && !creates && !b.tooSlow: // repeating a change or a delete is harmless
+		b.tooSlow = true
+		b.halve(b.op, len(rows))
+		b.sendAll(ctx, rows)
 	case refused && e.Unsupported():
 		b.giveUpBulk(b.op, err)
 		b.sendAlone(ctx, rows)
@@ -218,7 +224,7 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 	if len(rows) == 0 {
 		return nil
 	}
-	found, err := b.lookUp(ctx, rows)
+	found, err := b.findByExternalID(ctx, rows)
 	var absent []batchRow
 	for _, r := range rows {
 		a, u := &b.attempts[r.at], r.lost
@@ -246,10 +252,10 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 	return absent
 }
 
-// lookUp finds rows by their external IDs in the list of their kind, newest first. It ends
+// findByExternalID finds rows by their external IDs in the list of their kind, newest first. It ends
 // with a page whose last object existed before any of them was sent, if the service keeps
 // to that order.
-func (b *batch) lookUp(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
+func (b *batch) findByExternalID(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, b.plan.API)
 	if !ok {

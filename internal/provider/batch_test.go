@@ -278,12 +278,16 @@ func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		fault sandboxtest.Fault
+		fault func(int) sandboxtest.Fault
 		sent  string
+		fails int
 	}{
-		"cut before":     {before(sandboxtest.Break{Cut: true}), "50 50 10"},
-		"cut when done":  {after(sandboxtest.Break{Cut: true}), "50 50 10"},
-		"502, when done": {after(sandboxtest.Break{Status: 502}), "50 50 10"},
+		"cut before":                {fault: first(before(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
+		"cut when done":             {fault: first(after(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
+		"502, when done":            {fault: first(after(sandboxtest.Break{Status: 502})), sent: "50 50 10"},
+		"smaller ones, if too slow": {fault: every(3, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 10"},
+		"smaller ones, after a 504": {fault: every(3, after(sandboxtest.Break{Status: 504})), sent: "50 50 50 25 25 10"},
+		"too slow in any size":      {fault: every(100, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 25 25 25 25 10 10 10 5 5 5 5 5 5", fails: 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -292,14 +296,17 @@ func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
 				s.virtual = true
 				s.apply(t, applying{manifest: manyItems(60)})
 				changed := strings.ReplaceAll(manyItems(60), "}", ", priority: high}")
-				seen := &batches{fault: first(tt.fault)}
-				if r := s.apply(t, applying{manifest: changed, retries: 2, workers: 1, fault: seen.on}); len(r.failed())+len(r.warnings()) > 0 || seen.sent() != tt.sent {
+				seen := &batches{fault: tt.fault}
+				if r := s.apply(t, applying{manifest: changed, retries: 2, workers: 1, timeout: 10 * time.Second, fault: seen.on}); len(r.failed())+len(r.warnings()) != tt.fails || seen.sent() != tt.sent {
 					t.Errorf("changing: %q %v, sent %s", r.failed(), r.warnings(), seen.sent())
+				}
+				if tt.fails > 0 {
+					return
 				}
 				s.settled(t, changed, 60, resource.V2, 0)
 				s.api = resource.V2
-				seen = &batches{fault: first(tt.fault)}
-				if r := s.apply(t, applying{manifest: header + "      - {key: i0, name: Item 0}\n", prune: true, retries: 2, workers: 1, fault: seen.on}); len(r.failed()) > 0 || seen.sent() != strings.Replace(tt.sent, "10", "9", 1) {
+				seen = &batches{fault: tt.fault}
+				if r := s.apply(t, applying{manifest: header + "      - {key: i0, name: Item 0}\n", prune: true, retries: 2, workers: 1, timeout: 10 * time.Second, fault: seen.on}); len(r.failed()) > 0 || seen.sent() != strings.Replace(tt.sent, "10", "9", 1) {
 					t.Errorf("deleting: %q, sent %s", r.failed(), seen.sent())
 				}
 				if left := len(s.Rows("work_item")); left != 2 {

@@ -42,6 +42,7 @@ func (b Break) none() bool {
 
 // serve is a request on its way to the sandbox and back.
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	begin := time.Now()
 	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
 	status := 0
 	seen := &recorder{}
@@ -73,12 +74,12 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	seen.ReadCloser, arrived.Body = req.Body, seen
 	if !fault.After.none() {
-		s.next.ServeHTTP(httptest.NewRecorder(), arrived)
+		s.handle(httptest.NewRecorder(), arrived, begin)
 		status = s.inject(fault.After, w, req)
 		return
 	}
 	answer := &statusWriter{ResponseWriter: w}
-	s.next.ServeHTTP(answer, arrived)
+	s.handle(answer, arrived, begin)
 	status = answer.status
 }
 
@@ -121,10 +122,11 @@ const maxBody = 8 << 20
 
 // deliverLate handles a request on its own.
 func (s *Server) deliverLate(req *http.Request, after time.Duration) {
+	begin := time.Now()
 	req = req.Clone(context.WithoutCancel(req.Context()))
 	s.late.Go(func() {
 		if s.wait(req, after) {
-			s.next.ServeHTTP(httptest.NewRecorder(), s.arrive(req))
+			s.handle(httptest.NewRecorder(), s.arrive(req), begin)
 		}
 	})
 }

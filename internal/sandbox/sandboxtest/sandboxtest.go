@@ -6,6 +6,7 @@ package sandboxtest
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/planform/planform/internal/sandbox"
@@ -65,6 +66,7 @@ type Server struct {
 	close   sync.Once
 	closing chan struct{}
 	late    sync.WaitGroup // requests that are handled although the client has gone
+	slowest atomic.Int64   // see SlowestWrite
 }
 
 // Open opens a sandbox.
@@ -96,6 +98,20 @@ func (s *Server) Close() error {
 
 // Drain returns when every request that is handled late has been.
 func (s *Server) Drain() { s.late.Wait() }
+
+// SlowestWrite is the longest time from the arrival of a write to the end of its handling, which is also that of late ones.
+func (s *Server) SlowestWrite() time.Duration { return time.Duration(s.slowest.Load()) }
+
+// handle lets the sandbox answer a request that arrived at some time.
+func (s *Server) handle(w http.ResponseWriter, req *http.Request, arrived time.Time) {
+	s.next.ServeHTTP(w, req)
+	if req.Method == http.MethodGet {
+		return
+	}
+	took := int64(time.Since(arrived))
+	for longest := s.slowest.Load(); took > longest && !s.slowest.CompareAndSwap(longest, took); longest = s.slowest.Load() {
+	}
+}
 
 // arrive is the request as the uniqueness that was asked for has it.
 func (s *Server) arrive(req *http.Request) *http.Request {

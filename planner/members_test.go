@@ -48,7 +48,7 @@ func TestMemberships(t *testing.T) {
 			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},
-		"trust reads who is in what the state does not know": {
+		"trust reads members that the state does not know": {
 			api: full, have: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},

@@ -46,7 +46,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
-		"who is archived, or in what is, is not left over": {
+		"an archived member is not left over, nor are members of what is archived": {
 			api: full,
 			have: func(s *service) {
 				have(s)
@@ -155,7 +155,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			api: full, have: have, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
 			want: wants(""), steps: []string{"delete work_item/web/ship"},
 		},
-		"who was in what is gone is not asked for": {
+		"the members of deleted containers are not read": {
 			api: full, have: have, options: pruning, want: func(*wanted) {}, reads: []string{"projects/" + uuid(1, 9) + "/"},
 			prior: []planner.Record{
 				made("project/new", uuid(1, 9)), made("cycle/new/s1", uuid(2, 9)), made("work_item/new/a", uuid(9, 9)), roster("cycle/new/s1#work_items", uuid(9, 9), uuid(9, 8)),

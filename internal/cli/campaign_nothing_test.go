@@ -92,7 +92,7 @@ type world struct {
 	names         int
 	ada, bob, eve *object
 	related       map[[2]*object]bool // ever
-	found         []belonging         // who is in what without planform's knowing that it put them there
+	found         []belonging         // memberships that planform does not know it made
 }
 
 func newWorld(rng *rand.Rand) *world {
@@ -694,15 +694,15 @@ func (w *world) written(o *object, v any) any {
 	return v
 }
 
-// facts is what is said of a workspace, each as often as it is.
-type facts struct {
-	objects map[string]int // and who is in what
+// contents are the objects and values of a workspace, with how often each is there.
+type contents struct {
+	objects map[string]int // and memberships
 	values  map[string]int
 }
 
-func newFacts() *facts { return &facts{map[string]int{}, map[string]int{}} }
+func newContents() *contents { return &contents{map[string]int{}, map[string]int{}} }
 
-func (f *facts) add(o *facts) {
+func (f *contents) add(o *contents) {
 	for what, n := range o.objects {
 		f.objects[what] += n
 	}
@@ -712,8 +712,8 @@ func (f *facts) add(o *facts) {
 }
 
 // less is what is not in o.
-func (f *facts) less(o *facts) *facts {
-	rest := newFacts()
+func (f *contents) less(o *contents) *contents {
+	rest := newContents()
 	for of, n := range map[*map[string]int]map[string]int{&f.objects: o.objects, &f.values: o.values} {
 		into := rest.objects
 		if of == &f.values {
@@ -783,8 +783,8 @@ func named(s *service) map[string]string {
 }
 
 // observe is what the store has.
-func observe(s *service) *facts {
-	f := newFacts()
+func observe(s *service) *contents {
+	f := newContents()
 	names, zones := named(s), map[any]*time.Location{}
 	for _, row := range s.Rows("project") {
 		zones[row["id"]], _ = time.LoadLocation(fmt.Sprint(row["timezone"]))
@@ -876,8 +876,8 @@ func kept(v any, names map[string]string, zone *time.Location) string {
 }
 
 // wanted is what the store is to have.
-func (w *world) wanted() *facts {
-	f := newFacts()
+func (w *world) wanted() *contents {
+	f := newContents()
 	for _, o := range w.all {
 		in := ""
 		if o.in != nil && o.kind != "work_item" {
@@ -956,7 +956,7 @@ func said(v any) string {
 
 // compare counts what the store has too often and what it lacks, besides what
 // was there without planform.
-func (w *world) compare(t *testing.T, s *service, there *facts) (f findings) {
+func (w *world) compare(t *testing.T, s *service, there *contents) (f findings) {
 	t.Helper()
 	want, has, names, found := w.wanted(), observe(s), named(s), map[string]bool{}
 	want.add(there)

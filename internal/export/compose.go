@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// composer makes manifests and records of what was read and named.
+// composer turns what was read into manifests and records.
 type composer struct {
 	found       *content
 	out         *Export

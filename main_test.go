@@ -40,9 +40,10 @@ func allowed() map[string][]string {
 		"internal/convert/encoded":  {"internal/diag"},
 		"internal/convert/jiratext": {},
 		"internal/convert/mapping":  {"internal/diag"},
+		"internal/convert/records":  {"internal/diag"},
 		"internal/convert/table":    {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format.
-		"internal/convert/github":  {"internal/convert", "internal/diag"},
+		"internal/convert/github":  {"internal/convert", "internal/convert/records", "internal/diag"},
 		"internal/convert/jiracsv": {"internal/convert", "internal/convert/table", "internal/diag"},
 		"internal/view":            {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":         {},

@@ -10,17 +10,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -151,101 +149,28 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-// place finds lines by offsets in a text that a decoder reads ahead.
-type place struct {
-	in    io.Reader
-	ends  []int64 // of lines
-	total int64
-}
-
-func (p *place) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	for i, c := range b[:n] {
-		if c == '\n' {
-			p.ends = append(p.ends, p.total+int64(i))
-		}
-	}
-	p.total += int64(n)
-	return n, err
-}
-
-func (p *place) line(offset int64) int {
-	return 1 + sort.Search(len(p.ends), func(i int) bool { return p.ends[i] >= offset })
-}
-
 func (e *export) file(ctx context.Context, f convert.File) error {
 	in, err := f.Open()
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	p := &place{in: in}
-	d := json.NewDecoder(p)
-	explain := func(err error) error {
-		if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
-			if strings.Contains(err.Error(), "unexpected end") {
-				err = io.ErrUnexpectedEOF
-			} else {
-				return fmt.Errorf("%s:%d: it is not JSON: %w", f.Name, p.line(bad.Offset-1), err)
-			}
-		}
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return diag.WithHint(fmt.Errorf("%s:%d: the field %s holds a %s, which no issue of GitHub has there", f.Name, p.line(d.InputOffset()), wrong.Field, wrong.Value), "it is the export of another tracker, probably")
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return diag.WithHint(fmt.Errorf("%s:%d: the file ends within a value", f.Name, p.line(p.total)), "the file is cut off: export or copy it again")
-		}
-		return err
-	}
-	entries, open := 0, 0
-	for {
-		if err := ctx.Err(); err != nil {
+	entries := 0
+	err = records.Read(ctx, in, f.Name, nil, func(r records.Record) error {
+		var one entry
+		if err := r.Decode(&one, "issue of GitHub"); err != nil {
 			return err
 		}
-		for d.More() { // an element of an array, or a value at the top
-			next, blanks := peek(d)
-			if next == '[' {
-				if _, err := d.Token(); err != nil {
-					return explain(err)
-				}
-				open++
-				continue
-			}
-			var one entry
-			start := d.InputOffset()
-			if err := d.Decode(&one); err != nil {
-				return explain(err)
-			}
-			entries++
-			if err := e.entry(&one, diag.Position{File: f.Name, Line: p.line(start + blanks)}); err != nil {
-				return err
-			}
-		}
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) && open == 0 {
-			break
-		}
-		if err != nil {
-			return explain(err)
-		}
-		if token == json.Delim(']') {
-			open--
-		}
+		entries++
+		return e.entry(&one, r.Position)
+	})
+	if err != nil {
+		return err
 	}
 	if entries == 30 || entries == 100 {
 		e.to.Note(convert.Note{Kind: "exactly-" + strconv.Itoa(entries), Text: fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", f.Name, entries)})
 	}
 	return nil
-}
-
-// peek is the first character of the next value, and how many blanks and commas stand before it.
-func peek(d *json.Decoder) (first byte, before int64) {
-	ahead, _ := io.ReadAll(io.LimitReader(d.Buffered(), 4096)) // of memory
-	text := bytes.TrimLeft(ahead, " \t\r\n,")
-	if len(text) == 0 {
-		return 0, 0
-	}
-	return text[0], int64(len(ahead) - len(text))
 }
 
 var address = regexp.MustCompile(`/([^/]+/[^/]+)/(issues|pull)/([0-9]{1,9})(?:#.*)?$`)

@@ -1,0 +1,243 @@
+// Package records reads JSON as trackers write it: arrays, pages, several values one after another, in whatever mixture.
+//
+// A record is an object: at the top of a file, in arrays there, or in the lists within an object that the caller names, such as
+// the issues of a page. One record is in memory at a time. Errors name file and line.
+// The package must not know any tracker.
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Record is one object.
+type Record struct {
+	List     string // the list that it is an element of; "" is the top
+	Position diag.Position
+
+	data json.RawMessage
+}
+
+// maxRecord is how long a record may be, with its texts.
+const maxRecord = 64 << 20
+
+// maxArrays is how deep arrays at the top may lie within another.
+const maxArrays = 100
+
+// Read hands out the records of a file. Elements of the lists come as they are read, and what else stands in the object that has
+// them follows as a record without these.
+func Read(ctx context.Context, in io.Reader, name string, lists []string, each func(Record) error) error {
+	p := &place{in: in}
+	r := &reader{name: name, place: p, d: json.NewDecoder(p), each: each, lists: map[string]bool{}}
+	for _, list := range lists {
+		r.lists[list] = true
+	}
+	return r.top(ctx)
+}
+
+// Decode reads a record into a value. of says what it is to be, such as "issue of GitHub".
+func (r Record) Decode(v any, of string) error {
+	err := json.Unmarshal(r.data, v)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return diag.WithHint(fmt.Errorf("%s: the field %s holds a %s, which no %s has there", r.Position, wrong.Field, wrong.Value, of), "it is the export of another tracker, probably")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Position, err)
+	}
+	return nil
+}
+
+type reader struct {
+	name  string
+	place *place
+	d     *json.Decoder
+	lists map[string]bool
+	each  func(Record) error
+}
+
+// top reads what stands at the top: values, and arrays of values.
+func (r *reader) top(ctx context.Context) error {
+	for open := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		token, err := r.token()
+		if errors.Is(err, io.EOF) && open == 0 {
+			return nil
+		}
+		if err != nil {
+			return r.explain(err)
+		}
+		switch token {
+		case json.Delim('['):
+			if open++; open > maxArrays {
+				return fmt.Errorf("%s: %d arrays within another", r.at(r.d.InputOffset()), open)
+			}
+		case json.Delim(']'):
+			open--
+		case json.Delim('{'):
+			if err := r.object(ctx); err != nil {
+				return err
+			}
+		default:
+			return diag.WithHint(fmt.Errorf("%s: here is %v, where an object is expected", r.at(r.d.InputOffset()), diag.Truncate(fmt.Sprint(token), 40)), "it is another file than the tracker exported, probably")
+		}
+	}
+}
+
+// object reads a record whose brace was read.
+func (r *reader) object(ctx context.Context) error {
+	at := r.at(r.d.InputOffset() - 1)
+	rest := []byte{'{'}
+	for r.d.More() {
+		key, err := r.token()
+		if err != nil {
+			return r.explain(err)
+		}
+		name, _ := key.(string)
+		if r.lists[name] {
+			if err := r.list(ctx, name); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := r.value()
+		if err != nil {
+			return err
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(append(rest, quoted...), ':'), value...)
+		if len(rest) > maxRecord {
+			return tooLong(at)
+		}
+	}
+	if _, err := r.token(); err != nil {
+		return r.explain(err)
+	}
+	return r.each(Record{Position: at, data: append(rest, '}')})
+}
+
+// list reads the elements of a list, which may be null.
+func (r *reader) list(ctx context.Context, name string) error {
+	token, err := r.token()
+	if err != nil {
+		return r.explain(err)
+	}
+	if token == nil {
+		return nil
+	}
+	if token != json.Delim('[') {
+		return fmt.Errorf("%s: %s is no list", r.at(r.d.InputOffset()), name)
+	}
+	for r.d.More() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		value, err := r.value()
+		if err != nil {
+			return err
+		}
+		at := r.at(r.d.InputOffset() - int64(len(value)))
+		if value[0] != '{' {
+			return fmt.Errorf("%s: %s holds what is no object", at, name)
+		}
+		if err := r.each(Record{List: name, Position: at, data: value}); err != nil {
+			return err
+		}
+	}
+	_, err = r.token()
+	return r.explain(err)
+}
+
+func (r *reader) token() (json.Token, error) {
+	r.place.limit = r.d.InputOffset() + maxRecord
+	token, err := r.d.Token()
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		bad.Offset++ // Decode counts the wrong character, Token does not
+	}
+	return token, err
+}
+
+func (r *reader) value() (value json.RawMessage, err error) {
+	start := r.d.InputOffset()
+	r.place.limit = start + maxRecord
+	if err := r.d.Decode(&value); errors.Is(err, errTooLong) {
+		return nil, tooLong(r.at(start))
+	} else if err != nil {
+		return nil, r.explain(err)
+	}
+	return value, nil
+}
+
+func (r *reader) at(offset int64) diag.Position {
+	return diag.Position{File: r.name, Line: r.place.line(offset)}
+}
+
+func tooLong(at diag.Position) error {
+	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at), "no tracker has such an item: see what stands there")
+}
+
+func (r *reader) explain(err error) error {
+	bad, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case err == nil:
+		return nil
+	case ok && strings.Contains(err.Error(), "max depth"):
+		return fmt.Errorf("%s: the value that begins here is nested too deeply", r.at(r.d.InputOffset()))
+	case ok && !strings.Contains(err.Error(), "unexpected end"):
+		return fmt.Errorf("%s: it is not JSON: %w", r.at(bad.Offset-1), err)
+	case ok, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return diag.WithHint(fmt.Errorf("%s: the file ends within a value", r.at(r.place.total)), "the file is cut off: export or copy it again")
+	case errors.Is(err, errTooLong):
+		return tooLong(r.at(r.d.InputOffset()))
+	}
+	return err
+}
+
+var errTooLong = errors.New("too long")
+
+// place finds lines by offsets in a text that a decoder reads ahead. They are asked for in ascending order.
+type place struct {
+	in     io.Reader
+	ends   []int64 // of lines, from the last one that was asked for
+	before int     // lines before these
+	total  int64
+	limit  int64 // where a value has to end
+}
+
+func (p *place) Read(b []byte) (int, error) {
+	if p.total > p.limit {
+		return 0, errTooLong
+	}
+	n, err := p.in.Read(b)
+	for i := 0; i < n; i++ {
+		next := bytes.IndexByte(b[i:n], '\n')
+		if next < 0 {
+			break
+		}
+		i += next
+		p.ends = append(p.ends, p.total+int64(i))
+	}
+	p.total += int64(n)
+	return n, err
+}
+
+func (p *place) line(offset int64) int {
+	n := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] >= offset })
+	p.ends, p.before = p.ends[n:], p.before+n
+	return 1 + p.before
+}

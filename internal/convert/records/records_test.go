@@ -1,0 +1,70 @@
+package records_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/convert/records"
+)
+
+// read gives each record as its list, its line and its fields.
+func read(t *testing.T, text string) ([]string, error) {
+	t.Helper()
+	var got []string
+	err := records.Read(t.Context(), strings.NewReader(text), "f.json", []string{"issues", "comments"}, func(r records.Record) error {
+		var fields map[string]any
+		if err := r.Decode(&fields, "issue"); err != nil {
+			return err
+		}
+		got = append(got, fmt.Sprint(r.List, " ", r.Position.Line, " ", fields))
+		return nil
+	})
+	return got, err
+}
+
+func TestRecordsAreFoundHoweverTheyArePacked(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"an array":          {"[{\"a\": 1},\n{\"a\": 2}]", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"pages in a row":    {"[{\"a\": 1}][{\"a\": 2}]", []string{" 1 map[a:1]", " 1 map[a:2]"}},
+		"arrays of arrays":  {"[[{\"a\": 1}],\n\n[{\"a\": 2}], []]", []string{" 1 map[a:1]", " 3 map[a:2]"}},
+		"a line each":       {"{\"a\": 1}\n{\"a\": 2}\n", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"a page with lists": {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
+		"blanks over pages": {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
+		"nothing":           {" ", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(t, tt.text)
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoRecordIsAnErrorWithItsLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[{\"a\": 1},\n{\"a\" 2}]":                    "f.json:2: it is not JSON",
+		"[{\"a\": 1},\n{\"a\": ":                      "f.json:2: the file ends within a value",
+		"{\"issues\": [{}\n":                          "f.json:2: the file ends within a value",
+		"{\"a\": 1}\n}":                               "f.json:2: it is not JSON",
+		"\n[1]":                                       "f.json:2: here is 1, where an object is expected",
+		"{\"issues\": [\n7]}":                         "f.json:2: issues holds what is no object",
+		"{\n\"issues\": 7}":                           "f.json:2: issues is no list",
+		strings.Repeat("[", 200):                      "f.json:1: 101 arrays within another",
+		"[\n{\"a\": " + strings.Repeat("[", 100000):   "f.json:2: the value that begins here is nested too deeply",
+		"[\n{\"a\": \"" + strings.Repeat("x", 70<<20): "f.json:2: the value that begins here is larger than 64 MiB",
+	} {
+		if _, err := read(t, text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -152,11 +152,11 @@ func (s *resolver) scope(i int, k *kindInfo) int {
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
 func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
 	scope := s.scope(i, k)
-	if f.CrossProject && s.crossProject(k, ref) {
-		return
-	}
 	if to, ok := s.all.byKey[objectKey{k, scope, ref.Text}]; ok {
 		ref.Target = s.all.items[to].object
+		return
+	}
+	if f.CrossProject && s.crossProject(k, ref) {
 		return
 	}
 	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {

@@ -56,6 +56,10 @@ func (c *composer) compose(issues []*Issue) {
 		if p.Skip {
 			continue
 		}
+		if i.Archived && c.mapping.Archived == "skip" {
+			c.report.lose("archived", i.Key, 1)
+			continue
+		}
 		at := place{i, p, itemKey(i.Key)}
 		c.placed[i.Project+"/"+i.Key] = at
 		if _, known := byKey[i.Key]; !known {

@@ -70,7 +70,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		found.Note(Note{Kind: "timezone", Text: "the dates have no time zone; they were read as " + zone + ": if that is wrong, change source.timezone in the mapping before the first apply"})
 	}
 	issues := found.sorted()
-	complete(file, found, issues, format, zone)
+	current := issues // what is asked is asked of these
+	if m.Archived == "skip" {
+		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
+	}
+	complete(file, found, current, format, zone)
 	mapped, err := file.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("write the mapping: %w", err)

@@ -164,8 +164,13 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	if len(i.Sprints) > 1 {
 		c.report.lose("former-sprints", i.Key, len(i.Sprints)-1)
 	}
-	name, _ := cut(oneLine(c.clean(i, i.Sprints[len(i.Sprints)-1])))
-	g.cycles.add(name)
+	sprint := i.Sprints[len(i.Sprints)-1]
+	name, _ := cut(oneLine(c.clean(i, sprint.Name)))
+	var more manifest.Map
+	if sprint.Start != "" && sprint.Start <= sprint.End { // a cycle has both or none
+		more = manifest.Map{{Key: "start_date", Value: manifest.Literal(sprint.Start)}, {Key: "end_date", Value: manifest.Literal(sprint.End)}}
+	}
+	g.cycles.add(name, more...)
 	return name
 }
 
@@ -191,6 +196,9 @@ func (c *composer) links(i *Issue) []any {
 		title = "#" + title
 	}
 	add(to, title+" in "+c.format.Tracker())
+	for _, page := range i.Pages {
+		add(page.URL, page.Name)
+	}
 	for _, a := range i.Attachments {
 		add(a.URL, a.Name)
 		c.report.lose("attachments", i.Key, 1)

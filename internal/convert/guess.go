@@ -68,6 +68,12 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zo
 	}
 	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}}, "# fix: module, label or skip")
 	f.Set("sprints", "cycle", "# cycle or skip")
+	for _, i := range c.issues {
+		if i.Archived {
+			f.Set("archived", "skip", "# skip or keep")
+			break
+		}
+	}
 	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}, {Key: "header", Value: "**{author}** · {date}"}}, "")
 	f.Set("history", "text", "# text: author and date in the text; full: created_at and created_by, too, one request an item")
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
@@ -83,7 +89,7 @@ func guessProjects(f *mapping.File, c *collection, issues []*Issue) {
 	taken := map[string]int{}
 	n.each(never, func(key string, _ int) {
 		_, short, _ := strings.Cut(key, "/")
-		short = cmp.Or(short, key)
+		short = cmp.Or(c.projects[key].Short, short, key)
 		identifier := notIdentifier.ReplaceAllString(strings.ToUpper(short), "")
 		identifier = cmp.Or(identifier[:min(len(identifier), 12)], "PROJECT")
 		slug, name := cmp.Or(resource.Slug(short), "project"), projectName(cmp.Or(c.projects[key].Name, short))
@@ -211,7 +217,7 @@ func guessPriority(name string) string {
 		return "medium"
 	case "low", "minor", "lowest", "trivial":
 		return "low"
-	case "none", "notset", "unprioritized":
+	case "none", "notset", "nopriority", "unprioritized":
 		return "none"
 	}
 	return mapping.Open

@@ -44,7 +44,11 @@ type Note struct {
 }
 
 // Project is what issues belong to.
-type Project struct{ Key, Name, Description string }
+type Project struct {
+	Key               string // the same in the next export
+	Name, Description string
+	Short             string // what its key in Plane is guessed from, if Key is no word
+}
 
 // Person is somebody of the source.
 type Person struct {
@@ -81,6 +85,9 @@ type Label struct{ Name, Color, Description string }
 // Version is a version, milestone or release.
 type Version struct{ Name, Due string }
 
+// Sprint is a sprint, iteration or cycle.
+type Sprint struct{ Name, Start, End string } // YYYY-MM-DD, the last day included
+
 // Link is a relation to another issue, named from the issue that has it.
 type Link struct {
 	Type   string
@@ -96,7 +103,7 @@ type Comment struct {
 	Text   Text
 }
 
-// Attachment is a file of an issue.
+// Attachment is a file of an issue, or a page that it points to.
 type Attachment struct{ Name, URL string }
 
 // Field is a value that the model has no word for.
@@ -125,7 +132,7 @@ type Issue struct {
 	Components  []string
 	Versions    []Version
 	Affects     []string
-	Sprints     []string // the last one counts
+	Sprints     []Sprint // the last one counts
 	Parent      string   // key; "" = none
 	Links       []Link
 	Comments    []Comment
@@ -133,6 +140,8 @@ type Issue struct {
 	Updated     time.Time
 	Start, Due  string // YYYY-MM-DD
 	Attachments []Attachment
+	Pages       []Attachment // no files: their addresses are all there is
+	Archived    bool
 	Fields      []Field
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string

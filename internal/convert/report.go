@@ -61,6 +61,7 @@ type Remark struct {
 // losses are all kinds, in the order of a report.
 func losses() [][2]string {
 	return [][2]string{
+		{"archived", "archived items"},
 		{"assignees", "assignees who are no member: named at the foot of the description"},
 		{"relations-outside", "relations to issues that are not in the export"},
 		{"relations-skipped", "relations of a type that the mapping skips"},

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/table"
 )
 
@@ -151,14 +152,16 @@ func category(name string) string {
 
 var serverSprint = regexp.MustCompile(`^com\.atlassian\.greenhopper\.service\.sprint\.Sprint@.*[\[,]name=([^,\]]*)`)
 
-// sprints are the names of sprints, which Server writes within their data.
-func sprints(cells []string) []string {
-	for i, cell := range cells {
+// sprints are sprints by their names, which Server writes within their data.
+func sprints(cells []string) []convert.Sprint {
+	var list []convert.Sprint
+	for _, cell := range cells {
 		if m := serverSprint.FindStringSubmatch(cell); m != nil {
-			cells[i] = m[1]
+			cell = m[1]
 		}
+		list = append(list, convert.Sprint{Name: cell})
 	}
-	return cells
+	return list
 }
 
 var noiseValue = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|com\.atlassian\..*@[0-9a-f]+)$`)

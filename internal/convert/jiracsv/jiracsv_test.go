@@ -129,7 +129,7 @@ func TestParentsAreFoundInWhateverColumnSaysThem(t *testing.T) {
 func TestSprintsOfServerAreReadByName(t *testing.T) {
 	t.Parallel()
 	s := read(t, convert.Input{}, "Summary,Issue key,Sprint,Sprint\na,A-1,\"com.atlassian.greenhopper.service.sprint.Sprint@1a[id=1,state=CLOSED,name=Sprint 1,startDate=x]\",Sprint 2\n")
-	if diff := cmp.Diff([]string{"Sprint 1", "Sprint 2"}, s.issues[0].Sprints); diff != "" {
+	if diff := cmp.Diff([]convert.Sprint{{Name: "Sprint 1"}, {Name: "Sprint 2"}}, s.issues[0].Sprints); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -26,6 +26,7 @@ type Mapping struct {
 	Components    string // module, label or skip
 	Versions      Versions
 	Sprints       string            // cycle or skip
+	Archived      string            // keep or skip
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
 	Comments      Comments
@@ -106,7 +107,7 @@ func words(list ...string) []string { return list }
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
-		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", History: "text",
+		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", History: "text",
 		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
 	}
 	d := &decoder{file: f.name, m: m}
@@ -147,9 +148,10 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 				"prefix":  func(n *yaml.Node) { m.Versions.Prefix = d.text(n) },
 			})
 		},
-		"sprints": func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
-		"links":   d.choices(m.Links, "links", LinkKinds()),
-		"fields":  d.choices(m.Fields, "fields", words("text", "skip")),
+		"sprints":  func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
+		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep")) },
+		"links":    d.choices(m.Links, "links", LinkKinds()),
+		"fields":   d.choices(m.Fields, "fields", words("text", "skip")),
 		"comments": func(n *yaml.Node) {
 			d.fields(n, table{
 				"to":     func(n *yaml.Node) { m.Comments.Skip = d.oneOf(n, words("comments", "skip")) == "skip" },

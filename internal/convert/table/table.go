@@ -35,9 +35,12 @@ type Reader struct {
 // maxHeader is how long a header line may be: 2,300 columns of a real file take 60 KB.
 const maxHeader = 1 << 20
 
+// maxRow is how long a row may be, with its texts.
+const maxRow = 16 << 20
+
 // Open reads the header. known reports whether it is one of the format's, read with the right separator.
 func Open(in io.Reader, name string, known func(header []string) bool) (*Reader, error) {
-	l := &lines{in: bufio.NewReaderSize(in, maxHeader)}
+	l := &lines{name: name, in: bufio.NewReaderSize(in, maxHeader)}
 	head, err := l.in.Peek(maxHeader)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
 		return nil, err
@@ -161,8 +164,12 @@ func (r *Reader) explain(err error) error {
 
 // lines makes every end of a line a line feed.
 type lines struct {
+	name    string
 	in      *bufio.Reader
+	line    int // line ends so far
+	row     int // those before the row
 	quoted  bool
+	length  int  // of the row so far
 	newline bool // the last character was one
 	ended   bool
 	returns int
@@ -188,6 +195,15 @@ func (l *lines) Read(p []byte) (n int, err error) {
 			b = '\n'
 		}
 		l.newline = b == '\n'
+		if l.newline {
+			l.line++
+		}
+		if l.length++; l.newline && !l.quoted {
+			l.row, l.length = l.line, 0
+		}
+		if l.length > maxRow {
+			return n, diag.WithHint(fmt.Errorf("%s:%d: the row that begins here is larger than 16 MiB", l.name, 1+l.row), "a quotation mark is missing here, probably: export the file again")
+		}
 		p[n] = b
 		n++
 	}

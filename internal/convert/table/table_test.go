@@ -13,6 +13,15 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
+func TestARowThatDoesNotEndIsAnErrorWithItsLine(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("x", 17<<20), "\"" + strings.Repeat("x\n", 9<<20)} {
+		if _, _, err := read("Key,Text\na,\"b\nc\"\nd," + text); err == nil || err.Error() != "f.csv:4: the row that begins here is larger than 16 MiB" {
+			t.Error(err)
+		}
+	}
+}
+
 func known(header []string) bool {
 	return slices.Contains(header, "Key") && slices.Contains(header, "Text")
 }

@@ -259,9 +259,9 @@ func guessNames(f *mapping.File, issues []*Issue) {
 	})
 	types.each(never, func(name string, _ int) {
 		switch mapping.Fold(name) {
-		case "epic":
+		case "epic", "épica":
 			f.Add("types", name, []mapping.Pair{{Key: "name", Value: name}, {Key: "is_epic", Value: true}}, guessed)
-		case "sub-task", "subtask":
+		case "sub-task", "subtask", "subtarea":
 			f.Add("types", name, "Task", guessed)
 		default:
 			f.Add("types", name, name, guessed)

@@ -49,6 +49,7 @@ func is(cell string, names ...string) bool {
 
 // isHeader reports whether a line has the columns that every export has.
 func isHeader(header []string) bool {
+	header, _ = english(header)
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(header, func(cell string) bool { return is(cell, names...) })
 	}
@@ -57,7 +58,7 @@ func isHeader(header []string) bool {
 
 // foreign is what another language says for Issue key, if the header has that.
 func foreign(header []string) string {
-	words := []string{"Clave de incidencia", "Vorgangsschlüssel", "Schlüssel", "Clé de ticket", "Clé de demande", "Chave da item", "Chave do ticket", "Chiave segnalazione", "Ключ проблемы", "課題キー", "이슈 키", "Issuesleutel", "Klucz zgłoszenia"}
+	words := []string{"Clave de incidencia", "Clave de la incidencia", "Vorgangsschlüssel", "Schlüssel", "Clé de ticket", "Clé de demande", "Chave da item", "Chave do ticket", "Chiave segnalazione", "Ключ проблемы", "課題キー", "이슈 키", "Issuesleutel", "Klucz zgłoszenia"}
 	for _, cell := range header {
 		if is(cell, words...) {
 			return cell
@@ -140,11 +141,11 @@ func newColumns(r *table.Reader) columns {
 // category is the group of states that a category of Jira belongs to.
 func category(name string) string {
 	switch strings.ToLower(name) {
-	case "to do", "new":
+	case "to do", "new", "por hacer", "tareas por hacer":
 		return "unstarted"
-	case "in progress":
+	case "in progress", "en curso", "en progreso":
 		return "started"
-	case "done", "complete":
+	case "done", "complete", "listo", "hecho", "finalizado":
 		return "completed"
 	}
 	return ""

@@ -29,7 +29,7 @@ var (
 	named   = regexp.MustCompile(`(?i)^(\d{1,2})[/ .-]([a-z]{3})[a-z]*[/ .-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	iso     = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:[T ](.*))?$`)
-	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(am|pm)?(Z|[+-]\d{2}:?\d{2})?$`)
+	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?(Z|[+-]\d{2}:?\d{2})?$`)
 )
 
 // look notes what a date tells of the order of day and month.
@@ -85,9 +85,9 @@ func (d *dates) moment(text string) (time.Time, bool) {
 		}
 		hour, minute, second = number(m[1]), number(m[2]), number(m[3])
 		switch strings.ToLower(m[4]) {
-		case "am":
+		case "a":
 			hour %= 12
-		case "pm":
+		case "p":
 			hour = hour%12 + 12
 		}
 		if m[5] != "" {
@@ -104,11 +104,12 @@ func (d *dates) moment(text string) (time.Time, bool) {
 	return time.Date(year, time.Month(month), day, hour, minute, second, 0, zone), true
 }
 
-// monthOf is the number of an English month, 0 for another word.
+// monthOf is the number of an English or Spanish month, 0 for another word.
 func monthOf(word string) int {
-	i := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(word))
-	if i < 0 || i%3 != 0 {
-		return 0
+	for _, months := range []string{"janfebmaraprmayjunjulaugsepoctnovdec", "enefebmarabrmayjunjulagosepoctnovdic"} {
+		if i := strings.Index(months, strings.ToLower(word)); i >= 0 && i%3 == 0 {
+			return i/3 + 1
+		}
 	}
-	return i/3 + 1
+	return 0
 }

@@ -84,7 +84,7 @@ type sheet struct {
 	*table.Reader
 	columns
 
-	name string
+	name, language string
 }
 
 func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, table.Row) error) error {
@@ -96,11 +96,12 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, tab
 	r, err := table.Open(in, f.Name, isHeader)
 	if err != nil {
 		if word := e.language(f); word != "" {
-			return diag.WithHint(fmt.Errorf("%s:1: the header is not English: it says %q for \"Issue key\"", f.Name, word), "set the language of your Jira profile to English and export again")
+			return diag.WithHint(fmt.Errorf("%s:1: the header is in a language that is not known here: it says %q for \"Issue key\"", f.Name, word), "set the language of your Jira profile to English and export again")
 		}
 		return diag.WithHint(err, `the export of Jira has the columns "Issue key" and "Summary"`)
 	}
-	s := &sheet{Reader: r, name: f.Name, columns: newColumns(r)}
+	header, language := english(r.Header)
+	s := &sheet{Reader: r, name: f.Name, language: language, columns: newColumns(&table.Reader{Header: header})}
 	skipped := 0
 	for {
 		if err := ctx.Err(); err != nil {
@@ -151,6 +152,9 @@ func (e *export) notes(s *sheet, skipped int) {
 	rows := s.Rows - skipped
 	if rows == limit {
 		note("exactly-1000", "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001")
+	}
+	if s.language != "" {
+		note("language", "the header is in %s; columns without a known translation were read as custom fields. If one of them matters, set the language of your Jira profile to English and export again", s.language)
 	}
 	if skipped > 0 {
 		note("rows-skipped", "%s without an issue skipped", diag.Count(skipped, "line"))
@@ -298,7 +302,7 @@ func (e *export) person(p people, row table.Row) string {
 	if id == "" {
 		id = name
 	}
-	if id == "" || id == "Unassigned" {
+	if id == "" || id == "Unassigned" || id == "Sin asignar" {
 		return ""
 	}
 	e.to.Person(convert.Person{ID: id, Name: name, Bot: strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")})

@@ -1,13 +1,16 @@
 package jiracsv_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/jiracsv"
@@ -74,7 +77,7 @@ func TestDatesAreReadAsSitesAndSpreadsheetsWriteThem(t *testing.T) {
 		"2024-02-26 13:47":             "2024-02-26T13:47:00+01:00",
 		"31/Feb/25 1:00 PM":            "",
 		"22/sep/25 9:26 AM":            "2025-09-22T09:26:00+02:00",
-		"22/ago/25 9:26 AM":            "",
+		"22/Dez/25 9:26 AM":            "",
 		"yesterday":                    "",
 		"1/13/13 25:00":                "",
 	} {
@@ -143,5 +146,25 @@ func TestAnExportThatEndsAtTheLimitIsNoticed(t *testing.T) {
 	}
 	if s := read(t, convert.Input{}, b.String()); len(s.notes) != 1 || s.notes[0] != "exactly-1000" {
 		t.Error(s.notes)
+	}
+}
+
+func TestASpanishExportIsReadAsTheEnglishOneOfTheSameIssues(t *testing.T) {
+	t.Parallel()
+	const rows = "Padre,A-1,1,Epic,%s,Testing,Ada,u1,18/%s/26 9:10 AM,18/%s/26 9:10 %s,,,%s,18/%s/26 9:11 AM;u1;Hola,,3.0\n" +
+		"Hijo,A-2,2,Story,%[1]s,Testing,%[7]s,,18/%[2]s/26 9:10 AM,18/%[2]s/26 9:10 %[4]s,A-1,uno,%[5]s,,A-1,\n"
+	text := func(header string, words ...any) string { return header + "\n" + fmt.Sprintf(rows, words...) }
+	english := read(t, convert.Input{}, text("Summary,Issue key,Issue id,Issue Type,Status,Project name,Assignee,Assignee Id,Created,Updated,Outward issue link (Blocks),Labels,Status Category,Comment,Parent key,Custom field (Story Points)",
+		"Abierto", "aug", "aug", "PM", "To Do", "aug", "Unassigned"))
+	spanish := read(t, convert.Input{}, text("Resumen,Clave de incidencia,ID de la incidencia,Tipo de Incidencia,Estado,Nombre del proyecto,Persona asignada,ID de persona asignada,Creada,Actualizada,Enlace de incidencia saliente (Blocks),Etiquetas,Categoría de estado,Comentario,Clave principal,Campo personalizado (Story Points)",
+		"Abierto", "ago", "ago", "p.\u00a0m.", "Por hacer", "ago", "Sin asignar"))
+	if diff := cmp.Diff(english.issues, spanish.issues, cmpopts.IgnoreFields(diag.Position{}, "File")); diff != "" {
+		t.Error(diff)
+	}
+	if i := spanish.issues; len(i) != 2 || i[0].Created.Month() != time.August || i[1].Parent != "A-1" || i[0].State.Category != "unstarted" || len(i[0].Comments) != 1 || len(i[0].Assignees) != 1 {
+		t.Errorf("%+v", i)
+	}
+	if !slices.Contains(spanish.notes, "language") || slices.Contains(english.notes, "language") {
+		t.Error(spanish.notes, english.notes)
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,7 +31,10 @@ func convertCommand(p Process) *cli.Command {
 		Name: "convert", Usage: "turns exports of other trackers into manifests, offline",
 		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]",
 		Description: `Formats are ` + strings.Join(formats, ", ") + ` (the default: found out by content).
-All files are one export: parents and links go across them.
+All files are one export: parents and links go across them. A file may be a
+folder, a zip archive, or - for standard input. In a folder or archive, lists of
+users and other side files are recognised by their content; what is no export is
+passed over and named in the report.
 
    planform convert jira-csv export/*.csv --to acme --users users.csv
    $EDITOR acme/mapping.yaml     # answer what is open
@@ -63,6 +68,13 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 	case len(names) == 0:
 		return usageError{text: "no file is named", hint: "planform convert jira-csv export.csv --to " + o.Dir}
 	}
+	for _, name := range names {
+		if to, err := os.Stat(o.Dir); err == nil {
+			if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
+				return usageError{text: "--to " + o.Dir + " is the folder that is read", hint: "write to another folder, such as " + filepath.Join(o.Dir, "manifests")}
+			}
+		}
+	}
 	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
 	var err error
 	if o.Files, err = convert.Files(names, encoding, p.Streams.In); err != nil {
@@ -72,11 +84,9 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 		return err
 	}
 	if name := c.String("users"); name != "" {
-		users, err := convert.Files([]string{name}, encoding, p.Streams.In)
-		if err != nil {
+		if o.Users, err = convert.Files([]string{name}, encoding, p.Streams.In); err != nil {
 			return err
 		}
-		o.Users = &users[0]
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
@@ -100,7 +110,7 @@ func showConverted(p Process, out output, o convert.Options, result *convert.Res
 		return out.view.JSON(r)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(o.Files), "file"), r.Source.Format, r.Source.DetectedBy, o.Dir, r.Headline())
+	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy, o.Dir, r.Headline())
 	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
 		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, q.Name, diag.Count(q.Items, "item"), q.Position)
 	}

@@ -2,25 +2,47 @@ package convert
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
 )
 
 // Auto is the name of the format that is found out.
 const Auto = "auto"
 
-// choose finds the format of the files, and says by what. A format that was named has to fit them, too.
-func choose(name string, formats []Format, files []File) (chosen Format, by string, err error) {
+// choice is what the files are.
+type choice struct {
+	format Format
+	by     string // what it was recognised by
+	files  []File // of the format
+	users  []File // lists of the site's users
+	passed []string
+}
+
+// choose finds the format of the files, and says by what. A format that was named has to fit them, too. What a folder or an archive
+// holds beside the export is passed over, unless it looks like a part of it that is damaged.
+func choose(name string, formats []Format, files []File) (*choice, error) {
 	var names []string
 	for _, f := range formats {
 		names = append(names, f.Name())
 	}
+	chosen := &choice{}
 	for _, file := range files {
 		head, err := file.head()
-		if err != nil {
-			return nil, "", err
+		switch {
+		case err != nil && (!file.found || looksExported(file.Name) && !errors.Is(err, errNoText)):
+			return nil, err
+		case err != nil:
+			chosen.passed = append(chosen.passed, file.Name)
+			continue
+		case listsUsers(head):
+			chosen.users = append(chosen.users, file)
+			continue
 		}
 		var found Format
 		var what string
@@ -31,14 +53,39 @@ func choose(name string, formats []Format, files []File) (chosen Format, by stri
 			}
 		}
 		switch {
+		case file.found && (found == nil || name != Auto && found.Name() != name):
+			chosen.passed = append(chosen.passed, file.Name)
+			continue
 		case found == nil:
-			return nil, "", diag.WithHint(fmt.Errorf("%s:1: it is no export that is known", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is no export that is known", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
 		case name != Auto && found.Name() != name:
-			return nil, "", diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name(), name), "recognised by "+what+"; planform convert "+found.Name()+" reads it")
-		case chosen != nil && chosen.Name() != found.Name():
-			return nil, "", diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", files[0].Name, chosen.Name(), file.Name, found.Name()), "convert one export at a time")
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name(), name), "recognised by "+what+"; planform convert "+found.Name()+" reads it")
+		case chosen.format != nil && chosen.format.Name() != found.Name():
+			return nil, diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", chosen.files[0].Name, chosen.format.Name(), file.Name, found.Name()), "convert one export at a time, or name the format")
 		}
-		chosen, by = found, cmp.Or(by, what)
+		chosen.format, chosen.by, chosen.files = found, cmp.Or(chosen.by, what), append(chosen.files, file)
 	}
-	return chosen, by, nil
+	if chosen.format == nil {
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of %s among the files", files[0].Name, strings.Join(names, ", ")), "planform convert --help says how each is made")
+	}
+	return chosen, nil
+}
+
+// looksExported reports whether a file that cannot be read would be missed.
+func looksExported(name string) bool {
+	return slices.Contains([]string{".csv", ".tsv", ".json", ".jsonl", ".xml"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// listsUsers recognises the list of a site's users: people with addresses, and nothing of work.
+func listsUsers(head []byte) bool {
+	line, _, _ := strings.Cut(string(head), "\n")
+	_, err := table.Open(strings.NewReader(strings.TrimSpace(line)), "", func(header []string) bool {
+		has := func(names []string) bool {
+			return slices.ContainsFunc(header, func(cell string) bool {
+				return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(cell, name) })
+			})
+		}
+		return has(userIDs()) && has(userEmails()) && !has([]string{"title", "summary", "subject", "description", "status", "state"})
+	})
+	return err == nil
 }

@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -25,7 +22,7 @@ type Options struct {
 	Files    []File
 	Dir      string // to write to
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
-	Users    *File  // CSV of the site's users, with their e-mail addresses
+	Users    []File // CSV of the site's users, with their e-mail addresses
 	Timezone string // of dates without one; "" is what the mapping says, or UTC
 }
 
@@ -51,19 +48,24 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, diag.WithHint(fmt.Errorf("there is no time zone %q", zone), "such as Europe/Berlin or UTC")
 	}
-	format, by, err := choose(o.Format, o.Formats, o.Files)
+	chosen, err := choose(o.Format, o.Formats, o.Files)
 	if err != nil {
 		return nil, err
 	}
 	found := newCollection()
-	if err := format.Read(ctx, Input{Files: o.Files, Zone: location, Dates: m.Source.Dates}, found); err != nil {
+	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates}, found); err != nil {
 		return nil, err
 	}
 	if len(found.issues) == 0 {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", o.Files[0].Name), "check the filter of the export")
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), "check the filter of the export")
 	}
-	if err := found.users(o.Users); err != nil {
-		return nil, err
+	for _, f := range slices.Concat(o.Users, chosen.users) {
+		if err := found.users(f); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(chosen.passed); n > 0 {
+		found.Note(Note{Kind: "files-passed-over", Text: diag.Count(n, "file") + " passed over, in which there is no export: " + first(chosen.passed)})
 	}
 	found.finish()
 	if found.zone {
@@ -74,7 +76,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if m.Archived == "skip" {
 		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
 	}
-	complete(file, found, current, format, zone)
+	complete(file, found, current, chosen.format, zone)
 	mapped, err := file.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("write the mapping: %w", err)
@@ -83,15 +85,16 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if m, more := again.Mapping(lossKinds()); len(more) > 0 || len(findings) > 0 {
 		return nil, append(findings, more...).Err()
 	} else {
-		return finish(o, path, mapped, m, format, by, found, issues)
+		return finish(o, path, mapped, m, chosen, found, issues)
 	}
 }
 
 // finish composes and writes what was read and decided.
-func finish(o Options, path string, mapped []byte, m *mapping.Mapping, format Format, by string, found *collection, issues []*Issue) (*Result, error) {
+func finish(o Options, path string, mapped []byte, m *mapping.Mapping, chosen *choice, found *collection, issues []*Issue) (*Result, error) {
 	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
-	r.Source = Source{Format: format.Name(), DetectedBy: by}
-	for _, f := range o.Files {
+	format := chosen.format
+	r.Source = Source{Format: format.Name(), DetectedBy: chosen.by}
+	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	c := &composer{format: format, found: found, mapping: m, report: r}
@@ -145,40 +148,4 @@ func writeMapping(path string, data []byte) error {
 	}
 	defer root.Close() //nolint:errcheck // every file is closed
 	return replace(root, filepath.Base(path), data)
-}
-
-// users adds the e-mail addresses of a site's list of users to the people of an export.
-func (c *collection) users(f *File) error {
-	if f == nil {
-		return nil
-	}
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	ids, emails := []string{"User id", "Account id", "id", "login", "username"}, []string{"email", "e-mail", "Email address", "mail"}
-	r, err := table.Open(in, f.Name, func(header []string) bool {
-		return slices.ContainsFunc(header, func(cell string) bool {
-			return slices.ContainsFunc(emails, func(name string) bool { return strings.EqualFold(cell, name) })
-		})
-	})
-	if err != nil {
-		return diag.WithHint(err, "the list of users has the columns User id, User name and email")
-	}
-	id, email := r.Columns(ids...), r.Columns(emails...)
-	for {
-		row, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, i := range id {
-			if p := c.people[table.Trim(row.Cell(i))]; p != nil {
-				p.Email = cmp.Or(p.Email, table.Trim(row.Cell(email[0])))
-			}
-		}
-	}
 }

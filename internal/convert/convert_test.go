@@ -264,7 +264,7 @@ func TestWhatIsWritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.Users = &users[0]
+				o.Users = users
 			})
 			var b strings.Builder
 			all := contents(t, dir)
@@ -310,7 +310,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"no export":               {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "jira-csv, github"},
 		"another format":          {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
 		"a page to log in":        {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
-		"an archive":              {"PK\x03\x04abc", "auto", "FILE:1: it is a zip archive", "unpack"},
+		"an archive":              {"PK\x03\x04abc", "auto", "FILE: the archive is damaged", "again"},
 		"a binary file":           {head + "a,A-1,\x00", "auto", "FILE:2:7: it holds NUL bytes", ""},
 		"another encoding":        {head + "Gr\xf6\xdfe,A-1,Bug,Open,\n", "auto", "FILE:2:3: the byte 0xF6 is not UTF-8", "windows-1252"},
 		"a CSV cut in a cell":     {string(cloud[:len(cloud)-1500]), "auto", "FILE:", "cut off"},
@@ -319,7 +319,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a key that is none":      {head + "a,A-1,Bug,Open,x\nb,1.2E+5,Bug,Open,x\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
 		"an ID out of a sheet":    {"Summary,Issue key,Issue id\na,A-1,1.2E+05\n", "auto", "FILE:2: the issue ID 1.2E+05 is no whole number", "spreadsheet"},
 		"a header alone":          {head, "auto", "FILE: there is no issue in it", "filter"},
-		"another language":        {"Resumen,Clave de incidencia,Estado\na,A-1,Listo\n", "auto", "FILE:1: the header is not English", "English"},
+		"another language":        {"Zusammenfassung,Vorgangsschlüssel,Status\na,A-1,Fertig\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
 		"a JSON that is cut":      {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
 		"a JSON that is broken":   {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number": {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},

@@ -7,15 +7,24 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/diag"
 )
 
+// What one run reads at most.
+const (
+	maxFiles = 10_000
+	maxBytes = 4 << 30 // unpacked
+	maxInput = 1 << 30 // of standard input, which is kept in memory
+)
+
 // File is a file of an export. It can be read more than once.
 type File struct {
-	Name     string // as the user named it; - is standard input
+	Name     string // as the user named it, or its path in the folder or archive that the user named; - is standard input
+	found    bool   // in a folder or an archive: passed over if it is no export
 	encoding string
 	open     func() (io.ReadCloser, error)
 }
@@ -35,45 +44,175 @@ type text struct {
 	io.Closer
 }
 
-// Files makes files of the names on a command line.
+// Files finds the files that a command line names: files, folders, zip archives, and - for standard input.
 func Files(names []string, encoding string, stdin io.Reader) ([]File, error) {
-	var files []File
+	in := &inputs{encoding: encoding}
 	for _, name := range names {
-		f := File{Name: name, encoding: encoding, open: func() (io.ReadCloser, error) { return os.Open(name) }} //nolint:gosec // the user named it
-		if name == "-" {
-			data, err := io.ReadAll(stdin)
-			if err != nil {
-				return nil, fmt.Errorf("read standard input: %w", err)
-			}
-			f.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
-		} else if info, err := os.Stat(name); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = diag.WithHint(fmt.Errorf("%s: there is no such file", name), "check the spelling; - stands for standard input")
-			}
+		if err := in.named(name, stdin); err != nil {
 			return nil, err
-		} else if info.IsDir() {
-			return nil, diag.WithHint(fmt.Errorf("%s is a folder", name), "name its files: "+name+"/*")
 		}
-		files = append(files, f)
 	}
-	return files, nil
+	return in.files, nil
 }
 
-// head is the beginning of a file's text. What is no text of any format is an error.
-func (f File) head() ([]byte, error) {
-	const most = 64 << 10
+// inputs are the files that were found so far.
+type inputs struct {
+	files    []File
+	encoding string
+	bytes    uint64
+}
+
+func (in *inputs) named(name string, stdin io.Reader) error {
+	if name == "-" {
+		return in.piped(name, stdin)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return diag.WithHint(fmt.Errorf("%s: there is no such file", name), "check the spelling; - stands for standard input")
+	case err != nil:
+		return err
+	case info.IsDir():
+		had := len(in.files)
+		if err := in.folder(name); err != nil {
+			return err
+		}
+		if len(in.files) == had {
+			return diag.WithHint(fmt.Errorf("%s: there is no file in the folder", name), "name the folder with the exported files")
+		}
+		return nil
+	case !info.Mode().IsRegular(): // such as a pipe, which can be read once
+		pipe, err := os.Open(name) //nolint:gosec // the user named it
+		if err != nil {
+			return err
+		}
+		defer pipe.Close() //nolint:errcheck // it was only read
+		return in.piped(name, pipe)
+	}
+	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return os.Open(name) }}, info.Size()) //nolint:gosec // the user named it
+}
+
+// piped takes what can be read only once.
+func (in *inputs) piped(name string, from io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > maxInput {
+		return diag.WithHint(fmt.Errorf("%s: there is more than 1 GiB to read", name), "save it as a file, and name that")
+	}
+	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return memory{bytes.NewReader(data)}, nil }}, int64(len(data)))
+}
+
+// memory is a file that was read already.
+type memory struct{ *bytes.Reader }
+
+// Close has nothing to close.
+func (memory) Close() error { return nil }
+
+// file takes a file, or what is in it if it is an archive.
+func (in *inputs) file(f File, size int64) error {
+	f.encoding = in.encoding
+	start, err := f.start()
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(start, []byte("PK\x03\x04")) || bytes.HasPrefix(start, []byte("PK\x05\x06")) {
+		if archived, err := in.archive(f, size); archived || err != nil {
+			return err
+		}
+	}
+	return in.add(f, uint64(size)) //nolint:gosec // no file has a negative size
+}
+
+// add takes a file within the bounds.
+func (in *inputs) add(f File, size uint64) error {
+	if len(in.files) == maxFiles {
+		return diag.WithHint(fmt.Errorf("%s: there are more than %d files to read", f.Name, maxFiles), "name the exported files alone, without attachments")
+	}
+	if size > maxBytes-in.bytes {
+		return diag.WithHint(fmt.Errorf("%s: the files are larger than 4 GiB together", f.Name), "name the exported files alone, or convert project by project")
+	}
+	in.bytes += size
+	in.files = append(in.files, f)
+	return nil
+}
+
+// folder takes the files of a folder and of the folders in it, in the order of their names. Hidden files and what convert wrote
+// are passed over. Nothing outside the folder is read.
+func (in *inputs) folder(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("read the folder: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	seen := 0
+	return fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		name := filepath.Join(dir, filepath.FromSlash(path))
+		seen++
+		switch {
+		case err != nil:
+			return fmt.Errorf("read the folder: %w", err)
+		case seen > 2*maxFiles:
+			return diag.WithHint(fmt.Errorf("%s: there are more than %d files and folders in it", dir, 2*maxFiles), "name the exported files alone, without attachments")
+		case path == ".":
+			return nil
+		case e.IsDir():
+			_, err := root.Stat(path + "/" + recordName)
+			if hidden(e.Name()) || err == nil {
+				return fs.SkipDir
+			}
+			return nil
+		case hidden(e.Name()):
+			return nil
+		case e.Type()&fs.ModeSymlink != 0:
+			return diag.WithHint(fmt.Errorf("%s: it is a symbolic link", name), "links in a folder are not followed: name the file itself, or take the link out")
+		case !e.Type().IsRegular():
+			return diag.WithHint(fmt.Errorf("%s: it is not a regular file", name), "take it out of the folder")
+		}
+		info, err := e.Info()
+		if err != nil {
+			return fmt.Errorf("read the folder: %w", err)
+		}
+		return in.file(File{Name: name, found: true, open: func() (io.ReadCloser, error) { return os.OpenInRoot(dir, filepath.FromSlash(path)) }}, info.Size())
+	})
+}
+
+// hidden reports a name that no export has: of hidden files, and of what macOS adds to archives.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
+
+// start is how a file begins.
+func (f File) start() ([]byte, error) {
 	raw, err := f.open()
 	if err != nil {
 		return nil, err
 	}
+	defer raw.Close() //nolint:errcheck // it was only read
 	start := make([]byte, 8)
-	n, _ := io.ReadFull(raw, start)
-	if err := raw.Close(); err != nil {
+	n, err := io.ReadFull(raw, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return start[:n], nil
+}
+
+// errNoText: the file is of a kind that no format reads.
+var errNoText = errors.New("no text")
+
+type noText struct{ error }
+
+func (noText) Is(target error) bool { return target == errNoText }
+
+// head is the beginning of a file's text. What is no text of any format is an error.
+func (f File) head() ([]byte, error) {
+	const most = 64 << 10
+	start, err := f.start()
+	if err != nil {
 		return nil, err
 	}
-	for magic, what := range map[string]string{"PK\x03\x04": "a zip archive (or a spreadsheet)", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF", "\xD0\xCF\x11\xE0": "an old spreadsheet"} {
-		if bytes.HasPrefix(start[:n], []byte(magic)) {
-			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s", f.Name, what), "unpack an archive, and name the exported files in it; save a spreadsheet as CSV")
+	for magic, what := range map[string]string{"PK\x03\x04": "a zip archive within another, or a spreadsheet", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF", "\xD0\xCF\x11\xE0": "an old spreadsheet"} {
+		if bytes.HasPrefix(start, []byte(magic)) {
+			return nil, diag.WithHint(noText{fmt.Errorf("%s:1: it is %s", f.Name, what)}, "unpack an archive, and name the exported files in it; save a spreadsheet as CSV")
 		}
 	}
 	in, err := f.Open()
@@ -82,7 +221,7 @@ func (f File) head() ([]byte, error) {
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	head := make([]byte, most)
-	n, err = io.ReadFull(in, head)
+	n, err := io.ReadFull(in, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}

@@ -1,0 +1,177 @@
+package convert_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+)
+
+const (
+	oneIssue = "Summary,Issue key,Issue Type,Status,Assignee,Assignee Id\na,A-1,Bug,Open,Ada,u1\n"
+	another  = "Summary,Issue key,Issue Type,Status,Assignee,Assignee Id\nb,A-2,Bug,Open,Ada,u1\n"
+	siteList = "User id,User name,email\nu1,Ada,ada@example.com\n"
+)
+
+// put writes files, by their path in a folder.
+func put(tb testing.TB, dir string, files map[string]string) {
+	tb.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// entry is a file of an archive.
+type entry struct {
+	name, text string
+	change     func(*zip.FileHeader)
+}
+
+// pack makes an archive.
+func pack(tb testing.TB, entries ...entry) string {
+	tb.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		if e.change != nil {
+			e.change(h)
+		}
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if strings.HasSuffix(e.name, "/") {
+			continue
+		}
+		if _, err := io.WriteString(w, e.text); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
+	t.Parallel()
+	const binary, page = "\x89PNG\x00\x00", "<!doctype html><html>"
+	side := map[string]string{"users.csv": siteList, "files/a.png": binary, "files/page.html": page, ".DS_Store": binary, "sub/b.csv": another, "readme.txt": "See the wiki.", "acme/.planform/convert.json": "{}", "acme/a.yaml": "version: 1"}
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "folder")
+	put(t, folder, side)
+	put(t, folder, map[string]string{"a.csv": oneIssue})
+	archive := filepath.Join(dir, "export.zip")
+	packed := pack(t, entry{name: "sub/"}, entry{name: "sub/b.csv", text: another}, entry{name: "a.csv", text: oneIssue}, entry{name: "users.csv", text: siteList}, entry{name: "__MACOSX/._a.csv", text: binary}, entry{name: "files/a.png", text: binary})
+	put(t, dir, map[string]string{"export.zip": packed, "a.csv": oneIssue, "b.csv": another, "users.csv": siteList})
+	var want string
+	for name, f := range map[string]struct {
+		names []string
+		stdin string
+	}{
+		"files":           {names: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}},
+		"folder":          {names: []string{folder}},
+		"archive":         {names: []string{archive}},
+		"piped archive":   {names: []string{"-"}, stdin: packed},
+		"piped file":      {names: []string{"-", filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}, stdin: oneIssue},
+		"archive and all": {names: []string{folder, archive}},
+	} {
+		files, err := convert.Files(f.names, "", strings.NewReader(f.stdin))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		to := filepath.Join(t.TempDir(), "to")
+		r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: formats(), Files: files, Dir: to})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got := contents(t, to)["a.yaml"]
+		if want == "" {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(got, "ada@example.com") || r.Report.Counts.Items != 2 {
+			t.Errorf("%s: %s", name, diff)
+		}
+		for _, n := range r.Report.Notes {
+			if n.Kind == "files-passed-over" && name == "folder" && !strings.Contains(n.Text, "3 files passed over, in which there is no export: "+filepath.Join(folder, "files", "a.png")) {
+				t.Error(n.Text)
+			}
+		}
+	}
+}
+
+func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
+	t.Parallel()
+	good := entry{name: "a.csv", text: oneIssue}
+	many := make([]entry, 20_001)
+	for i := range many {
+		many[i] = entry{name: "x/", text: ""}
+	}
+	claims := func(size uint32, packed string) string { // the sizes in the central directory
+		b := []byte(packed)
+		at := bytes.Index(b, []byte("PK\x01\x02"))
+		binary.LittleEndian.PutUint32(b[at+24:], size)
+		return string(b)
+	}
+	for name, tt := range map[string]struct {
+		files      map[string]string
+		link       string
+		want, hint string
+	}{
+		"an empty folder":                   {nil, "", "DIR: there is no file in the folder", "exported files"},
+		"a folder without an export":        {map[string]string{"readme.txt": "See."}, "", "DIR/readme.txt: there is no export of jira-csv, github among the files", "--help"},
+		"two exports":                       {map[string]string{"a.csv": oneIssue, "b.json": `[{"number":1,"title":"a"}]`}, "", "DIR/a.csv is jira-csv, and DIR/b.json is github", "name the format"},
+		"a CSV that is cut":                 {map[string]string{"a.csv": oneIssue, "b.csv": oneIssue + "x,A-9"}, "", "DIR/b.csv:3: the file ends within this row", "cut off"},
+		"a CSV that is empty":               {map[string]string{"a.csv": oneIssue, "b.csv": ""}, "", "DIR/b.csv: the file is empty", "again"},
+		"a CSV that is a page":              {map[string]string{"a.csv": oneIssue, "b.csv": "<html>"}, "", "DIR/b.csv:1: it is a web page", "log in"},
+		"a symbolic link":                   {map[string]string{"a.csv": oneIssue}, "/etc/passwd", "DIR/link: it is a symbolic link", "not followed"},
+		"an archive that is cut":            {map[string]string{"a.zip": pack(t, good)[:60]}, "", "DIR/a.zip: the archive is damaged or cut off", "again"},
+		"an archive that is empty":          {map[string]string{"a.zip": pack(t)}, "", "DIR/a.zip: there is no file in the archive", "exported files"},
+		"a path out of the archive":         {map[string]string{"a.zip": pack(t, entry{name: "../a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "../a.csv" leaves the archive`, "pack the files again"},
+		"a path from the root":              {map[string]string{"a.zip": pack(t, entry{name: "/etc/a.csv", text: oneIssue})}, "", `DIR/a.zip: the path "/etc/a.csv" leaves the archive`, ""},
+		"a path of Windows":                 {map[string]string{"a.zip": pack(t, entry{name: `..\a.csv`, text: oneIssue})}, "", `DIR/a.zip: the path "..\\a.csv" leaves the archive`, ""},
+		"a link in an archive":              {map[string]string{"a.zip": pack(t, entry{"a.csv", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }})}, "", "DIR/a.zip: a.csv is a symbolic link", ""},
+		"an encrypted archive":              {map[string]string{"a.zip": pack(t, entry{"a.csv", oneIssue, func(h *zip.FileHeader) { h.Flags |= 1 }})}, "", "DIR/a.zip: a.csv is encrypted", "password"},
+		"a bomb":                            {map[string]string{"a.zip": pack(t, entry{name: "a.csv", text: oneIssue + strings.Repeat(" ", 120<<20)})}, "", "DIR/a.zip: the archive unpacks to more than 250 times its size", "unpack it"},
+		"a bomb that says it is small":      {map[string]string{"a.zip": claims(10, pack(t, good))}, "", "DIR/a.zip/a.csv: it", "again"},
+		"a bomb that says it is very large": {map[string]string{"a.zip": claims(0xFFFFFFF0, pack(t, good))}, "", "DIR/a.zip: the archive unpacks to more", ""},
+		"too many entries":                  {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
+		"an archive in an archive":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip: there is no export of", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put(t, dir, tt.files)
+			if tt.link != "" {
+				if err := os.Symlink(tt.link, filepath.Join(dir, "link")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			to := filepath.Join(t.TempDir(), "to")
+			_, err := run(t, to, fixture{files: []string{dir}}, nil)
+			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), dir, "DIR"), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) {
+				t.Errorf("%v (%s), want %s", err, diag.HintOf(err), tt.want)
+			}
+			if _, err := os.Stat(to); err == nil {
+				t.Error("something was written")
+			}
+		})
+	}
+}

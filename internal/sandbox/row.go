@@ -58,7 +58,7 @@ type rowCache struct {
 	rows map[string]row
 }
 
-const maxCachedRows = 10_000
+const maxCachedRows = 4_000 // some 20 MB
 
 func (c *rowCache) decode(b []byte) (row, error) {
 	c.mu.Lock()
@@ -75,6 +75,12 @@ func (c *rowCache) decode(b []byte) (row, error) {
 	}
 	c.rows[string(b)] = clone(r)
 	return r, nil
+}
+
+func (c *rowCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rows = nil
 }
 
 // clone copies a row one level deep, which is as deep as handlers change rows.

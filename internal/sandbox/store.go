@@ -95,6 +95,7 @@ func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
 
 func (s *store) close() error {
 	err := s.db.Close()
+	s.rows.clear()
 	if rerr := s.removeTemp(); err == nil {
 		err = rerr
 	}

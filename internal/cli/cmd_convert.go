@@ -14,12 +14,13 @@ import (
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/view"
 )
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
-func convertFormats() []convert.Format { return []convert.Format{jiracsv.Format{}, github.Format{}} }
+func convertFormats() []convert.Format { return []convert.Format{jiracsv.Format{}, trello.Format{}, github.Format{}} }
 
 func convertCommand(p Process) *cli.Command {
 	var formats []string

@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
@@ -28,12 +29,15 @@ import (
 //nolint:gochecknoglobals // the flag package works with variables
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func formats() []convert.Format { return []convert.Format{jiracsv.Format{}, github.Format{}} }
+func formats() []convert.Format {
+	return []convert.Format{jiracsv.Format{}, trello.Format{}, github.Format{}}
+}
 
 // fixture is an export in testdata.
 type fixture struct {
 	files    []string
 	encoding string
+	counts   *convert.Counts // counted by hand
 }
 
 func fixtures() map[string]fixture {
@@ -41,7 +45,11 @@ func fixtures() map[string]fixture {
 		"jira-cloud":  {files: []string{"testdata/jira-cloud.csv"}},
 		"jira-server": {files: []string{"testdata/jira-server.csv"}, encoding: "windows-1252"},
 		"github-rest": {files: []string{"testdata/github-rest.json", "testdata/github-comments.json"}},
-		"github-gh":   {files: []string{"testdata/github-gh-utf16.json"}},
+		"trello": {files: []string{"testdata/trello.json", "testdata/trello-actions.json"}, counts: &convert.Counts{
+			Items: 7, Comments: 5, Relations: 1, Labels: 6, Attachments: 1, People: 5,
+			States: map[string]int{"Ideas": 1, "To Do": 2, "In review": 1, "Done": 1, "Parking": 1, "Old sprint": 1},
+		}},
+		"github-gh": {files: []string{"testdata/github-gh-utf16.json"}},
 	}
 }
 
@@ -96,12 +104,21 @@ func TestCountsAreThoseOfTheFiles(t *testing.T) {
 			if strings.HasPrefix(name, "jira") {
 				want = countedJira
 			}
+			if f.counts != nil {
+				want = func(*testing.T, fixture) convert.Counts { return *f.counts }
+			}
 			r := must(t, t.TempDir(), f, nil)
 			if diff := cmp.Diff(want(t, f), r.Report.Counts); diff != "" {
 				t.Error(diff)
 			}
-			if r.Report.Carried.Items != r.Report.Counts.Items {
-				t.Errorf("%d of %d items", r.Report.Carried.Items, r.Report.Counts.Items)
+			archived := 0
+			for _, l := range r.Report.Losses {
+				if l.Kind == "archived" {
+					archived = l.Count
+				}
+			}
+			if r.Report.Carried.Items+archived != r.Report.Counts.Items {
+				t.Errorf("%d of %d items, %d archived", r.Report.Carried.Items, r.Report.Counts.Items, archived)
 			}
 		})
 	}
@@ -241,7 +258,7 @@ func TestManifestsAreValidAndTheSameAgain(t *testing.T) {
 			dir := t.TempDir()
 			r := must(t, dir, f, nil)
 			m, findings := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
-			if len(findings) > 0 || len(m.Objects) < r.Report.Counts.Items {
+			if len(findings) > 0 || len(m.Objects) < r.Report.Carried.Items {
 				t.Fatal(findings)
 			}
 			before := contents(t, dir)
@@ -294,6 +311,35 @@ func TestWhatIsWritten(t *testing.T) {
 	}
 }
 
+func TestTheAddressThatTakesCommentsIsWrittenNowhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, fixtures()["trello"], nil)
+	for name, text := range contents(t, dir) {
+		if strings.Contains(text, "SECRET") || strings.Contains(text, "boards.trello.example") {
+			t.Error(name)
+		}
+	}
+}
+
+func TestArchivedItemsAreCarriedOverIfTheMappingSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, fixtures()["trello"], nil)
+	path := filepath.Join(dir, "mapping.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "archived: skip", "archived: keep", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, dir, fixtures()["trello"], nil)
+	if r.Report.Carried.Items != 7 || !strings.Contains(contents(t, dir)["web-shop.yaml"], "From the old list") {
+		t.Error(r.Report.Carried.Items)
+	}
+}
+
 func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 	t.Parallel()
 	cloud, err := os.ReadFile("testdata/jira-cloud.csv")
@@ -304,10 +350,14 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	board, err := os.ReadFile("testdata/trello.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	const head = "Summary,Issue key,Issue Type,Status,Created\n"
 	for name, tt := range map[string]struct{ file, format, want, hint string }{
 		"an empty file":           {"", "auto", "FILE: the file is empty", "export it again"},
-		"no export":               {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "jira-csv, github"},
+		"no export":               {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "known are jira-csv"},
 		"another format":          {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
 		"a page to log in":        {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
 		"an archive":              {"PK\x03\x04abc", "auto", "FILE: the archive is damaged", "again"},
@@ -324,6 +374,10 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a JSON that is broken":   {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number": {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
 		"a field of another type": {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
+		"a board that is cut":     {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
+		"a card alone":            {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
+		"a board of other types":  {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},
+		"a board without lists":   {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
 		"no issues":               {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,6 +76,8 @@ func losses() [][2]string {
 		{"second-modules", "components or versions beyond the first: an item has one module"},
 		{"former-sprints", "sprints before the last: an item has one cycle"},
 		{"affected-versions", "affected versions"},
+		{"times-of-day", "times of day: an item has calendar dates"},
+		{"check-item-people", "people of check items"},
 		{"start-after-due", "start dates after the due date"},
 		{"dates-not-understood", "dates that could not be read"},
 		{"titles-cut", "titles over 255 characters: the whole one leads the description"},

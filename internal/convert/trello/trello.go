@@ -1,0 +1,420 @@
+// Package trello reads boards of Trello, as the board's menu exports them in JSON.
+//
+// The export of a board has its newest 1,000 actions, and comments are actions: files of further ones (boards/ID/actions) may stand
+// beside it. Each file is a project of its own, and links between cards go across them.
+// The address with which a card takes comments by e-mail is a secret, and is never read.
+// The package must not know manifests.
+package trello
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/diag"
+)
+
+// Format is the export of a board.
+type Format struct{}
+
+// Name is how the command line names it.
+func (Format) Name() string { return "trello" }
+
+// Tracker is Trello.
+func (Format) Tracker() string { return "Trello" }
+
+// Detect looks for the fields that boards and actions have.
+func (Format) Detect(head []byte, _ string) (string, bool) {
+	text := bytes.TrimSpace(head)
+	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
+		return "", false
+	}
+	has := func(name string) bool { return bytes.Contains(text, []byte(`"`+name+`"`)) }
+	switch {
+	case has("labelNames") && has("shortLink"):
+		return "the fields labelNames and shortLink", true
+	case has("idMemberCreator") && has("data"):
+		return "the fields idMemberCreator and data", true
+	case has("idBoard") && has("idList"):
+		return "the fields idBoard and idList", true
+	}
+	return "", false
+}
+
+// export is what all files say together.
+type export struct {
+	to       convert.Sink
+	zone     *time.Location
+	boards   []*board
+	cards    map[string]*card             // by ID
+	comments map[string][]convert.Comment // by the ID of the card
+	said     map[string]bool              // IDs of actions
+	creators map[string]string            // by the ID of the card
+	moments  bool                         // there are days that a zone tells
+}
+
+// Read reads the files as one export.
+func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &export{
+		to: to, zone: in.Zone, cards: map[string]*card{},
+		comments: map[string][]convert.Comment{}, said: map[string]bool{}, creators: map[string]string{},
+	}
+	for _, f := range in.Files {
+		if err := e.file(ctx, f); err != nil {
+			return err
+		}
+	}
+	for _, b := range e.boards {
+		e.board(b)
+	}
+	if e.moments {
+		to.AssumedZone()
+	}
+	lost := 0
+	for id, list := range e.comments {
+		if e.cards[id] == nil {
+			lost += len(list)
+		}
+	}
+	if lost > 0 {
+		to.Note(convert.Note{Kind: "comments-of-others", Text: diag.Count(lost, "comment") + " of cards that are not in the export left out"})
+	}
+	return nil
+}
+
+func (e *export) file(ctx context.Context, f convert.File) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	b := newBoard()
+	return records.Read(ctx, in, f.Name, []string{"cards", "lists", "labels", "members", "checklists", "customFields", "actions"}, func(r records.Record) error {
+		if r.List != "" {
+			return e.part(b, r)
+		}
+		var a action
+		if err := r.Decode(&a, "board of Trello"); err != nil {
+			return err
+		}
+		if a.Data != nil { // of a file of actions
+			return e.action(&a)
+		}
+		if err := r.Decode(b, "board of Trello"); err != nil {
+			return err
+		}
+		switch {
+		case b.IDShort > 0:
+			return diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), "export the board: Menu, Print, export and share, Export as JSON")
+		case b.ID == "" || b.Name == "" || len(b.lists) == 0:
+			return diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), "export the board: Menu, Print, export and share, Export as JSON")
+		}
+		e.boards = append(e.boards, b)
+		b = newBoard()
+		return nil
+	})
+}
+
+func newBoard() *board {
+	return &board{keys: map[string]string{}, lists: map[string]list{}, fields: map[string]customField{}}
+}
+
+// part takes an element of one of the lists of a board.
+func (e *export) part(b *board, r records.Record) error {
+	switch r.List {
+	case "cards":
+		c := &card{at: r.Position}
+		if err := r.Decode(c, "card of Trello"); err != nil {
+			return err
+		}
+		if c.ID == "" {
+			return fmt.Errorf("%s: a card without an ID", r.Position)
+		}
+		e.cards[c.ID] = c
+		b.cards = append(b.cards, c)
+		return nil
+	case "lists":
+		var l list
+		err := r.Decode(&l, "list of Trello")
+		b.lists[l.ID] = l
+		return err
+	case "labels":
+		return add(r, &b.labels, "label of Trello")
+	case "members":
+		return add(r, &b.members, "member of Trello")
+	case "checklists":
+		return add(r, &b.checklists, "checklist of Trello")
+	case "customFields":
+		var f customField
+		err := r.Decode(&f, "custom field of Trello")
+		b.fields[f.ID] = f
+		return err
+	default:
+		var a action
+		if err := r.Decode(&a, "action of Trello"); err != nil {
+			return err
+		}
+		b.actions++
+		return e.action(&a)
+	}
+}
+
+func add[T any](r records.Record, to *[]T, of string) error {
+	var one T
+	err := r.Decode(&one, of)
+	*to = append(*to, one)
+	return err
+}
+
+// action takes a comment, or who made a card. Files overlap.
+func (e *export) action(a *action) error {
+	if a.Data == nil || a.Data.Card.ID == "" || e.said[a.ID] {
+		return nil
+	}
+	card := a.Data.Card.ID
+	switch a.Type {
+	case "commentCard", "copyCommentCard":
+		at, _ := time.Parse(time.RFC3339, a.Date)
+		c := convert.Comment{ID: a.ID, Author: e.author(a), Text: convert.Text{Body: text(a.Data.Text)}}
+		if !at.IsZero() {
+			c.At = at.In(e.zone)
+		}
+		e.comments[card] = append(e.comments[card], c)
+	case "createCard", "copyCard", "convertToCardFromCheckItem", "emailCard":
+		e.creators[card] = e.author(a)
+	default:
+		return nil
+	}
+	e.said[a.ID] = true
+	return nil
+}
+
+// author is who did something; who has left is told only here, and who deleted the account is nobody.
+func (e *export) author(a *action) string {
+	if a.MemberCreator != nil && a.MemberCreator.ID != "" {
+		e.person(*a.MemberCreator)
+		return a.MemberCreator.ID
+	}
+	return a.IDMemberCreator
+}
+
+func (e *export) person(m member) {
+	e.to.Person(convert.Person{ID: m.ID, Name: cmp.Or(m.FullName, m.Username)})
+}
+
+// key is the number of the card on its board.
+func (c *card) key() string {
+	if c.IDShort > 0 {
+		return strconv.Itoa(c.IDShort)
+	}
+	return cmp.Or(c.ShortLink, c.ID)
+}
+
+// board hands out a board and its cards.
+func (e *export) board(b *board) {
+	project := cmp.Or(b.ShortLink, b.ID)
+	e.to.Project(convert.Project{Key: project, Name: b.Name, Description: b.Desc, Short: b.Name})
+	for _, m := range b.members {
+		e.person(m)
+	}
+	labels, checklists := b.labelNames(), map[string][]checklist{}
+	for _, l := range b.checklists {
+		checklists[l.IDCard] = append(checklists[l.IDCard], l)
+	}
+	for _, c := range b.cards {
+		b.keys[c.ShortLink] = c.key()
+	}
+	left, missing := map[string]int{}, 0
+	for _, c := range b.cards {
+		if c.Role != "" || c.IsTemplate {
+			left[cmp.Or(c.Role, "template")]++
+			continue
+		}
+		i := e.card(b, c, checklists[c.ID])
+		i.Project = project
+		for _, id := range c.IDLabels {
+			if l, ok := labels[id]; ok {
+				i.Labels = append(i.Labels, l)
+			}
+		}
+		missing += i.Left["comments-not-exported"]
+		e.to.Issue(i)
+	}
+	for _, role := range slices.Sorted(maps.Keys(left)) {
+		e.to.Note(convert.Note{Kind: "cards-left-out", Text: b.Name + ": " + diag.Count(left[role], role+" card") + " left out"})
+	}
+	if missing > 0 {
+		e.to.Note(convert.Note{Kind: "actions-cut", Text: fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
+			"then the same with &before= and the ID of the last one, and name these files, too", b.Name, diag.Count(missing, "comment"), b.actions, b.ID)})
+	}
+}
+
+// labelNames are the labels by ID. One without a name is known by its colour, and so are those that share a name.
+func (b *board) labelNames() map[string]convert.Label {
+	names, hex := map[string]int{}, colors()
+	for _, l := range b.labels {
+		names[strings.ToLower(strings.TrimSpace(l.Name))]++
+	}
+	all := map[string]convert.Label{}
+	for _, l := range b.labels {
+		color, name := strings.ReplaceAll(l.Color, "_", " "), strings.TrimSpace(l.Name)
+		switch {
+		case name == "":
+			name = cmp.Or(color, "no colour")
+		case names[strings.ToLower(name)] > 1 && color != "":
+			name += " (" + color + ")"
+		}
+		all[l.ID] = convert.Label{Name: name, Color: hex[l.Color]}
+	}
+	return all
+}
+
+var cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
+
+func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
+	key := c.key()
+	i := convert.Issue{
+		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name, State: convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
+		Assignees: c.IDMembers, Reporter: e.creators[c.ID], Comments: e.comments[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
+		Left: map[string]int{"votes": c.Badges.Votes}, Position: c.at,
+	}
+	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	i.Text.Body = strings.TrimSpace(text(c.Desc) + "\n\n" + e.tasks(&i, checklists))
+	if missing := c.Badges.Comments - len(i.Comments); missing > 0 {
+		i.Left["comments-not-exported"] = missing
+	}
+	if len(c.ID) == 24 { // which begins with the second of its creation
+		if seconds, err := strconv.ParseInt(c.ID[:8], 16, 64); err == nil {
+			i.Created = time.Unix(seconds, 0).In(e.zone)
+		}
+	}
+	i.Updated, _ = time.Parse(time.RFC3339, c.LastActivity)
+	i.Start, i.Due = e.day(&i, c.Start), e.day(&i, c.Due)
+	if c.DueComplete {
+		i.Fields = append(i.Fields, convert.Field{Name: "Complete", Value: "yes"})
+	}
+	for _, f := range c.Fields {
+		def := b.fields[f.ID]
+		value := e.value(&i, f.Value)
+		for _, o := range def.Options {
+			if o.ID == f.IDValue {
+				value = o.Value.Text
+			}
+		}
+		if value != "" {
+			i.Fields = append(i.Fields, convert.Field{Name: cmp.Or(def.Name, "Custom field "+f.ID), Value: value})
+		}
+	}
+	for _, a := range c.Attachments {
+		to := convert.Attachment{Name: a.Name, URL: a.URL}
+		other := ""
+		if m := cardAddress.FindStringSubmatch(a.URL); m != nil {
+			other = b.keys[m[1]]
+		}
+		switch {
+		case a.IsUpload:
+			i.Attachments = append(i.Attachments, to)
+		case other != "" && other != key: // named from one of the two, so that cards that point to each other have one relation
+			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < key})
+		default:
+			i.Pages = append(i.Pages, to)
+		}
+	}
+	return i
+}
+
+// day is the calendar day of a moment.
+func (e *export) day(i *convert.Issue, moment string) string {
+	if moment == "" {
+		return ""
+	}
+	at, err := time.Parse(time.RFC3339, moment)
+	if err != nil {
+		i.Left["dates-not-understood"]++
+		return ""
+	}
+	e.moments = true
+	i.Left["times-of-day"]++
+	return at.In(e.zone).Format(time.DateOnly)
+}
+
+// value is a value of a custom field: text, number, date or checked, all of them as texts.
+func (e *export) value(i *convert.Issue, v map[string]any) string {
+	for kind, value := range v {
+		text := fmt.Sprint(value)
+		switch {
+		case value == nil:
+			return ""
+		case kind == "date":
+			return e.day(i, text)
+		case kind == "checked" && text == "true":
+			return "yes"
+		case kind == "checked":
+			return "no"
+		}
+		return text
+	}
+	return ""
+}
+
+// tasks are the checklists of a card as lists of tasks.
+func (e *export) tasks(i *convert.Issue, checklists []checklist) string {
+	slices.SortStableFunc(checklists, func(a, b checklist) int { return cmp.Compare(a.Pos, b.Pos) })
+	var b strings.Builder
+	for _, l := range checklists {
+		b.WriteString("### " + cmp.Or(oneLine(l.Name), "Checklist") + "\n\n")
+		slices.SortStableFunc(l.Items, func(a, b task) int { return cmp.Compare(a.Pos, b.Pos) })
+		for _, item := range l.Items {
+			box := "- [ ] "
+			if item.State == "complete" {
+				box = "- [x] "
+			}
+			b.WriteString(box + oneLine(item.Name))
+			if due := e.day(i, item.Due); due != "" {
+				b.WriteString(" (due " + due + ")")
+			}
+			b.WriteString("\n")
+			if item.IDMember != "" {
+				i.Left["check-item-people"]++
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
+
+// text is Markdown without what only Trello makes of the title of a link.
+func text(body string) string { return smartCard.ReplaceAllString(body, ")") }
+
+// category is the group of states that the name of a list tells of.
+func category(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, group := range []struct {
+		name  string
+		words []string
+	}{
+		{"cancelled", []string{"cancelled", "canceled", "rejected", "declined", "abandoned", "wont"}},
+		{"completed", []string{"done", "complete", "completed", "finished", "shipped", "released", "deployed", "live", "closed", "archive"}},
+		{"started", []string{"doing", "progress", "review", "reviewing", "testing", "test", "qa", "wip", "development", "working", "verify", "staging", "blocked"}},
+		{"backlog", []string{"backlog", "ideas", "icebox", "someday", "inbox", "later"}},
+		{"unstarted", []string{"todo", "do", "next", "ready", "planned", "sprint", "week"}},
+	} {
+		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(group.words, w) }) {
+			return group.name
+		}
+	}
+	return ""
+}

@@ -20,7 +20,13 @@ import (
 )
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
-func convertFormats() []convert.Format { return []convert.Format{jiracsv.Format{}, trello.Format{}, github.Format{}} }
+func convertFormats() []convert.Format {
+	return []convert.Format{
+		jiracsv.Format{},
+		trello.Format{},
+		github.Format{},
+	}
+}
 
 func convertCommand(p Process) *cli.Command {
 	var formats []string

@@ -43,15 +43,16 @@ func allowed() map[string][]string {
 		"internal/convert/records":  {"internal/diag"},
 		"internal/convert/table":    {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format.
-		"internal/convert/github":  {"internal/convert", "internal/convert/records", "internal/diag"},
-		"internal/convert/jiracsv": {"internal/convert", "internal/convert/table", "internal/diag"},
-		"internal/convert/trello":  {"internal/convert", "internal/convert/records", "internal/diag"},
-		"internal/view":            {"executor", "internal/diag", "internal/resource", "planner"},
-		"internal/sandbox":         {},
+		"internal/convert/github":    {"internal/convert", "internal/convert/records", "internal/diag"},
+		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/table", "internal/diag"},
+		"internal/convert/linearcsv": {"internal/convert", "internal/convert/table", "internal/diag"},
+		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
+		"internal/view":              {"executor", "internal/diag", "internal/resource", "planner"},
+		"internal/sandbox":           {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/linearcsv", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

@@ -14,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/view"
@@ -23,6 +24,7 @@ import (
 func convertFormats() []convert.Format {
 	return []convert.Format{
 		jiracsv.Format{},
+		linearcsv.Format{},
 		trello.Format{},
 		github.Format{},
 	}

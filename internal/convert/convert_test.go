@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
@@ -30,7 +31,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []convert.Format {
-	return []convert.Format{jiracsv.Format{}, trello.Format{}, github.Format{}}
+	return []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, github.Format{}}
 }
 
 // fixture is an export in testdata.
@@ -45,6 +46,10 @@ func fixtures() map[string]fixture {
 		"jira-cloud":  {files: []string{"testdata/jira-cloud.csv"}},
 		"jira-server": {files: []string{"testdata/jira-server.csv"}, encoding: "windows-1252"},
 		"github-rest": {files: []string{"testdata/github-rest.json", "testdata/github-comments.json"}},
+		"linear": {files: []string{"testdata/linear.csv"}, counts: &convert.Counts{
+			Items: 5, Relations: 4, Parents: 2, Labels: 2, Attachments: 1, People: 4,
+			States: map[string]int{"In Review": 1, "Done": 1, "Duplicate": 1, "Todo": 1, "Triage": 1},
+		}},
 		"trello": {files: []string{"testdata/trello.json", "testdata/trello-actions.json"}, counts: &convert.Counts{
 			Items: 7, Comments: 5, Relations: 1, Labels: 6, Attachments: 1, People: 5,
 			States: map[string]int{"Ideas": 1, "To Do": 2, "In review": 1, "Done": 1, "Parking": 1, "Old sprint": 1},
@@ -374,6 +379,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a JSON that is broken":   {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number": {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
 		"a field of another type": {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
+		"an ID that is none":      {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no ID of an issue`, "spreadsheet"},
 		"a board that is cut":     {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
 		"a card alone":            {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
 		"a board of other types":  {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},

@@ -33,7 +33,7 @@ func arrange(app *cli.App, args []string) commandLine {
 		line.args = append(slices.Clip(line.args), rest[0])
 		commands, rest = commands[i].Subcommands, rest[1:]
 	}
-	if len(commands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // no command: its flags are nobody's
+	if own := line.command != nil && len(line.command.Flags) > 0; !own && len(commands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // no command: its flags are nobody's
 		rest = rest[:1]
 	}
 	known := app.Flags

@@ -103,7 +103,7 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	for _, sub := range cmd.Subcommands {
 		prepare(p, sub, name+" "+sub.Name)
 	}
-	if len(cmd.Subcommands) == 0 {
+	if cmd.Action != nil || len(cmd.Subcommands) == 0 {
 		return
 	}
 	cmd.Action = func(c *cli.Context) error {

@@ -54,48 +54,68 @@ Writes manifests, a report (report.md, report.json) and a mapping file, to which
 it only ever adds. The exit code is 3 as long as questions are open, or losses
 are not agreed under allow: in the mapping. If a file cannot be read, or the
 mapping has mistakes, nothing is written. See docs/migrate.md.`,
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
-			&cli.StringFlag{Name: "mapping", Usage: "mapping `FILE` (default: mapping.yaml in the folder)"},
-			&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
-			&cli.StringFlag{Name: "timezone", Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)"},
-			choice(cli.StringFlag{Name: "encoding", Value: "auto", Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252"}, append([]string{"auto"}, encoded.Encodings()...)...),
-		}, outputFlags()),
-		Action: func(c *cli.Context) error { return runConvert(c.Context, p, c, formats) },
+		Flags:       slices.Concat(convertFlags(), outputFlags()),
+		Subcommands: []*cli.Command{convertCheckCommand(p, formats)},
+		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, formats) },
 	}
 }
 
-func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string) error {
+// convertFlags say what to convert, and how.
+func convertFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
+		&cli.StringFlag{Name: "mapping", Aliases: []string{"f"}, Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: that of --to)"},
+		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
+		&cli.StringFlag{Name: "timezone", Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)"},
+		choice(cli.StringFlag{Name: "encoding", Value: "auto", Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252"}, append([]string{"auto"}, encoded.Encodings()...)...),
+	}
+}
+
+// convertOptions reads flags and arguments.
+func convertOptions(p Process, c *cli.Context, formats []string, example string) (convert.Options, error) {
 	o := convert.Options{Format: convert.Auto, Formats: convertFormats(), Dir: c.String("to"), Mapping: c.String("mapping"), Timezone: c.String("timezone")}
 	names := c.Args().Slice()
 	if len(names) > 0 && slices.Contains(formats, names[0]) {
 		o.Format, names = names[0], names[1:]
 	}
-	switch {
-	case o.Dir == "":
-		return usageError{text: "--to DIR is required", hint: "planform convert jira-csv export.csv --to acme"}
-	case len(names) == 0:
-		return usageError{text: "no file is named", hint: "planform convert jira-csv export.csv --to " + o.Dir}
+	if info, err := os.Stat(o.Mapping); err == nil && info.IsDir() {
+		o.Mapping = filepath.Join(o.Mapping, "mapping.yaml")
 	}
-	for _, name := range names {
-		if to, err := os.Stat(o.Dir); err == nil {
-			if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
-				return usageError{text: "--to " + o.Dir + " is the folder that is read", hint: "write to another folder, such as " + filepath.Join(o.Dir, "manifests")}
-			}
-		}
+	if len(names) == 0 {
+		return o, usageError{text: "no file is named", hint: example}
 	}
 	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
 	var err error
 	if o.Files, err = convert.Files(names, encoding, p.Streams.In); err != nil {
 		if typo := diag.DidYouMean(names[0], formats); typo != "" && o.Format == convert.Auto && len(names) > 1 {
-			return usageError{text: "there is no format " + names[0], hint: typo}
+			return o, usageError{text: "there is no format " + names[0], hint: typo}
 		}
-		return err
+		return o, err
 	}
 	if name := c.String("users"); name != "" {
 		if o.Users, err = convert.Files([]string{name}, encoding, p.Streams.In); err != nil {
-			return err
+			return o, err
 		}
+	}
+	return o, nil
+}
+
+func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string) error {
+	const example = "planform convert jira-csv export.csv --to acme"
+	dir := c.String("to")
+	if dir == "" {
+		return usageError{text: "--to DIR is required", hint: example}
+	}
+	if to, err := os.Stat(dir); err == nil {
+		for _, name := range c.Args().Slice() {
+			if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
+				return usageError{text: "--to " + dir + " is the folder that is read", hint: "write to another folder, such as " + filepath.Join(dir, "manifests")}
+			}
+		}
+	}
+	o, err := convertOptions(p, c, formats, example)
+	if err != nil {
+		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()

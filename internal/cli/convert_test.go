@@ -85,10 +85,63 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 			if want := s.run(t, append(args, "--output", "json")...).out; !strings.Contains(regexp.MustCompile(`(?s)"carried".*`).FindString(want), `"comments": `+string(rune('0'+comments))) {
 				t.Errorf("%d comments: %s", comments, want)
 			}
+			check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme", "--with", "comments,links"}, tt.files...)
+			if r := s.must(t, check...); !strings.HasPrefix(r.out, "The export and the workspace acme are equal.\n") {
+				t.Error(r.out)
+			}
 			n := len(s.Log())
 			if r := s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes"); s.written(n) != "" || !strings.Contains(r.out, "No changes.") {
 				t.Errorf("the second apply: %s%s%s", r.out, r.err, s.written(n))
 			}
 		})
+	}
+}
+
+func TestTheCheckNamesWhatDiffersOnTheService(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Empty: true})
+	dir := filepath.Join(s.dir, "out")
+	export := []string{"jira-csv", "../convert/testdata/jira-cloud.csv", "--users", "../convert/testdata/users.csv"}
+	s.run(t, append([]string{"convert", "--to", dir}, export...)...)
+	answered(t, filepath.Join(dir, "mapping.yaml"))
+	s.must(t, append([]string{"convert", "--to", dir}, export...)...)
+	s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes")
+	check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme"}, export...)
+	n := len(s.Log())
+	if r := s.must(t, append(check, "--output", "json")...); !strings.Contains(r.out, `"equal": true`) || s.written(n) != "" {
+		t.Error(r.out, s.written(n))
+	}
+
+	var items string
+	for _, p := range s.rows(t, "projects/") {
+		if p["identifier"] == "SHOP" {
+			items = "projects/" + p["id"].(string) + "/work-items/" //nolint:forcetypeassert // as the sandbox answers
+		}
+	}
+	for _, item := range s.rows(t, items) {
+		switch at := items + item["id"].(string) + "/"; item["name"] { //nolint:forcetypeassert // likewise
+		case "Summary of the week":
+			s.send(t, "DELETE", at, "")
+		case "Pay by card":
+			s.send(t, "PATCH", at, `{"priority": "low"}`)
+		}
+	}
+	s.send(t, "POST", items, `{"name": "Begun in Plane"}`)
+	r := s.run(t, check...)
+	if r.code != 3 {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
+	}
+	differences, counts, _ := strings.Cut(r.out, "\n\ncount")
+	for _, want := range []string{
+		`(?m)^missing +SHOP SHOP-12 "Summary of the week" +not on the service$`,
+		`(?m)^priority +SHOP SHOP-3 "Pay by card" +the export says \S+, the service low$`,
+		`(?m)^additional +SHOP .* "Begun in Plane" +not in the export$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(differences) {
+			t.Errorf("%s is missing in\n%s", want, differences)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^priority +low +0 +1 +differs$`).MatchString(counts) {
+		t.Error(counts)
 	}
 }

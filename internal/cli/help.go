@@ -34,7 +34,6 @@ func commandHelp(cmd *cli.Command, name string) string {
 		b.WriteString("\nCommands:\n")
 		writeCommands(&b, cmd.Subcommands)
 		b.WriteString("\n" + name + " COMMAND --help explains a command.\n")
-		return b.String()
 	}
 	for _, category := range []string{"", categoryService, categoryOutput} {
 		title := "\n" + category + " flags:\n"

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -33,8 +34,53 @@ type Result struct {
 	Files   []string // manifests and reports, within the folder
 }
 
+// converted is an export with what becomes of it, before anything is written.
+type converted struct {
+	path      string // of the mapping file
+	mapped    []byte // what it is to hold
+	manifests []outFile
+	mapping   *mapping.Mapping
+	report    *Report
+}
+
 // Run converts an export. If it returns an error, nothing was written.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	c, err := prepare(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	files := append(c.manifests, outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))}, outFile{"report.json", c.report.json()})
+	if err := checkFolder(o.Dir, files); err != nil {
+		return nil, err
+	}
+	if err := writeMapping(c.path, c.mapped); err != nil {
+		return nil, err
+	}
+	if err := write(o.Dir, files); err != nil {
+		return nil, err
+	}
+	result := &Result{Report: c.report, Mapping: c.path}
+	for _, f := range files {
+		result.Files = append(result.Files, f.name)
+	}
+	return result, nil
+}
+
+// Manifests converts an export to manifests, and writes nothing. They are documents of one stream.
+func Manifests(ctx context.Context, o Options) ([]byte, error) {
+	c, err := prepare(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var documents [][]byte
+	for _, f := range c.manifests {
+		documents = append(documents, f.data)
+	}
+	return bytes.Join(documents, []byte("---\n")), nil
+}
+
+// prepare reads an export and decides what becomes of it.
+func prepare(ctx context.Context, o Options) (*converted, error) {
 	path := cmp.Or(o.Mapping, filepath.Join(o.Dir, "mapping.yaml"))
 	file, m, err := readMapping(path)
 	if err != nil {
@@ -85,42 +131,29 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if m, more := again.Mapping(lossKinds()); len(more) > 0 || len(findings) > 0 {
 		return nil, append(findings, more...).Err()
 	} else {
-		return finish(o, path, mapped, m, chosen, found, issues)
+		c := &converted{path: path, mapped: mapped, mapping: m}
+		c.compose(chosen, found, issues)
+		return c, nil
 	}
 }
 
-// finish composes and writes what was read and decided.
-func finish(o Options, path string, mapped []byte, m *mapping.Mapping, chosen *choice, found *collection, issues []*Issue) (*Result, error) {
+// compose makes manifests and report.
+func (c *converted) compose(chosen *choice, found *collection, issues []*Issue) {
 	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
-	format := chosen.format
-	r.Source = Source{Format: format.Name(), DetectedBy: chosen.by}
+	r.Source = Source{Format: chosen.format.Name(), DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	c := &composer{format: format, found: found, mapping: m, report: r}
-	c.compose(issues)
-	r.Carried.People = c.carriedPeople(issues)
-	r.finish(m, found, issues, format.Tracker())
-	if m.UnknownPeople == "fail" && r.lost["assignees"] != nil {
+	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r}
+	composed.compose(issues)
+	r.Carried.People = composed.carriedPeople(issues)
+	r.finish(c.mapping, found, issues, chosen.format.Tracker())
+	if c.mapping.UnknownPeople == "fail" && r.lost["assignees"] != nil {
 		for i := range r.Losses {
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"
 		}
 	}
-	files := append(c.files, outFile{"report.md", r.markdown(m, filepath.ToSlash(path))}, outFile{"report.json", r.json()})
-	if err := checkFolder(o.Dir, files); err != nil {
-		return nil, err
-	}
-	if err := writeMapping(path, mapped); err != nil {
-		return nil, err
-	}
-	if err := write(o.Dir, files); err != nil {
-		return nil, err
-	}
-	result := &Result{Report: r, Mapping: path}
-	for _, f := range files {
-		result.Files = append(result.Files, f.name)
-	}
-	return result, nil
+	c.manifests, c.report = composed.files, r
 }
 
 // readMapping reads the mapping file, which need not be there, and reports all mistakes in it.

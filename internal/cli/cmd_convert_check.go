@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+)
+
+func convertCheckCommand(p Process, formats []string) *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "compares an export with the service that it was moved to; read-only",
+		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]",
+		Description: `Converts the export with its mapping, without writing anything, reads the projects
+from the service, and shows the numbers of both side by side: by kind, state, type,
+priority and assignee. Items that are missing, additional or different are named
+first. The exit code is 0 if both are equal, else 3.
+
+   planform convert check jira-csv sunday/*.csv -f acme --workspace acme
+   planform convert check sunday/ -f acme --with comments,links
+
+Comments and links take one request per work item. They are counted only with --with.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "with", Usage: "also compare these `SECTIONS`, which take one request per work item: comments, links"},
+		}, convertFlags()[1:], connectionFlags(), outputFlags()),
+		Action: func(c *cli.Context) error {
+			const example = "planform convert check jira-csv export.csv -f acme"
+			if c.String("mapping") == "" {
+				return usageError{text: "-f DIR is required: the folder with the mapping", hint: example}
+			}
+			o, err := convertOptions(p, c, formats, example)
+			if err != nil {
+				return err
+			}
+			with := splitList(c, "with")
+			for _, word := range with {
+				if !slices.Contains([]string{"comments", "links"}, word) {
+					return usageError{text: "--with " + word + ": that is not compared", hint: "--with takes comments and links"}
+				}
+			}
+			if _, err := os.Stat(o.Mapping); err != nil {
+				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping), "name the folder to which the export was converted")
+			}
+			return runConvertCheck(c.Context, p, o, with, newConnectionOptions(c, p), newOutput(c, p))
+		},
+	}
+}
+
+func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []string, service connectionOptions, out output) error {
+	ctx, release := untilSignal(ctx)
+	defer release()
+	data, err := convert.Manifests(ctx, o)
+	if err != nil {
+		return err
+	}
+	wanted, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(data), Workspace: service.workspace})
+	if findings.HasErrors() {
+		return findings.Err()
+	}
+	workspace, err := destination(wanted, service.workspace, service.envWorkspace)
+	if err != nil {
+		return err
+	}
+	service.dir = filepath.Dir(o.Mapping)
+	conn, err := connect(ctx, service, workspace, out)
+	if err != nil {
+		return err
+	}
+	defer conn.close() //nolint:errcheck // nothing was written
+	var projects []string
+	for _, object := range wanted.Objects {
+		if object.Kind.Name == "project" {
+			projects = append(projects, cmp.Or(object.Identifier, object.Text("identifier")))
+		}
+	}
+	kinds := []string{"work_item", "cycle", "module"}
+	sections := []string{"work_items", "cycles", "modules", "states", "labels", "work_item_types"}
+	for _, section := range with {
+		kinds, sections = append(kinds, strings.TrimSuffix(section, "s")), append(sections, section)
+	}
+	found, err := exportOptions{projects: projects, only: sections, service: service}.read(ctx, conn, out)
+	if err != nil {
+		return err
+	}
+	if found.Denied {
+		out.view.Diagnostics(found.Findings())
+		return diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
+	}
+	var documents [][]byte
+	for _, f := range found.Files {
+		documents = append(documents, f.Data)
+	}
+	seen, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(bytes.Join(documents, []byte("---\n"))), Workspace: conn.workspace, AllowEmpty: true})
+	if findings.HasErrors() {
+		return fmt.Errorf("read what the service has: %w", findings.Err())
+	}
+	c := convert.Compare(wanted.Objects, seen.Objects, kinds)
+	if err := showComparison(p, c, conn.workspace, out); err != nil {
+		return err
+	}
+	if !c.Equal {
+		return errSteps
+	}
+	return nil
+}
+
+// showComparison shows the differences first, then the numbers.
+func showComparison(p Process, c *convert.Comparison, workspace string, out output) error {
+	if out.json {
+		return out.view.JSON(c)
+	}
+	headline := "The export and the workspace " + workspace + " are equal."
+	if !c.Equal {
+		headline = "The export and the workspace " + workspace + " differ."
+	}
+	if _, err := fmt.Fprintln(p.Streams.Out, view.Safe(headline)+"\n"); err != nil {
+		return err
+	}
+	const most = 50
+	var rows [][]string
+	for _, d := range c.Differences[:min(len(c.Differences), most)] {
+		rows = append(rows, []string{d.Kind, d.Item, d.Text})
+	}
+	if more := len(c.Differences) - most; more > 0 {
+		rows = append(rows, []string{"", "and " + strconv.Itoa(more) + " more", "--output json shows all"})
+	}
+	if len(rows) > 0 {
+		if err := out.view.Table([]string{"difference", "item", ""}, rows); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(p.Streams.Out); err != nil {
+			return err
+		}
+	}
+	rows = nil
+	for _, n := range c.Counts {
+		mark := ""
+		if n.Export != n.Service {
+			mark = "differs"
+		}
+		rows = append(rows, []string{n.What, n.Name, strconv.Itoa(n.Export), strconv.Itoa(n.Service), mark})
+	}
+	return out.view.Table([]string{"count", "", "export", "service", ""}, rows)
+}

@@ -1,7 +1,7 @@
 // Package jiracsv reads the CSV that Jira's issue navigator exports, of Cloud and of Server.
 //
 // It reads the files twice: first what is needed of all rows to understand one (the IDs behind parents, the order of day and
-// month), then the issues. See columns.go for the header and dates.go for what people's profiles do to dates.
+// month), then the issues. See columns.go for the header, and package dates for what people's profiles do to dates.
 // The package must not know manifests.
 package jiracsv
 
@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
 )
@@ -53,25 +54,27 @@ var issueKey = regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[0-9]{1,9}$`)
 
 // export is what all files say together.
 type export struct {
-	in    convert.Input
-	to    convert.Sink
-	keys  map[string]string // issue ID -> key
-	dates *dates
-	site  string
+	in      convert.Input
+	to      convert.Sink
+	keys    map[string]string // issue ID -> key
+	dates   *dates.Reader
+	decided bool // day and month are told apart: it is the second reading
+	site    string
 }
 
 // Read reads the files as one export.
 func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{in: in, to: to, keys: map[string]string{}, dates: newDates(in)}
+	e := &export{in: in, to: to, keys: map[string]string{}, dates: dates.New(in.Zone, in.Dates)}
 	for _, pass := range []func(*sheet, table.Row) error{e.look, e.row} {
 		for _, f := range in.Files {
 			if err := e.file(ctx, f, pass); err != nil {
 				return err
 			}
 		}
-		e.dates.decide()
+		e.dates.Decide()
+		e.decided = true
 	}
-	if at := e.dates.open; !at.IsZero() {
+	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)
 	}
 	to.AssumedZone()
@@ -125,7 +128,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, tab
 			return err
 		}
 	}
-	if e.dates.decided {
+	if e.decided {
 		e.notes(s, skipped)
 	}
 	return nil
@@ -180,11 +183,11 @@ func (e *export) look(s *sheet, row table.Row) error {
 	}
 	at := diag.Position{File: s.name, Line: row.Line}
 	for _, i := range slices.Concat(s.created, s.updated, s.due, s.start) {
-		e.dates.look(row.Cell(i), at)
+		e.dates.Look(row.Cell(i), at)
 	}
 	for _, i := range s.comments {
 		if date, _, ok := strings.Cut(row.Cell(i), ";"); ok {
-			e.dates.look(date, at)
+			e.dates.Look(date, at)
 		}
 	}
 	return nil
@@ -340,7 +343,7 @@ func (e *export) comment(issue *convert.Issue, cell string) {
 	parts := strings.SplitN(cell, ";", 3)
 	c := convert.Comment{Text: wiki(strings.TrimSpace(cell))}
 	if len(parts) == 3 {
-		if at, ok := e.dates.moment(parts[0]); ok {
+		if at, ok := e.dates.Moment(parts[0]); ok {
 			c = convert.Comment{At: at, Author: strings.TrimSpace(parts[1]), Text: wiki(strings.TrimSpace(parts[2]))}
 		}
 	}
@@ -371,7 +374,7 @@ func (e *export) attachment(issue *convert.Issue, cell string) {
 }
 
 func (e *export) moment(issue *convert.Issue, text string) time.Time {
-	at, ok := e.dates.moment(text)
+	at, ok := e.dates.Moment(text)
 	if !ok && text != "" {
 		issue.Left["dates-not-understood"]++
 	}

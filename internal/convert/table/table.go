@@ -30,7 +30,11 @@ type Reader struct {
 	csv   *csv.Reader
 	lines *lines
 	short bool // some row had fewer cells than the header
+	place func(line int) int
 }
+
+// Separator stands between the values of a list, where the source tells these apart.
+const Separator = "\x1e"
 
 // maxHeader is how long a header line may be: 2,300 columns of a real file take 60 KB.
 const maxHeader = 1 << 20
@@ -63,6 +67,10 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 		}
 		r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
 		r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
+		r.place = func(line int) int { return line }
+		if sheet, ok := in.(interface{ Row(line int) int }); ok { // a spreadsheet, whose rows have numbers of their own
+			r.place = sheet.Row
+		}
 		_, err = r.csv.Read()
 		return r, r.explain(err)
 	}
@@ -88,6 +96,9 @@ type Row struct {
 	Line  int // on which it begins
 	cells []string
 }
+
+// NewRow is a row that was read otherwise.
+func NewRow(line int, cells []string) Row { return Row{line, cells} }
 
 // Cell is a cell; the missing ones are empty, also that of the column -1.
 func (row Row) Cell(i int) string {
@@ -117,6 +128,7 @@ func (r *Reader) Next() (Row, error) {
 			return Row{}, r.explain(err)
 		}
 		line, _ := r.csv.FieldPos(0)
+		line = r.place(line)
 		row := Row{line, cells}
 		if row.Filled() == 0 {
 			continue

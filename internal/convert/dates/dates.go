@@ -1,4 +1,9 @@
-package jiracsv
+// Package dates reads dates as trackers, people's profiles and spreadsheets write them.
+//
+// Day and month that are numbers are told apart over all dates of an export: one part over 12 is enough. If nothing tells, the
+// place of such a date is kept, so that somebody can be asked.
+// The package must not know any tracker.
+package dates
 
 import (
 	"regexp"
@@ -6,34 +11,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
 )
 
-// dates reads dates as the site's settings and the profile of whoever exported made them, or a spreadsheet since.
-type dates struct {
+// Reader reads the dates of an export.
+type Reader struct {
+	Open     diag.Position // where nothing tells day and month apart: the place of such a date
+	Zoneless bool          // some time of day had no zone
+
 	zone     *time.Location
-	decided  bool
 	dayFirst bool
 	given    bool          // the order is told
 	seen     [2]bool       // a first part over 12, a second part over 12
 	doubtful diag.Position // the first date that could be read both ways
-	open     diag.Position // where nothing tells: the place of such a date
 }
 
-func newDates(in convert.Input) *dates {
-	return &dates{zone: in.Zone, dayFirst: in.Dates != "mdy", given: in.Dates == "dmy" || in.Dates == "mdy"}
+// New reads dates without a zone in the given one. order is dmy or mdy if it is told.
+func New(zone *time.Location, order string) *Reader {
+	return &Reader{zone: zone, dayFirst: order != "mdy", given: order == "dmy" || order == "mdy"}
 }
 
 var (
-	named   = regexp.MustCompile(`(?i)^(\d{1,2})[/ .-]([a-z]{3})[a-z]*[/ .-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
+	named   = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+([a-z]{3})[a-z]*[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`)
+	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
-	iso     = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:[T ](.*))?$`)
-	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?(Z|[+-]\d{2}:?\d{2})?$`)
+	iso     = regexp.MustCompile(`^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ](.*))?$`)
+	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?\s*(?:(Z|UTC|GMT)?(?:([+-])(\d{1,2}):?(\d{2})?)?)$`)
+	unix    = regexp.MustCompile(`^1\d{9}(\d{3})?$`)
 )
 
-// look notes what a date tells of the order of day and month.
-func (d *dates) look(text string, at diag.Position) {
+// Look notes what a date tells of the order of day and month.
+func (d *Reader) Look(text string, at diag.Position) {
 	m := numbers.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return
@@ -47,25 +55,33 @@ func (d *dates) look(text string, at diag.Position) {
 	}
 }
 
-// decide settles the order over all files.
-func (d *dates) decide() {
-	d.decided = true
+// Decide settles the order over all dates that were looked at.
+func (d *Reader) Decide() {
 	switch {
 	case d.seen[0] != d.seen[1]:
 		d.dayFirst = d.seen[0]
 	case !d.given && !d.seen[0]:
-		d.open = d.doubtful
+		d.Open = d.doubtful
 	}
 }
 
-// moment reads a date with its time, if it has one.
-func (d *dates) moment(text string) (time.Time, bool) {
+// Moment reads a date with its time, if it has one.
+func (d *Reader) Moment(text string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
+	if m := unix.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		if m[1] == "" {
+			n *= 1000
+		}
+		return time.UnixMilli(n).In(d.zone), true
+	}
 	var year, month, day int
 	rest := ""
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
 	if m := named.FindStringSubmatch(text); m != nil {
 		day, month, year, rest = number(m[1]), monthOf(m[2]), number(m[3]), m[4]
+	} else if m := spoken.FindStringSubmatch(text); m != nil {
+		day, month, year, rest = number(m[2]), monthOf(m[1]), number(m[3]), m[4]
 	} else if m := numbers.FindStringSubmatch(text); m != nil {
 		day, month, year, rest = number(m[1]), number(m[2]), number(m[3]), m[4]
 		if !d.dayFirst {
@@ -90,12 +106,17 @@ func (d *dates) moment(text string) (time.Time, bool) {
 		case "p":
 			hour = hour%12 + 12
 		}
-		if m[5] != "" {
-			at, err := time.Parse("Z0700", strings.Replace(m[5], ":", "", 1))
-			if err != nil {
-				return time.Time{}, false
+		switch {
+		case m[6] != "":
+			offset := (number(m[7])*60 + number(m[8])) * 60
+			if m[6] == "-" {
+				offset = -offset
 			}
-			zone = at.Location()
+			zone = time.FixedZone("", offset)
+		case m[5] != "":
+			zone = time.UTC
+		default:
+			d.Zoneless = true
 		}
 	}
 	if month < 1 || time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day || month > 12 || hour > 23 || minute > 59 {

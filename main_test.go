@@ -34,17 +34,20 @@ func allowed() map[string][]string {
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
-			"internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/table",
-			"internal/diag", "internal/resource", "manifest", "schema",
+			"internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/table", "internal/convert/xlsx",
+			"internal/diag", "internal/markup", "internal/resource", "manifest", "schema",
 		},
+		"internal/convert/dates":    {"internal/diag"},
 		"internal/convert/encoded":  {"internal/diag"},
 		"internal/convert/jiratext": {},
 		"internal/convert/mapping":  {"internal/diag"},
 		"internal/convert/records":  {"internal/diag"},
 		"internal/convert/table":    {"internal/diag"},
+		"internal/convert/tabular":  {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/convert/table", "internal/diag"},
+		"internal/convert/xlsx":     {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format.
 		"internal/convert/github":    {"internal/convert", "internal/convert/records", "internal/diag"},
-		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/table", "internal/diag"},
+		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/dates", "internal/convert/table", "internal/diag"},
 		"internal/convert/linearcsv": {"internal/convert", "internal/convert/table", "internal/diag"},
 		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
 		"internal/view":              {"executor", "internal/diag", "internal/resource", "planner"},
@@ -52,7 +55,7 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/linearcsv", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

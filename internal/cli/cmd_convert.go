@@ -15,6 +15,7 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
 	"github.com/planform/planform/internal/convert/linearcsv"
+	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/view"
@@ -22,12 +23,16 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []convert.Format {
-	return []convert.Format{
+	formats := []convert.Format{
 		jiracsv.Format{},
 		linearcsv.Format{},
 		trello.Format{},
 		github.Format{},
 	}
+	for _, f := range tabular.Generic() {
+		formats = append(formats, f)
+	}
+	return formats
 }
 
 func convertCommand(p Process) *cli.Command {

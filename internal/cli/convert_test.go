@@ -29,7 +29,8 @@ func answered(t *testing.T, path string) {
 	text := regexp.MustCompile(`(?m)^  (ada|"?5b10.*?): '\?'`).ReplaceAllString(string(data), "  $1: ada@example.com")
 	text = regexp.MustCompile(`(?m)^  (bob|"?712020:.*?): '\?'`).ReplaceAllString(text, "  $1: bob@example.com")
 	text = regexp.MustCompile(`(?m)^  (ug:.*?): '\?'`).ReplaceAllString(text, "  $1: text")
-	text = strings.NewReplacer("P2-High: '?'", "P2-High: high", "site: '?'", "site: none", "allow: {}", "allow: {"+strings.Join(agreed, ", ")+"}").Replace(text)
+	text = strings.ReplaceAll(text, ": '?' # a field", ": text # a field")
+	text = strings.NewReplacer("P2: '?'", "P2: high", "P2-High: '?'", "P2-High: high", "site: '?'", "site: none", "allow: {}", "allow: {"+strings.Join(agreed, ", ")+"}").Replace(text)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,9 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"Jira Cloud":  {[]string{"jira-csv", data + "jira-cloud.csv"}, map[string]int{"SHOP": 5, "OPS": 1}, []string{"Pay by card", "Checkout"}},
 		"Jira Server": {[]string{data + "jira-server.csv", "--encoding", "windows-1252"}, map[string]int{"WEB": 2}, []string{"Größe ändern", "Second"}},
 		"GitHub":      {[]string{"github", data + "github-rest.json", data + "github-comments.json"}, map[string]int{"SHOP": 4}, []string{"Parent", "First"}},
+		"a table":     {[]string{"csv", data + "table.csv"}, map[string]int{"CSV": 3}, []string{"Größe; ändern", "Launch"}},
+		"a workbook":  {[]string{data + "table.xlsx"}, map[string]int{"XLSX": 3}, []string{"Rich text here", "Second", "103"}},
+		"records":     {[]string{data + "table.jsonl"}, map[string]int{"JSONL": 2}, []string{"Seven", "Eight"}},
 		"gh":          {[]string{"auto", data + "github-gh-utf16.json"}, map[string]int{"APP": 2}, []string{"Größe – wrong"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,13 +44,18 @@ func choose(name string, formats []Format, files []File) (*choice, error) {
 			chosen.users = append(chosen.users, file)
 			continue
 		}
-		var found Format
+		var found, named Format
 		var what string
 		for _, f := range formats {
-			if words, ok := f.Detect(head, file.Name); ok {
-				found, what = f, words
-				break
+			if f.Name() == name {
+				named = f
 			}
+			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) { // of several that know it, the one that was named
+				found, what = f, words
+			}
+		}
+		if found == nil && named != nil {
+			found, what = named, "the command line" // it says best what is wrong, if anything
 		}
 		switch {
 		case file.found && (found == nil || name != Auto && found.Name() != name):

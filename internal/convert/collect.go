@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -19,6 +20,7 @@ type collection struct {
 	zone     bool // dates have no zone
 	dates    diag.Position
 	doubles  int
+	columns  []mapping.Pair // of tables, with what they hold
 }
 
 func newCollection() *collection {
@@ -79,6 +81,11 @@ func (c *collection) name(id string) string {
 		return cmp.Or(p.Name, p.ID)
 	}
 	return id
+}
+
+// column notes a column of a table.
+func (c *collection) column(name, field string) {
+	c.columns = append(c.columns, mapping.Pair{Key: name, Value: cmp.Or(field, mapping.Open)})
 }
 
 // finish notes what only the whole export shows.

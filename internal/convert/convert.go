@@ -99,8 +99,13 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, err
 	}
 	found := newCollection()
-	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates}, found); err != nil {
+	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: m.Columns, Propose: found.column}, found); err != nil {
 		return nil, err
+	}
+	for _, f := range chosen.files {
+		if f.remark != "" {
+			found.Note(Note{Kind: "spreadsheet", Text: f.Name + ": " + f.remark})
+		}
 	}
 	if len(found.issues) == 0 {
 		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), "check the filter of the export")

@@ -22,6 +22,7 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
 	"github.com/planform/planform/internal/convert/linearcsv"
+	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
@@ -31,7 +32,11 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []convert.Format {
-	return []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, github.Format{}}
+	all := []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, github.Format{}}
+	for _, f := range tabular.Generic() {
+		all = append(all, f)
+	}
+	return all
 }
 
 // fixture is an export in testdata.
@@ -257,7 +262,7 @@ func countedGitHub(t *testing.T, f fixture) convert.Counts {
 
 func TestManifestsAreValidAndTheSameAgain(t *testing.T) {
 	t.Parallel()
-	for name, f := range fixtures() {
+	for name, f := range allFixtures() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -277,7 +282,7 @@ func TestManifestsAreValidAndTheSameAgain(t *testing.T) {
 
 func TestWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	for name, f := range fixtures() {
+	for name, f := range allFixtures() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

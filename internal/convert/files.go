@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/encoded"
+	"github.com/planform/planform/internal/convert/xlsx"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -27,10 +28,15 @@ type File struct {
 	found    bool   // in a folder or an archive: passed over if it is no export
 	encoding string
 	open     func() (io.ReadCloser, error)
+	sheet    *xlsx.Sheet // of a spreadsheet, which is read as CSV
+	remark   string      // of its reader
 }
 
 // Open opens the text of the file, as UTF-8.
 func (f File) Open() (io.ReadCloser, error) {
+	if f.sheet != nil {
+		return f.sheet.Open(), nil
+	}
 	in, err := f.open()
 	if err != nil {
 		return nil, err
@@ -133,9 +139,35 @@ func (in *inputs) add(f File, size uint64) error {
 	if size > maxBytes-in.bytes {
 		return diag.WithHint(fmt.Errorf("%s: the files are larger than 4 GiB together", f.Name), "name the exported files alone, or convert project by project")
 	}
+	if err := f.spreadsheet(); err != nil {
+		return err
+	}
 	in.bytes += size
 	in.files = append(in.files, f)
 	return nil
+}
+
+// spreadsheet reads the file as one, if it is one.
+func (f *File) spreadsheet() error {
+	start, err := f.start()
+	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
+		return err
+	}
+	raw, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer raw.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(raw, xlsx.MaxFile+1))
+	if err != nil {
+		return err
+	}
+	if f.sheet, err = xlsx.Read(data, f.Name); f.sheet != nil {
+		f.remark = f.sheet.Remark
+	} else if errors.Is(err, xlsx.ErrOther) {
+		return nil
+	}
+	return err
 }
 
 // folder takes the files of a folder and of the folders in it, in the order of their names. Hidden files and what convert wrote
@@ -206,13 +238,16 @@ func (noText) Is(target error) bool { return target == errNoText }
 // head is the beginning of a file's text. What is no text of any format is an error.
 func (f File) head() ([]byte, error) {
 	const most = 64 << 10
+	if f.sheet != nil {
+		return f.sheet.Text[:min(len(f.sheet.Text), most)], nil
+	}
 	start, err := f.start()
 	if err != nil {
 		return nil, err
 	}
-	for magic, what := range map[string]string{"PK\x03\x04": "a zip archive within another, or a spreadsheet", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF", "\xD0\xCF\x11\xE0": "an old spreadsheet"} {
+	for magic, what := range map[string]string{"PK\x03\x04": "a zip archive within another", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF", "\xD0\xCF\x11\xE0": "an old spreadsheet"} {
 		if bytes.HasPrefix(start, []byte(magic)) {
-			return nil, diag.WithHint(noText{fmt.Errorf("%s:1: it is %s", f.Name, what)}, "unpack an archive, and name the exported files in it; save a spreadsheet as CSV")
+			return nil, diag.WithHint(noText{fmt.Errorf("%s:1: it is %s", f.Name, what)}, "unpack an archive, and name the exported files in it; save an old spreadsheet as .xlsx or CSV")
 		}
 	}
 	in, err := f.Open()

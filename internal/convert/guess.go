@@ -53,6 +53,13 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zo
 		source = append(source, mapping.Pair{Key: "dates", Value: mapping.Open})
 	}
 	f.Set("source", source, "")
+	for _, column := range c.columns {
+		comment := guessed
+		if column.Value == mapping.Open {
+			comment = "# a field, text (a table in the description) or skip; text until you decide"
+		}
+		f.Add("columns", column.Key, column.Value, comment)
+	}
 	guessProjects(f, c, issues)
 	guessPeople(f, c, issues)
 	f.Set("unknown_people", "text", "# text: not assigned, named in the description; fail: exit code 3")

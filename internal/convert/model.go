@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -22,6 +23,9 @@ type Input struct {
 	Files []File
 	Zone  *time.Location // of dates that are written without one
 	Dates string         // order of day and month where the files leave it open: dmy or mdy
+
+	Columns map[string]mapping.Column         // what the user says of the columns of tables
+	Propose func(column string, field string) // takes a guess of a column, "" if there is none
 }
 
 // Sink takes what a format reads.
@@ -65,6 +69,8 @@ type Markup int
 const (
 	Markdown Markup = iota
 	JiraWiki
+	Plain
+	HTML
 )
 
 // Text is a text as the source has it.

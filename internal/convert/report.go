@@ -180,7 +180,7 @@ func behind(q mapping.Question, issues []*Issue) int {
 			hit = slices.ContainsFunc(i.Links, func(l Link) bool { return l.Type == q.Name })
 		case "projects":
 			hit = i.Project == q.Name
-		case "source":
+		case "source", "columns":
 			hit = true
 		}
 		if hit {

@@ -9,13 +9,20 @@ import (
 
 	"github.com/planform/planform/internal/convert/jiratext"
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/markup"
 )
 
 // markdown is a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
 	body := c.clean(i, t.Body)
-	if t.Markup != JiraWiki {
+	switch t.Markup {
+	case Markdown:
 		return strings.TrimSpace(withoutComments(body))
+	case Plain:
+		return plain(body)
+	case HTML:
+		return fromHTML(body)
+	case JiraWiki:
 	}
 	text, lost := jiratext.Markdown(body, jiratext.Options{
 		Person: c.person,
@@ -32,6 +39,43 @@ func (c *composer) markdown(i *Issue, t Text) string {
 		c.report.lose(kind, i.Key, n)
 	}
 	return text
+}
+
+var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
+
+// plain is a text without markup as Markdown that shows the same. Lists stay lists.
+func plain(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \t")
+		bullet := listItem.FindString(line)
+		line = bullet + special.ReplaceAllStringFunc(line[len(bullet):], func(s string) string {
+			if strings.TrimSpace(s) == "" {
+				return "" // which would be code
+			}
+			return "\\" + s
+		})
+		if i+1 < len(lines) && line != "" && strings.TrimSpace(lines[i+1]) != "" && !listItem.MatchString(lines[i+1]) {
+			line += "\\"
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
+}
+
+var (
+	listItem   = regexp.MustCompile(`^ {0,3}(?:[-*•]|\d{1,3}[.)]) +`)
+	attributes = regexp.MustCompile(`(?i)\s(?:style|class|id|align|data-[a-z-]+|dir|lang|face|size|color)\s*=\s*(?:"[^"]*"|'[^']*')`)
+	blankLines = regexp.MustCompile(`\n\s*\n`)
+)
+
+// fromHTML is a text in HTML as Markdown; as HTML, which Markdown may hold, where it has no equivalent.
+func fromHTML(text string) string {
+	text = attributes.ReplaceAllString(text, "")
+	if text, ok := markup.Markdown(text); ok {
+		return strings.TrimSpace(text)
+	}
+	return "<div>" + blankLines.ReplaceAllString(strings.TrimSpace(text), "\n") + "</div>"
 }
 
 // person is the name of somebody in texts.

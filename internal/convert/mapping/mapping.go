@@ -15,6 +15,7 @@ import (
 // Mapping is what a mapping file says.
 type Mapping struct {
 	Source        Source
+	Columns       map[string]Column // of tables, by their name
 	Workspace     string
 	Projects      map[string]Project
 	People        map[string]Person
@@ -38,6 +39,19 @@ type Mapping struct {
 // Source says how the export is to be read.
 type Source struct {
 	Site, Timezone, Dates string
+}
+
+// Column says what a column of a table holds.
+type Column struct {
+	Field string // one of [ColumnFields]; "" = not decided
+	Split string // separates the values of a list; "" = found out
+}
+
+// ColumnFields are what a column can hold: the fields of an item by their names in manifests, and what only a source has.
+func ColumnFields() []string {
+	return words("text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components", "versions", "cycle", "project", "project_name",
+		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at", "start_date", "target_date",
+		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments")
 }
 
 // Project says what a project becomes.
@@ -108,7 +122,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
 		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", History: "text",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
+		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
 	}
 	d := &decoder{file: f.name, m: m}
 	d.fields(f.root, table{
@@ -121,6 +135,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 				"dates":    func(n *yaml.Node) { m.Source.Dates = d.oneOf(n, words("dmy", "mdy"), "source", "dates") },
 			})
 		},
+		"columns": func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Columns[key] = d.column(key, n) }) },
 		"target": func(n *yaml.Node) {
 			d.fields(n, table{"workspace": func(n *yaml.Node) { m.Workspace = d.open(n, "target", "workspace") }})
 		},
@@ -304,6 +319,28 @@ var (
 	keyPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
+
+func (d *decoder) column(name string, n *yaml.Node) Column {
+	var c Column
+	field := func(n *yaml.Node) {
+		if n.Value == Open {
+			d.open(n, "columns", name)
+		} else {
+			c.Field = d.oneOf(n, ColumnFields())
+		}
+	}
+	if n.Kind == yaml.ScalarNode {
+		field(n)
+	} else {
+		d.fields(n, table{"field": field, "split": func(n *yaml.Node) { c.Split = d.text(n) }})
+	}
+	for other, had := range d.m.Columns {
+		if c.Field == "key" && had.Field == "key" {
+			d.wrong(n, "take the one that never changes", "the columns %s and %s cannot both be the key", other, name)
+		}
+	}
+	return c
+}
 
 func (d *decoder) project(name string, n *yaml.Node) Project {
 	var p Project

@@ -71,6 +71,8 @@ func TestMistakesAreNamedWithTheirLineAndWhatWasMeant(t *testing.T) {
 		"an address that is none":         {"source: {site: example}", `"example" is no address`},
 		"a loss that is not there":        {"allow: {watcher: all}", `there is no kind of loss "watcher"; did you mean "watchers"?`},
 		"an agreement that is no number":  {"allow: {watchers: some}", `"some" is no number`},
+		"a column of no field":            {"columns: {A: key, B: labls}", `m.yaml:1:22: error: "labls" is not possible here; did you mean "labels"?`},
+		"two keys":                        {"columns: {A: key, B: key}", "the columns A and B cannot both be the key"},
 		"a project without an identifier": {"projects: {A: {key: a}}", "the project A needs a key and an identifier"},
 		"two projects of one key":         {"projects:\n  A: {key: a, identifier: A}\n  B: {key: a, identifier: B}", `m.yaml:3:6: error: the projects A and B would be one`},
 		"an identifier that is too long":  {"projects: {A: {key: a, identifier: ABCDEFGHIJKLM}}", `"ABCDEFGHIJKLM" is not possible here`},
@@ -114,5 +116,14 @@ func TestNamesAreFoundInAnySpelling(t *testing.T) {
 		if got, _ := mapping.Find(names, word); got != want {
 			t.Errorf("%q: %d", word, got)
 		}
+	}
+}
+
+func TestColumnsHoldFieldsOrAreQuestions(t *testing.T) {
+	t.Parallel()
+	f, _ := mapping.Parse("m.yaml", []byte("columns:\n  Ref: key\n  Tags: {field: labels, split: ' '}\n  Size: '?'\n"))
+	m, findings := f.Mapping(nil)
+	if c, _ := mapping.Find(m.Columns, "tags"); len(findings) > 0 || c != (mapping.Column{Field: "labels", Split: " "}) || len(m.Questions) != 1 || m.Questions[0].Section != "columns" {
+		t.Error(findings, m.Columns, m.Questions)
 	}
 }

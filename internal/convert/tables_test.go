@@ -1,0 +1,208 @@
+package convert_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+)
+
+// tables are exports that are tables, with what a person counts in them.
+func tables() map[string]struct {
+	fixture
+
+	want convert.Counts
+} {
+	type states = map[string]int
+	all := map[string]struct {
+		fixture
+
+		want convert.Counts
+	}{}
+	add := func(name string, want convert.Counts, files ...string) {
+		one := all[name]
+		one.want = want
+		for _, file := range files {
+			one.files = append(one.files, "testdata/"+file)
+		}
+		all[name] = one
+	}
+	add("table-csv", convert.Counts{Items: 3, Relations: 2, Parents: 1, Labels: 2, People: 2, States: states{"New": 1, "In review": 1, "done": 1}}, "table.csv")
+	add("table-xlsx", convert.Counts{Items: 3, Labels: 2, People: 1, Parents: 1, States: states{"Open": 2, "Closed": 1}}, "table.xlsx")
+	add("table-jsonl", convert.Counts{Items: 2, Labels: 2, People: 1, Parents: 1, States: states{"open": 1, "closed": 1}}, "table.jsonl")
+	return all
+}
+
+// allFixtures are the exports of all formats.
+func allFixtures() map[string]fixture {
+	all := fixtures()
+	for name, f := range tables() {
+		all[name] = f.fixture
+	}
+	return all
+}
+
+func TestCountsOfTablesAreThoseThatAPersonCounts(t *testing.T) {
+	t.Parallel()
+	for name, tt := range tables() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := must(t, t.TempDir(), tt.fixture, nil)
+			if diff := cmp.Diff(tt.want, r.Report.Counts); diff != "" {
+				t.Error(diff)
+			}
+			if r.Report.Carried.Items != r.Report.Counts.Items {
+				t.Errorf("%d of %d items", r.Report.Carried.Items, r.Report.Counts.Items)
+			}
+		})
+	}
+}
+
+// book is a spreadsheet of the parts.
+func book(tb testing.TB, parts map[string]string) string {
+	tb.Helper()
+	all := map[string]string{
+		"[Content_Types].xml":        "<Types/>",
+		"xl/workbook.xml":            `<workbook><sheets><sheet name="old" sheetId="1" state="hidden" id="r1"/><sheet name="Tasks" sheetId="2" id="r2"/><sheet name="Notes" sheetId="3" id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
+		"xl/styles.xml":              `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\ hh:mm"/><numFmt numFmtId="165" formatCode="&quot;Days: &quot;0"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
+	}
+	for name, text := range parts {
+		all[name] = text
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, text := range all {
+		w, err := z.Create(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.String()
+}
+
+const sheet2 = `<?xml version="1.0"?><worksheet><sheetData>
+<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>Title</t></is></c><c r="C1" t="str"><v>Status</v></c><c r="D1" t="str"><v>Due date</v></c><c r="E1" t="str"><v>Created</v></c><c r="F1" t="str"><v>Tags</v></c><c r="G1" t="str"><v>Parent</v></c><c r="H1" t="str"><v>Effort</v></c><c r="I1" t="str"><v>Done?</v></c><c r="J1" t="str"><v>Owner</v></c></row>
+<row r="3"><c r="A3"><v>101</v></c><c r="B3" t="s"><v>1</v></c><c r="C3" t="str"><v>Open</v></c><c r="D3" s="1"><v>46015</v></c><c r="E3" s="2"><v>45964.395833333336</v></c><c r="F3" t="str"><v>a
+b</v></c><c r="H3" s="3"><v>2.5</v></c><c r="I3" t="b"><v>1</v></c><c r="J3" t="str"><v>ada@example.com</v></c></row>
+<row r="4" hidden="1"><c r="A4"><v>102</v></c><c r="B4" t="s"><v>2</v></c><c r="C4" t="str"><v>Closed</v></c><c r="G4"><v>101</v></c><c r="H4" t="e"><v>#N/A</v></c></row>
+<row r="5"><c r="A5"><f>A4+1</f><v>103</v></c><c r="C5" t="str"><v>Open</v></c></row>
+</sheetData><mergeCells count="1"><mergeCell ref="B4:B5"/></mergeCells></worksheet>`
+
+const strings2 = `<sst><si><t>No</t></si><si><r><t>Rich </t></r><r><t>text_x000A_here</t></r><rPh><t>x</t></rPh></si><si><t>Second</t></si></sst>`
+
+func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	sheet := func(text string) string {
+		return book(t, map[string]string{"xl/worksheets/sheet2.xml": text, "xl/sharedStrings.xml": strings2})
+	}
+	whole := sheet(sheet2)
+	const head = "Key,Title\n"
+	for name, tt := range map[string]struct{ file, format, want, hint string }{
+		"no known column":              {"a,b\n1,2\n", "csv", "FILE:1: no column is known as the key", `columns: {"a": key}`},
+		"records without a key":        {`{"a": 1}`, "jsonl", "FILE:1: no column is known as the key", `columns: {"a": key}`},
+		"a text":                       {"hello\nworld\n", "csv", "FILE:1: the header has none", "names its columns"},
+		"an empty file":                {"", "csv", "FILE: the file is empty", ""},
+		"a header alone":               {head, "csv", "FILE: there is no issue in it", ""},
+		"a key that is missing":        {"Key,Title,Status\nA-1,x,y\n,y,z\n", "csv", "FILE:3: the row has no Key", "mapping"},
+		"a key out of a sheet":         {head + "1.21143E+15,x\n", "csv", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
+		"a key that two items have":    {head + "A,x\nB,y\nA,z\n", "csv", "FILE:4: the key A is that of another item, in line 2", "columns:"},
+		"a cell of 100 MB":             {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
+		"a string of 70 MB":            {"{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}", "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
+		"broken quoting":               {head + "A,x\nB \"y\",z\n", "csv", "FILE:3:3: a quotation mark", "twice"},
+		"a cut CSV":                    {head + "A,\"x", "csv", "FILE:2: a quotation that begins in this row has no end", "cut off"},
+		"a cut JSON":                   {"{\"key\": 1, \"title\": \"a\"}\n{\"key\": 2, \"ti", "jsonl", "FILE:2: the file ends within a value", "cut off"},
+		"JSON with an open array":      {`[{"key": 1, "title": "a"}`, "jsonl", "FILE:1: the file ends within a value", "cut off"},
+		"broken JSON":                  {"{\"key\": 1}\n{\"key\" 2}", "jsonl", "FILE:2: it is not JSON", ""},
+		"values that are no records":   {"{\"key\": 1}\n2\n", "jsonl", "FILE:2: here is 2, where an object is expected", ""},
+		"a name for each value":        {`{"key": 1, "a": {` + manyNames() + `}}`, "jsonl", "FILE:1: a record has more than 2000 names", ""},
+		"a cut spreadsheet":            {whole[:len(whole)-30], "xlsx", "FILE: the archive is damaged or cut off", "again"},
+		"another archive":              {"PK\x05\x06" + strings.Repeat("\x00", 18), "auto", "FILE", ""},
+		"a spreadsheet that is broken": {sheet("<worksheet><sheetData>\n<row><c r='A1'></row>"), "xlsx", "FILE: xl/worksheets/sheet2.xml:2: the cell A1: XML syntax error", "damaged"},
+		"a text that is not there":     {sheet("<worksheet><sheetData><row><c r='A1' t='s'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: the cell A1: there is no text number "9"`, ""},
+		"a cell that is not there":     {sheet("<worksheet><sheetData><row><c r='ZZZZ1'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: there is no cell "ZZZZ1"`, ""},
+		"XML entities": {
+			book(t, map[string]string{"xl/worksheets/sheet2.xml": sheet2, "xl/sharedStrings.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><sst><si><t>&b;</t></si></sst>`}), "xlsx",
+			"FILE: xl/sharedStrings.xml:1: it holds a DOCTYPE", "save the file anew",
+		},
+		"a zip bomb":                        {sheet("<worksheet><sheetData>" + strings.Repeat(" ", 129<<20)), "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
+		"a bomb of shared texts":            {sharedBomb(t), "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
+		"a spreadsheet with an exponent":    {sheet(strings.Replace(sheet2, "<v>101</v>", "<v>1.211430000012345E+15</v>", 1)), "xlsx", "FILE:3: the key 1.211430000012345E+15 is no whole number", "spreadsheet"},
+		"a spreadsheet with a key for none": {sheet(strings.Replace(sheet2, "<v>102</v>", "", 1)), "xlsx", "FILE:4: the row has no No", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(t.TempDir(), "export."+tt.format)
+			if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format = tt.format })
+			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) {
+				t.Errorf("%v (%s), want %s", err, diag.HintOf(err), tt.want)
+			}
+			if all := contents(t, dir); len(all) > 0 {
+				t.Errorf("something was written: %v", all)
+			}
+		})
+	}
+}
+
+func manyNames() string {
+	var b strings.Builder
+	for i := range 2100 {
+		fmt.Fprintf(&b, `"id%d": 1, `, i)
+	}
+	return b.String() + `"z": 1`
+}
+
+// sharedBomb has one long text that very many cells show.
+func sharedBomb(tb testing.TB) string {
+	tb.Helper()
+	return book(tb, map[string]string{
+		"xl/sharedStrings.xml":     "<sst><si><t>" + strings.Repeat("x", 1<<20) + "</t></si></sst>",
+		"xl/worksheets/sheet2.xml": "<worksheet><sheetData>" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 1000) + "</sheetData></worksheet>",
+	})
+}
+
+func TestTheMappingSaysWhatColumnsHold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, path := filepath.Join(dir, "a.tsv"), filepath.Join(dir, "to", "mapping.yaml")
+	if err := os.WriteFile(file, []byte("Nr\tTitel\tWer\tStichworte\tStatus\n1\tEins\tada@example.com, bob@example.com\tx y\tNew\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("columns:\n  nr: key\n  Titel: name # ours\n  Wer: assignees\n  Stichworte: {field: labels, split: ' '}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format = "csv" })
+	all := contents(t, filepath.Join(dir, "to"))
+	if r.Report.Counts.Labels != 2 || r.Report.Carried.People != 2 || len(r.Report.Questions) != 0 {
+		t.Errorf("%+v %+v", r.Report.Counts, r.Report.Questions)
+	}
+	for _, want := range []string{"  Titel: name # ours\n", "  Status: state # guessed\n"} {
+		if !strings.Contains(all["mapping.yaml"], want) {
+			t.Errorf("%q is missing in\n%s", want, all["mapping.yaml"])
+		}
+	}
+	if strings.Count(all["mapping.yaml"], "Wer") != 1 || !strings.Contains(all["csv.yaml"], "name: Eins") {
+		t.Error(all)
+	}
+}

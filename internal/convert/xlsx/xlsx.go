@@ -1,0 +1,485 @@
+// Package xlsx reads the first visible sheet of a spreadsheet (Office Open XML) as CSV.
+//
+// Cells are written as people would type them into a table: dates as 2006-01-02 15:04:05, numbers without exponents as far as they
+// are exact, formulas as their last result. Rows that are hidden, as by a filter, are read. What is unpacked is bounded, and a
+// file with a DOCTYPE is refused: XML entities are never expanded.
+// The package must not know any tracker.
+package xlsx
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// What a spreadsheet may take: packed, and unpacked or as CSV.
+const (
+	MaxFile = 256 << 20
+	maxText = 128 << 20
+)
+
+// ErrOther is the error for a zip archive that is no spreadsheet.
+var ErrOther = errors.New("a zip archive without a workbook")
+
+// Sheet is a sheet as CSV.
+type Sheet struct {
+	Text   []byte
+	Remark string // what people should know of the file
+
+	lines, rows []int // where rows begin in the text, and their numbers in the sheet
+}
+
+// Open reads the text.
+func (s *Sheet) Open() io.ReadCloser { return &text{bytes.NewReader(s.Text), s} }
+
+type text struct {
+	*bytes.Reader
+
+	sheet *Sheet
+}
+
+func (*text) Close() error { return nil }
+
+// Row is the row of the sheet that a line of the text belongs to.
+func (t *text) Row(line int) int {
+	i := sort.SearchInts(t.sheet.lines, line+1) - 1
+	if i < 0 {
+		return line
+	}
+	return t.sheet.rows[i]
+}
+
+// book is a workbook that is being read.
+type book struct {
+	name   string
+	parts  map[string]*zip.File
+	left   int64 // bytes that may still be unpacked
+	shared []string
+	dates  []bool // by style
+	epoch  time.Time
+
+	merged, hidden int
+}
+
+// Read reads a workbook.
+func Read(data []byte, name string) (*Sheet, error) {
+	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("%s: the archive is larger than %d MiB", name, MaxFile>>20)
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, diag.WithHint(fmt.Errorf("%s: the archive cannot be read: %w", name, err), "the file is cut off or damaged: export or copy it again")
+	}
+	for _, f := range z.File {
+		b.parts[f.Name] = f
+	}
+	if b.parts["xl/workbook.xml"] == nil {
+		return nil, ErrOther
+	}
+	sheet, others, err := b.workbook()
+	if err != nil {
+		return nil, err
+	}
+	for part, read := range map[string]func(string) error{"xl/sharedStrings.xml": b.strings, "xl/styles.xml": b.styles} {
+		if b.parts[part] != nil {
+			if err := read(part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s, err := b.sheet(sheet)
+	if err != nil {
+		return nil, err
+	}
+	var remarks []string
+	for _, remark := range []struct {
+		n    int
+		text string
+	}{
+		{len(others), "only the first sheet is read, not " + strings.Join(others, ", ")},
+		{b.hidden, "hidden rows are read, too: " + strconv.Itoa(b.hidden)},
+		{b.merged, "of merged cells only the first has the value: " + strconv.Itoa(b.merged)},
+	} {
+		if remark.n > 0 {
+			remarks = append(remarks, remark.text)
+		}
+	}
+	s.Remark = strings.Join(remarks, "; ")
+	return s, nil
+}
+
+// part visits the elements of a part. each is given the start of an element, and takes what it holds or leaves it to the next visit.
+func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) error) error {
+	f := b.parts[name]
+	if f == nil {
+		return fmt.Errorf("%s: the workbook has no %s", b.name, name)
+	}
+	if f.UncompressedSize64 > maxText { // it may lie
+		return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, errLarge), "delete what is no table, or export as CSV")
+	}
+	in, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", b.name, name, err)
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	d := xml.NewDecoder(&bounded{in, b})
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		line, _ := d.InputPos()
+		switch t := token.(type) {
+		case xml.Directive:
+			if bytes.HasPrefix(t, []byte("DOCTYPE")) {
+				err = diag.WithHint(errors.New("it holds a DOCTYPE, which no spreadsheet needs"), "save the file anew with a spreadsheet program")
+			}
+		case xml.StartElement:
+			err = each(d, t)
+		}
+		if err != nil {
+			if errors.Is(err, errLarge) {
+				return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, err), "delete what is no table, or export as CSV")
+			}
+			return diag.WithHint(fmt.Errorf("%s: %s:%d: %w", b.name, name, line, err), cmp.Or(diag.HintOf(err), "the file is damaged: export it again"))
+		}
+	}
+}
+
+var errLarge = fmt.Errorf("more than %d MiB unpacked", maxText>>20)
+
+// bounded ends the reading of a bomb.
+type bounded struct {
+	in io.Reader
+	b  *book
+}
+
+func (r *bounded) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	if r.b.left -= int64(n); r.b.left < 0 {
+		return 0, errLarge
+	}
+	return n, err
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// workbook finds the part of the first visible sheet, and names the other ones.
+func (b *book) workbook() (part string, others []string, err error) {
+	type entry struct{ name, id string }
+	var sheets []entry
+	err = b.part("xl/workbook.xml", func(_ *xml.Decoder, e xml.StartElement) error {
+		switch e.Name.Local {
+		case "workbookPr":
+			if v := attribute(e, "date1904"); v == "1" || v == "true" {
+				b.epoch = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+		case "sheet":
+			if state := attribute(e, "state"); state == "" || state == "visible" {
+				sheets = append(sheets, entry{attribute(e, "name"), attribute(e, "id")})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if len(sheets) == 0 {
+		return "", nil, fmt.Errorf("%s: the workbook has no sheet", b.name)
+	}
+	targets := map[string]string{}
+	err = b.part("xl/_rels/workbook.xml.rels", func(_ *xml.Decoder, e xml.StartElement) error {
+		targets[attribute(e, "Id")] = attribute(e, "Target")
+		return nil
+	})
+	for _, s := range sheets[1:] {
+		others = append(others, s.name)
+	}
+	target := targets[sheets[0].id]
+	if !strings.HasPrefix(target, "/") {
+		target = path.Join("xl", target)
+	}
+	return strings.TrimPrefix(target, "/"), others, err
+}
+
+// words is the text of an element: its t, also those of rich text, without phonetic ones.
+func words(d *xml.Decoder) (string, error) {
+	var b strings.Builder
+	depth, skip, in := 1, 0, false
+	for depth > 0 {
+		token, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			depth++
+			if t.Name.Local == "rPh" {
+				skip = depth
+			}
+			in = t.Name.Local == "t" && skip == 0
+		case xml.EndElement:
+			if depth == skip {
+				skip = 0
+			}
+			depth--
+			in = false
+		case xml.CharData:
+			if in {
+				b.Write(t)
+			}
+		}
+	}
+	return unescape(b.String()), nil
+}
+
+var escaped = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
+
+// unescape undoes how the format writes characters that XML cannot hold.
+func unescape(text string) string {
+	return escaped.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.ParseUint(s[2:6], 16, 16)
+		if r := rune(n); r == '\n' || r == '\t' || r == '_' {
+			return string(r)
+		}
+		return ""
+	})
+}
+
+func (b *book) strings(part string) error {
+	return b.part(part, func(d *xml.Decoder, e xml.StartElement) error {
+		if e.Name.Local != "si" {
+			return nil
+		}
+		text, err := words(d)
+		b.shared = append(b.shared, text)
+		return err
+	})
+}
+
+var notCode = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\\.|_.`)
+
+// styles finds out which styles show dates.
+func (b *book) styles(part string) error {
+	custom, cells := map[int]bool{}, false
+	return b.part(part, func(_ *xml.Decoder, e xml.StartElement) error {
+		switch e.Name.Local {
+		case "numFmt":
+			id, _ := strconv.Atoi(attribute(e, "numFmtId"))
+			code := notCode.ReplaceAllString(strings.ToLower(attribute(e, "formatCode")), "")
+			custom[id] = strings.ContainsAny(code, "ydhs") || strings.Contains(code, "mm")
+		case "cellXfs", "cellStyleXfs", "cellStyles":
+			cells = e.Name.Local == "cellXfs"
+		case "xf":
+			if !cells {
+				return nil
+			}
+			id, _ := strconv.Atoi(attribute(e, "numFmtId"))
+			date, known := custom[id]
+			b.dates = append(b.dates, date || !known && (id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58))
+		}
+		return nil
+	})
+}
+
+// sheet writes a sheet as CSV.
+func (b *book) sheet(part string) (*Sheet, error) {
+	s := &Sheet{}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	line, number := 1, 0
+	err := b.part(part, func(d *xml.Decoder, e xml.StartElement) error {
+		switch e.Name.Local {
+		case "mergeCell":
+			b.merged++
+		case "row":
+			number++
+			if n, err := strconv.Atoi(attribute(e, "r")); err == nil && n > number {
+				number = n
+			}
+			if v := attribute(e, "hidden"); v == "1" || v == "true" {
+				b.hidden++
+			}
+			cells, err := b.row(d)
+			if err != nil || len(cells) == 0 {
+				return err
+			}
+			s.lines, s.rows = append(s.lines, line), append(s.rows, number)
+			for _, cell := range cells {
+				line += strings.Count(cell, "\n")
+			}
+			line++
+			if len(cells) == 1 { // a line that is not empty, whatever the cell holds
+				cells = append(cells, "")
+			}
+			if err := w.Write(cells); err != nil {
+				return err
+			}
+			if w.Flush(); out.Len() > maxText {
+				return errLarge
+			}
+		}
+		return nil
+	})
+	s.Text = out.Bytes()
+	return s, err
+}
+
+// row reads the cells of a row.
+func (b *book) row(d *xml.Decoder) ([]string, error) {
+	var cells []string
+	size := 0
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		switch t := token.(type) {
+		case xml.EndElement:
+			if t.Name.Local == "row" {
+				return cells, nil
+			}
+		case xml.StartElement:
+			if t.Name.Local != "c" {
+				if err := d.Skip(); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			at, err := column(attribute(t, "r"), len(cells))
+			if err != nil {
+				return nil, err
+			}
+			text, err := b.cell(d, t)
+			if err != nil {
+				return nil, fmt.Errorf("the cell %s: %w", attribute(t, "r"), err)
+			}
+			if text == "" {
+				continue
+			}
+			if size += len(text); size > maxText {
+				return nil, errLarge
+			}
+			if at >= len(cells) {
+				cells = append(cells, slices.Repeat([]string{""}, at+1-len(cells))...)
+			}
+			cells[at] = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+		}
+	}
+}
+
+// column is the place that a reference such as AB12 names.
+func column(reference string, next int) (int, error) {
+	const most = 16384
+	n := 0
+	for _, r := range reference {
+		if r < 'A' || r > 'Z' || n > most {
+			break
+		}
+		n = n*26 + int(r-'A') + 1
+	}
+	switch {
+	case reference == "":
+		return next, nil
+	case n == 0 || n > most:
+		return 0, fmt.Errorf("there is no cell %q in a spreadsheet", diag.Truncate(reference, 20))
+	}
+	return n - 1, nil
+}
+
+// cell is the text of a cell.
+func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
+	kind := attribute(e, "t")
+	value, inline := "", ""
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "v":
+				var v string
+				if err := d.DecodeElement(&v, &t); err != nil {
+					return "", err
+				}
+				value = v
+			case "is":
+				if inline, err = words(d); err != nil {
+					return "", err
+				}
+			default: // a formula
+				if err := d.Skip(); err != nil {
+					return "", err
+				}
+			}
+			continue
+		case xml.EndElement:
+		default:
+			continue
+		}
+		switch kind {
+		case "inlineStr":
+			return inline, nil
+		case "s":
+			i, err := strconv.Atoi(value)
+			if err != nil || i < 0 || i >= len(b.shared) {
+				return "", fmt.Errorf("there is no text number %q", diag.Truncate(value, 20))
+			}
+			return b.shared[i], nil
+		case "b":
+			return map[string]string{"1": "TRUE", "0": "FALSE"}[value], nil
+		case "e": // such as #N/A
+			return "", nil
+		case "str", "d":
+			return unescape(value), nil
+		}
+		style, _ := strconv.Atoi(attribute(e, "s"))
+		return b.number(value, style >= 0 && style < len(b.dates) && b.dates[style]), nil
+	}
+}
+
+// number writes a number, or a date.
+func (b *book) number(text string, date bool) string {
+	v, err := strconv.ParseFloat(text, 64)
+	const exact, days = 1e15, 2958466 // a spreadsheet keeps 15 digits, and days until the year 9999
+	switch {
+	case err != nil || math.Abs(v) >= exact:
+		return text
+	case !date || v < 0 || v >= days:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	day, clock := math.Modf(v)
+	at := b.epoch.AddDate(0, 0, int(day)).Add(time.Duration(math.Round(clock*24*60*60)) * time.Second)
+	switch {
+	case v < 1:
+		return at.Format(time.TimeOnly)
+	case at.Hour()+at.Minute()+at.Second() == 0:
+		return at.Format(time.DateOnly)
+	}
+	return at.Format(time.DateTime)
+}

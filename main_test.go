@@ -34,11 +34,12 @@ func allowed() map[string][]string {
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
-			"internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/table", "internal/convert/xlsx",
+			"internal/convert/adf", "internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/table", "internal/convert/xlsx",
 			"internal/diag", "internal/markup", "internal/resource", "manifest", "schema",
 		},
 		"internal/convert/dates":    {"internal/diag"},
 		"internal/convert/encoded":  {"internal/diag"},
+		"internal/convert/adf":      {"internal/convert/jiratext"},
 		"internal/convert/jiratext": {},
 		"internal/convert/mapping":  {"internal/diag"},
 		"internal/convert/records":  {"internal/diag"},

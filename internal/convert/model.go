@@ -71,6 +71,7 @@ const (
 	JiraWiki
 	Plain
 	HTML
+	ADF // a document of Jira Cloud, as JSON
 )
 
 // Text is a text as the source has it.

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/planform/planform/internal/convert/adf"
 	"github.com/planform/planform/internal/convert/jiratext"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/markup"
@@ -14,17 +15,7 @@ import (
 
 // markdown is a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
-	body := c.clean(i, t.Body)
-	switch t.Markup {
-	case Markdown:
-		return strings.TrimSpace(withoutComments(body))
-	case Plain:
-		return plain(body)
-	case HTML:
-		return fromHTML(body)
-	case JiraWiki:
-	}
-	text, lost := jiratext.Markdown(body, jiratext.Options{
+	options := jiratext.Options{
 		Person: c.person,
 		File: func(name string) string {
 			for _, a := range i.Attachments {
@@ -34,7 +25,22 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			}
 			return ""
 		},
-	})
+	}
+	var text string
+	var lost jiratext.Lost
+	switch t.Markup {
+	case JiraWiki:
+		text, lost = jiratext.Markdown(c.clean(i, t.Body), options)
+	case ADF:
+		text, lost = adf.Markdown([]byte(t.Body), options)
+		text = c.clean(i, text)
+	case Plain:
+		text = plain(c.clean(i, t.Body))
+	case HTML:
+		text = fromHTML(c.clean(i, t.Body))
+	case Markdown:
+		text = strings.TrimSpace(withoutComments(c.clean(i, t.Body)))
+	}
 	for kind, n := range lost {
 		c.report.lose(kind, i.Key, n)
 	}

@@ -108,7 +108,7 @@ func (w *writer) paragraph() {
 	}
 	lines = strings.Split(strings.Join(lines, "\\\n"), "\n")
 	for i, line := range lines {
-		lines[i] = escapeStart(line)
+		lines[i] = EscapeStart(line)
 	}
 	w.open = nil
 	if len(w.lists) == 0 {
@@ -151,7 +151,7 @@ func (w *writer) text(text string) {
 		}
 		if m := match(quoteLine, "b", trimmed); m != nil {
 			w.endLists()
-			w.block("> "+escapeStart(w.c.inline(m[1], 0)), "")
+			w.block("> "+EscapeStart(w.c.inline(m[1], 0)), "")
 			continue
 		}
 		if m := match(listItem, "*#-", trimmed); m != nil {
@@ -250,29 +250,17 @@ func (w *writer) macro(name, parameters, body string, depth int) {
 	w.out = append(append(w.out, ""), lines...)
 }
 
-// fence is a block of code, between marks that are longer than any within it.
+// fence is a block of code, with its title.
 func fence(body, parameters string) []string {
-	longest, run := 2, 0
-	for _, r := range body {
-		if run++; r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	marks := strings.Repeat("`", longest+1)
 	lang := parameter(parameters, "language")
 	if first, _, _ := strings.Cut(parameters, "|"); lang == "" && !strings.Contains(first, "=") && language.MatchString(first) {
 		lang = first
 	}
 	var lines []string
 	if title := parameter(parameters, "title"); title != "" {
-		lines = append(lines, "**"+escape(title)+"**", "")
+		lines = append(lines, "**"+Escape(title)+"**", "")
 	}
-	lines = append(lines, marks+lang)
-	if body = strings.Trim(body, "\n"); body != "" {
-		lines = append(lines, strings.Split(body, "\n")...)
-	}
-	return append(lines, marks)
+	return append(lines, Fence(body, lang)...)
 }
 
 // parameter is a parameter of a macro, such as title=x.
@@ -307,7 +295,6 @@ func tableRows(lines []string, i int) (rows []string, next int) {
 func (c *converter) table(rows []string) []string {
 	const most = 200 // columns
 	var all [][]string
-	columns := 0
 	for n, row := range rows {
 		cells, heads := splitRow(row)
 		cells, heads = cells[:min(len(cells), most)], heads[:min(len(heads), most)]
@@ -326,25 +313,8 @@ func (c *converter) table(rows []string) []string {
 			}
 		}
 		all = append(all, cells)
-		columns = max(columns, len(cells))
 	}
-	var lines []string
-	for n, cells := range all {
-		var line strings.Builder
-		line.WriteString("|")
-		for i := range columns {
-			text := ""
-			if i < len(cells) {
-				text = cells[i]
-			}
-			line.WriteString(" " + text + " |")
-		}
-		lines = append(lines, line.String())
-		if n == 0 {
-			lines = append(lines, "|"+strings.Repeat(" --- |", columns))
-		}
-	}
-	return lines
+	return Table(all)
 }
 
 // splitRow cuts a row at its bars, but for those in links, code, images and behind a backslash.
@@ -383,23 +353,4 @@ func splitRow(row string) (cells []string, heads []bool) {
 		flush(len(row))
 	}
 	return cells, heads
-}
-
-var (
-	numberStart = regexp.MustCompile(`^(\d{1,9})([.)])(\s|$)`)
-	markStart   = regexp.MustCompile(`^(#{1,6}(\s|$)|>|[-+](\s|$)|={3,}\s*$|-{3,}\s*$|~{3,})`)
-)
-
-// escapeStart escapes what at the beginning of a line would make it something else than a paragraph.
-func escapeStart(line string) string {
-	if line == "" {
-		return line
-	}
-	if m := match(numberStart, "0123456789", line); m != nil {
-		return m[1] + `\` + line[len(m[1]):]
-	}
-	if match(markStart, "#>-+=~", line) != nil {
-		return `\` + line
-	}
-	return line
 }

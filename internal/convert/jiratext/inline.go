@@ -94,16 +94,16 @@ func (c *converter) tokens(s string, depth int) []token {
 				}
 				continue
 			case len(s) > 1 && strings.ContainsRune(`{}*_-+^~[]!|#?@(`, rune(s[1])):
-				ready(escape(s[1:2]), 2)
+				ready(Escape(s[1:2]), 2)
 				continue
 			}
 		case '{':
 			if inner, n := code(s); n > 0 {
-				ready(codeSpan(inner), n)
+				ready(CodeSpan(inner), n)
 				continue
 			}
 			if m := block.FindStringSubmatch(s); m != nil {
-				ready(codeSpan(m[1]), len(m[0]))
+				ready(CodeSpan(m[1]), len(m[0]))
 				continue
 			}
 			if m := color.FindStringSubmatch(s); m != nil {
@@ -196,7 +196,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 				id = name
 			}
 		}
-		return "@" + escape(id), true
+		return "@" + Escape(id), true
 	case strings.HasPrefix(to, "^"):
 		return c.file("", to[1:]), true
 	case strings.HasPrefix(to, "#"):
@@ -205,7 +205,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 		if text == "" {
 			return "", false
 		}
-		return c.inline(text, depth+1) + " (" + escape(to) + ")", true // the page or issue that it names stays readable
+		return c.inline(text, depth+1) + " (" + Escape(to) + ")", true // the page or issue that it names stays readable
 	}
 	if strings.HasPrefix(to, "www.") {
 		to = "https://" + to
@@ -213,11 +213,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 	if text == "" || text == to {
 		return "<" + strings.ReplaceAll(to, ">", "%3E") + ">", true
 	}
-	return "[" + c.inline(text, depth+1) + "](" + destination(to) + ")", true
-}
-
-func destination(url string) string {
-	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E").Replace(url)
+	return "[" + c.inline(text, depth+1) + "](" + Destination(to) + ")", true
 }
 
 func firstOf(a, b string) string {
@@ -237,25 +233,9 @@ func (c *converter) file(prefix, name string) string {
 		to = c.o.File(name)
 	}
 	if to == "" {
-		return `\[` + prefix + escape(name) + `\]`
+		return `\[` + prefix + Escape(name) + `\]`
 	}
-	return "[" + prefix + escape(name) + "](" + destination(to) + ")"
-}
-
-// codeSpan is code within a line.
-func codeSpan(s string) string {
-	s = strings.TrimSpace(strings.ReplaceAll(s, "\n", " "))
-	if s == "" {
-		return ""
-	}
-	marks, pad := "`", ""
-	for strings.Contains(s, marks) {
-		marks += "`"
-	}
-	if s[0] == '`' || s[len(s)-1] == '`' {
-		pad = " "
-	}
-	return marks + pad + s + pad + marks
+	return "[" + prefix + Escape(name) + "](" + Destination(to) + ")"
 }
 
 // wrap puts a text between marks of Markdown.
@@ -378,17 +358,4 @@ func escapeAt(list []token, i int) string {
 		}
 	}
 	return string(r)
-}
-
-// escape escapes a plain text.
-func escape(s string) string {
-	list := make([]token, 0, len(s))
-	for _, r := range s {
-		list = append(list, token{r: r})
-	}
-	var b strings.Builder
-	for i := range list {
-		b.WriteString(escapeAt(list, i))
-	}
-	return b.String()
 }

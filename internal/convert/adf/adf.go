@@ -1,0 +1,288 @@
+// Package adf turns the documents of Jira Cloud (Atlassian Document Format) into Markdown.
+//
+// A document is a tree of nodes: blocks (adf.go), and what stands within a line with its marks (inline.go). A node of an unknown
+// kind leaves its text, and is counted. It takes any input, and depth is bounded.
+// The package must not know issues or files.
+package adf
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/planform/planform/internal/convert/jiratext"
+)
+
+// maxDepth is how deep nodes are told apart; what lies deeper is its text.
+const maxDepth = 60
+
+// maxColumns is how many cells a row of a table may have.
+const maxColumns = 200
+
+type node struct {
+	Type    string         `json:"type"`
+	Text    string         `json:"text"`
+	Attrs   map[string]any `json:"attrs"`
+	Content []node         `json:"content"`
+	Marks   []style        `json:"marks"`
+}
+
+type style struct {
+	Type  string         `json:"type"`
+	Attrs map[string]any `json:"attrs"`
+}
+
+// Is reports whether a value of JSON is a document.
+func Is(value []byte) bool {
+	var doc node
+	return bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) && json.Unmarshal(value, &doc) == nil && doc.Type == "doc"
+}
+
+// Markdown converts a document. What is none is empty, and counted.
+func Markdown(document []byte, o jiratext.Options) (string, jiratext.Lost) {
+	c := converter{o: o, lost: jiratext.Lost{}}
+	var doc node
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return "", jiratext.Lost{"texts-not-understood": 1}
+	}
+	return strings.Join(c.blocks(doc.Content, 0), "\n"), c.lost
+}
+
+type converter struct {
+	o     jiratext.Options
+	lost  jiratext.Lost
+	files int // without a name so far
+}
+
+// attr is an attribute as text.
+func (n *node) attr(name string) string {
+	if v := n.Attrs[name]; v != nil {
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// number is an attribute that is a number, or what stands for it.
+func (n *node) number(name string, missing, most int) int {
+	if v, ok := n.Attrs[name].(float64); ok && v >= 0 && v <= float64(most) {
+		return int(v)
+	}
+	return missing
+}
+
+// plain is all text below a node.
+func (n *node) plain() string {
+	if n.Type == "hardBreak" {
+		return "\n"
+	}
+	text := n.Text
+	for i := range n.Content {
+		text += n.Content[i].plain()
+	}
+	return text
+}
+
+// blocks are the lines of nodes below one another.
+func (c *converter) blocks(nodes []node, depth int) []string {
+	var lines []string
+	for i := range nodes {
+		block := c.block(&nodes[i], depth)
+		if len(block) > 0 && len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, block...)
+	}
+	return lines
+}
+
+func (c *converter) block(n *node, depth int) []string {
+	if depth > maxDepth {
+		c.lost["text-nodes"]++
+		return paragraph(jiratext.Escape(n.plain()))
+	}
+	switch n.Type {
+	case "paragraph", "caption":
+		return paragraph(c.inline(n.Content, depth))
+	case "heading":
+		return []string{strings.Repeat("#", max(1, n.number("level", 1, 6))) + " " + oneLine(c.inline(n.Content, depth))}
+	case "bulletList", "orderedList", "taskList", "decisionList":
+		return c.list(n, depth)
+	case "codeBlock":
+		return jiratext.Fence(n.plain(), oneLine(strings.ReplaceAll(n.attr("language"), "`", "")))
+	case "blockquote":
+		return quote(c.blocks(n.Content, depth+1))
+	case "panel":
+		return quote(append([]string{"**" + panel(n.attr("panelType")) + "**", ""}, c.blocks(n.Content, depth+1)...))
+	case "rule":
+		return []string{"---"}
+	case "table":
+		return c.table(n, depth)
+	case "expand", "nestedExpand":
+		lines := c.blocks(n.Content, depth+1)
+		if title := oneLine(jiratext.Escape(n.attr("title"))); title != "" {
+			lines = append([]string{"**" + title + "**", ""}, lines...)
+		}
+		return lines
+	case "doc", "layoutSection", "layoutColumn", "mediaSingle", "mediaGroup", "listItem":
+		return c.blocks(n.Content, depth+1)
+	case "media":
+		return []string{c.file(n)}
+	case "extension", "bodiedExtension", "multiBodiedExtension", "extensionFrame":
+		c.lost["text-nodes"]++
+		if len(n.Content) > 0 {
+			return c.blocks(n.Content, depth+1)
+		}
+		return paragraph(jiratext.Escape(n.attr("text")))
+	}
+	if len(n.Content) > 0 && n.Text == "" { // an unknown one
+		c.lost["text-nodes"]++
+		return c.blocks(n.Content, depth+1)
+	}
+	return paragraph(c.inline([]node{*n}, depth)) // what belongs into a paragraph
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, lineBreak, " ")), " ")
+}
+
+// paragraph are the lines of a text that is Markdown already.
+func paragraph(text string) []string {
+	text = strings.Trim(text, " \n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = jiratext.EscapeStart(strings.TrimLeft(line, " \t"))
+	}
+	return lines
+}
+
+func quote(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+line, " ")
+	}
+	return lines
+}
+
+func panel(kind string) string {
+	switch kind {
+	case "info", "warning", "success", "error":
+		return strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	return "Note"
+}
+
+// list writes the items of a list. Lists below an item follow its text without a blank line, so that they stay close together.
+func (c *converter) list(n *node, depth int) []string {
+	var lines []string
+	number := n.number("order", 1, 999_999_999)
+	for i := range n.Content {
+		item := &n.Content[i]
+		mark := "- "
+		switch {
+		case n.Type == "orderedList":
+			mark = fmt.Sprintf("%d. ", number)
+			number++
+		case n.Type == "taskList" && item.attr("state") == "DONE":
+			mark = "- [x] "
+		case n.Type == "taskList":
+			mark = "- [ ] "
+		}
+		pad := strings.Repeat(" ", len(mark))
+		if n.Type == "taskList" {
+			pad = "  "
+		}
+		var inner []string
+		switch item.Type {
+		case "taskItem", "decisionItem":
+			inner = paragraph(c.inline(item.Content, depth))
+		case "taskList": // of the item before
+			inner, mark = c.block(item, depth+1), pad
+		default:
+			inner = c.item(item, depth+1)
+		}
+		if len(inner) == 0 {
+			inner = []string{""}
+		}
+		for j, line := range inner {
+			if j == 0 {
+				line = mark + line
+			} else if line != "" {
+				line = pad + line
+			}
+			lines = append(lines, strings.TrimRight(line, " "))
+		}
+	}
+	return lines
+}
+
+// item is what a list has between two marks.
+func (c *converter) item(n *node, depth int) []string {
+	var lines []string
+	for i := range n.Content {
+		child := &n.Content[i]
+		block := c.block(child, depth)
+		if len(block) > 0 && len(lines) > 0 && !strings.HasSuffix(child.Type, "List") {
+			lines = append(lines, "")
+		}
+		lines = append(lines, block...)
+	}
+	return lines
+}
+
+// table writes the rows of a table. Markdown wants a header, so that a table without one gets an empty one.
+func (c *converter) table(n *node, depth int) []string {
+	var rows [][]string
+	for i := range n.Content {
+		row, heads := n.Content[i].Content, 0
+		for j := range row {
+			if row[j].Type == "tableHeader" {
+				heads++
+			}
+		}
+		header := i == 0 && heads == len(row)
+		if i == 0 && !header {
+			rows = append(rows, nil)
+		}
+		var cells []string
+		for j := range row {
+			text := c.cell(&row[j], depth)
+			if row[j].Type == "tableHeader" && !header && text != "" {
+				text = "**" + text + "**"
+			}
+			cells = append(cells, text)
+			span := row[j].number("colspan", 1, maxColumns)
+			if span > 1 || row[j].number("rowspan", 1, maxColumns) > 1 {
+				c.lost["table-spans"]++
+			}
+			for ; span > 1; span-- {
+				cells = append(cells, "")
+			}
+		}
+		rows = append(rows, cells[:min(len(cells), maxColumns)])
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return jiratext.Table(rows)
+}
+
+// cell is a cell of a table, on one line.
+func (c *converter) cell(n *node, depth int) string {
+	var parts []string
+	for i := range n.Content {
+		child := &n.Content[i]
+		lines := []string{jiratext.CodeSpan(child.plain())}
+		if child.Type != "codeBlock" {
+			lines = c.block(child, depth+1)
+		}
+		for _, line := range lines {
+			if line = strings.TrimSpace(strings.TrimSuffix(line, "\\")); line != "" {
+				parts = append(parts, line)
+			}
+		}
+	}
+	return strings.ReplaceAll(strings.Join(parts, "<br>"), "|", `\|`)
+}

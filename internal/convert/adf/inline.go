@@ -1,0 +1,198 @@
+package adf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/convert/jiratext"
+)
+
+// lineBreak is where a line ends within a paragraph.
+const lineBreak = "\\\n"
+
+// span is a piece of a line with its marks, the outermost first.
+type span struct {
+	text  string // Markdown
+	marks []mark
+}
+
+type mark struct{ open, shut string }
+
+// delimits reports whether a mark is made of characters that Markdown takes for one only in the right place.
+func (m mark) delimits() bool { return m.open == "**" || m.open == "*" || m.open == "~~" }
+
+// inline is what stands within a line. Neighbours with the same marks share them, and blanks stay outside of marks.
+func (c *converter) inline(nodes []node, depth int) string {
+	var b strings.Builder
+	var open []mark
+	blanks, last := "", ' '
+	for _, s := range c.spans(nodes, depth) {
+		core := strings.TrimSpace(s.text)
+		if s.text == lineBreak {
+			if b.Len() > 0 {
+				blanks = strings.TrimRight(blanks, " ") + lineBreak
+			}
+			continue
+		}
+		if core == "" {
+			blanks += s.text
+			continue
+		}
+		begin := strings.Index(s.text, core)
+		same := 0
+		for same < min(len(open), len(s.marks)) && open[same] == s.marks[same] {
+			same++
+		}
+		shut, opened := open[same:], s.marks[same:]
+		blanks += s.text[:begin]
+		first, _ := utf8.DecodeRuneInString(core)
+		apart := func(m mark, inner, outer rune) bool { return m.delimits() && isMark(inner) && isWord(outer) }
+		if blanks == "" && (slices.ContainsFunc(shut, func(m mark) bool { return apart(m, last, first) }) || slices.ContainsFunc(opened, func(m mark) bool { return apart(m, first, last) })) {
+			blanks = " " // **so:**that would be no mark
+		}
+		for _, m := range slices.Backward(shut) {
+			b.WriteString(m.shut)
+		}
+		b.WriteString(blanks)
+		for _, m := range opened {
+			b.WriteString(m.open)
+		}
+		b.WriteString(core)
+		open, blanks = s.marks, s.text[begin+len(core):]
+		last, _ = utf8.DecodeLastRuneInString(core)
+	}
+	for _, m := range slices.Backward(open) {
+		b.WriteString(m.shut)
+	}
+	if !strings.Contains(blanks, "\n") {
+		b.WriteString(blanks)
+	}
+	return b.String()
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func isMark(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+
+func (c *converter) spans(nodes []node, depth int) []span {
+	var list []span
+	for i := range nodes {
+		n := &nodes[i]
+		add := func(text string) { list = append(list, span{text, c.marks(n)}) }
+		switch n.Type {
+		case "text":
+			if slices.ContainsFunc(n.Marks, func(m style) bool { return m.Type == "code" }) {
+				add(jiratext.CodeSpan(n.Text))
+			} else {
+				add(jiratext.Escape(n.Text))
+			}
+		case "hardBreak":
+			list = append(list, span{text: lineBreak})
+		case "mention":
+			id, name := n.attr("id"), ""
+			if c.o.Person != nil {
+				name = c.o.Person(id)
+			}
+			if told := strings.TrimPrefix(n.attr("text"), "@"); name == "" || name == id {
+				name = cmp.Or(told, id)
+			}
+			add("@" + jiratext.Escape(name))
+		case "emoji":
+			add(cmp.Or(n.attr("text"), n.attr("shortName")))
+		case "date":
+			add(date(n.attr("timestamp")))
+		case "status":
+			add(jiratext.CodeSpan(n.attr("text")))
+		case "inlineCard", "blockCard", "embedCard":
+			url := n.attr("url")
+			if data, ok := n.Attrs["data"].(map[string]any); ok && url == "" && data["url"] != nil {
+				url = fmt.Sprint(data["url"])
+			}
+			if url != "" {
+				add("<" + jiratext.Destination(url) + ">")
+			}
+		case "media", "mediaInline":
+			add(c.file(n))
+		case "placeholder":
+			add(jiratext.Escape(n.attr("text")))
+		default:
+			c.lost["text-nodes"]++
+			if len(n.Content) > 0 && depth < maxDepth {
+				list = append(list, c.spans(n.Content, depth+1)...)
+			} else {
+				add(jiratext.Escape(cmp.Or(n.plain(), n.attr("text"))))
+			}
+		}
+	}
+	return list
+}
+
+// marks are those of a node in one order, whatever order it has them in. A link is the outermost; code is in its text.
+func (c *converter) marks(n *node) []mark {
+	var link, list []mark
+	for _, kind := range []string{"link", "strong", "em", "strike", "underline", "subsup"} {
+		for _, m := range n.Marks {
+			if m.Type != kind {
+				continue
+			}
+			switch kind {
+			case "link":
+				href, _ := m.Attrs["href"].(string)
+				if href != "" && len(link) == 0 {
+					link = []mark{{"[", "](" + jiratext.Destination(href) + ")"}}
+				}
+			case "strong":
+				list = append(list, mark{"**", "**"})
+			case "em":
+				list = append(list, mark{"*", "*"})
+			case "strike":
+				list = append(list, mark{"~~", "~~"})
+			case "underline":
+				list = append(list, mark{"<u>", "</u>"})
+			case "subsup":
+				if m.Attrs["type"] == "sup" {
+					list = append(list, mark{"<sup>", "</sup>"})
+				} else {
+					list = append(list, mark{"<sub>", "</sub>"})
+				}
+			}
+			break
+		}
+	}
+	for _, m := range n.Marks {
+		if m.Type == "textColor" || m.Type == "backgroundColor" {
+			c.lost["colours"]++
+		}
+	}
+	return append(link, list...)
+}
+
+// date is a day that is written as milliseconds.
+func date(milliseconds string) string {
+	n, err := strconv.ParseFloat(milliseconds, 64)
+	if err != nil || n < -1e14 || n > 1e14 {
+		return jiratext.Escape(milliseconds)
+	}
+	return time.UnixMilli(int64(n)).UTC().Format(time.DateOnly)
+}
+
+// file is an image or another file. Its ID is none of an attachment; its name is, where it is told.
+func (c *converter) file(n *node) string {
+	name, to := n.attr("alt"), n.attr("url")
+	if name == "" {
+		c.files++
+		name = "image " + strconv.Itoa(c.files)
+	} else if to == "" && c.o.File != nil {
+		to = c.o.File(name)
+	}
+	if to == "" {
+		return `\[image: ` + jiratext.Escape(name) + `\]`
+	}
+	return "[image: " + jiratext.Escape(name) + "](" + jiratext.Destination(to) + ")"
+}

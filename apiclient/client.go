@@ -48,11 +48,12 @@ type Config struct {
 	Notify func(Event)
 }
 
-const (
-	defaultTimeout    = 60 * time.Second
-	defaultRetries    = 5
-	defaultMaxElapsed = 5 * time.Minute
+// DefaultMaxElapsed is the [Config.MaxElapsed] of a zero one.
+const DefaultMaxElapsed = 5 * time.Minute
 
+const (
+	defaultTimeout      = 60 * time.Second
+	defaultRetries      = 5
 	defaultMaxListBytes = 256 << 20
 )
 
@@ -109,7 +110,7 @@ func New(cfg Config) (*Client, error) {
 	c := &Client{
 		base: *base, workspace: cfg.Workspace, credential: cfg.Credential,
 		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
-		maxElapsed: orDefault(cfg.MaxElapsed, defaultMaxElapsed), maxListBytes: orDefault(cfg.MaxListBytes, defaultMaxListBytes),
+		maxElapsed: orDefault(cfg.MaxElapsed, DefaultMaxElapsed), maxListBytes: orDefault(cfg.MaxListBytes, defaultMaxListBytes),
 		log: cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
 		learned: learned{slash: map[*resource.Operation]bool{}, page: map[any]int{}},
 	}

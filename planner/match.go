@@ -200,7 +200,7 @@ func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 // identifier under another address, and not another record under this address.
 func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
 	externalID := textIn(f.row, "external_id")
-	if slices.ContainsFunc(allAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(s.in.Workspace, a)) }) {
+	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(s.in.Workspace, a)) }) {
 		return
 	}
 	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, s.in.Workspace+"/") {

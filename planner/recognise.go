@@ -53,7 +53,7 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 	if t.externalIDs && len(l.byExternalID()) > 0 {
 		hits := l.byExternalID()[resource.ExternalID(s.in.Workspace, o.Address)]
 		if len(hits) == 0 {
-			for _, a := range allAddresses(o)[1:] {
+			for _, a := range AllAddresses(o)[1:] {
 				hits = append(hits, l.byExternalID()[resource.ExternalID(s.in.Workspace, a)]...)
 			}
 		}

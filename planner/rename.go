@@ -68,11 +68,11 @@ func renamed(was, now resource.Address) bool {
 	return now.IsObject() && was.Key() != now.Key()
 }
 
-// allAddresses lists the address of an object, first, and those that it had before.
-func allAddresses(o *resource.Object) (all []resource.Address) {
+// AllAddresses lists the address of an object, first, and those that it had before.
+func AllAddresses(o *resource.Object) (all []resource.Address) {
 	parents := []resource.Address{""}
 	if o.Parent != nil {
-		parents = allAddresses(o.Parent)
+		parents = AllAddresses(o.Parent)
 	}
 	for _, parent := range parents {
 		for _, key := range append([]string{o.Key}, o.Previously...) {

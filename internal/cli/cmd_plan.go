@@ -253,17 +253,13 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 	return plan, nil
 }
 
-// gracePeriod is the grace period for what former runs sent. A run that died may have
-// sent requests again since it was heard of, each time after a grace period.
+// gracePeriod is the grace period for what former runs sent.
 func (o planOptions) gracePeriod(last stateReader, out output) provider.Grace {
-	const attempts = 3
 	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
 		out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
 	}}
-	if g.GivenUp = time.Now(); !last.LastActivity().IsZero() {
-		if sure := last.LastActivity().Add(attempts * (o.service.timeout + o.grace)); sure.Before(g.GivenUp) {
-			g.GivenUp = sure
-		}
+	if heard := last.LastActivity(); !heard.IsZero() {
+		g.GivenUp = provider.GivenUpBy(heard, o.service.timeout, o.grace)
 	}
 	return g
 }

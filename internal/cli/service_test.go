@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/planform/planform/internal/cli"
 	"github.com/planform/planform/internal/sandbox"
@@ -20,7 +21,8 @@ type service struct {
 
 	options sandboxtest.Options
 	url     string
-	dir     string // manifests and state
+	dir     string        // manifests and state
+	slowest time.Duration // write before the last outage
 }
 
 func newService(tb testing.TB, o sandboxtest.Options) *service {

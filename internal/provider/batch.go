@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -58,8 +59,8 @@ func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids execut
 		switch {
 		case err != nil:
 			b.attempts[i].Err = err
-		case r.lost != nil && r.lost.cause == nil && r.lost.remaining() > 0: // the plan has just looked
-			b.attempts[i].Err = &executor.Pending{After: r.lost.remaining(), Err: r.lost.reason()}
+		case r.lost != nil && r.lost.cause == nil && time.Now().Before(r.lost.end()): // the plan has just looked
+			b.attempts[i].Err = &executor.Pending{After: time.Until(r.lost.end()), Err: r.lost.reason()}
 		case r.lost != nil:
 			b.params, lost = params, append(lost, r)
 		default:
@@ -197,6 +198,14 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 		b.giveUpBulk(b.op, err)
 		b.sendAlone(ctx, rows)
 	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // something about one of them
+		if creates { // services were seen to refuse what they had done
+			for i := range rows {
+				if rows[i].lost == nil {
+					rows[i].lost = &lostCreate{cause: err}
+				}
+			}
+			rows = b.settle(ctx, rows)
+		}
 		b.sendAlone(ctx, rows)
 	case errors.Is(err, apiclient.ErrUndocumented):
 		for _, r := range rows {
@@ -224,11 +233,15 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 	if len(rows) == 0 {
 		return nil
 	}
+	begin := time.Now()
 	found, err := b.findByExternalID(ctx, rows)
 	var absent []batchRow
 	for _, r := range rows {
 		a, u := &b.attempts[r.at], r.lost
-		hits := found[resource.ExternalID(b.plan.Workspace, r.step.Address)]
+		var hits []resource.Row
+		for _, id := range b.allExternalIDs(r.step) {
+			hits = append(hits, found[id]...)
+		}
 		switch {
 		case err != nil:
 			a.Err = b.lookupFailed(r.step, u, err)
@@ -240,7 +253,7 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 			params := maps.Clone(b.params)
 			a.Outcome, a.Err = b.adoptExisting(ctx, r.step, hits[0], params, b.ids)
 			a.Outcome.RecoveredByLookup, a.Outcome.CreatedByUs = a.Err == nil, true
-		case u.remaining() > 0:
+		case begin.Before(u.end()): // it may have been carried out since
 			u.failedLookups = 0
 			a.Err = &executor.Pending{After: u.next(), Err: u.reason()}
 		case u.attempts == attempts:
@@ -263,7 +276,9 @@ func (b *batch) findByExternalID(ctx context.Context, rows []batchRow) (map[stri
 	}
 	wanted, since := map[string]bool{}, rows[0].lost.sentAfter
 	for _, r := range rows {
-		wanted[resource.ExternalID(b.plan.Workspace, r.step.Address)] = true
+		for _, id := range b.allExternalIDs(r.step) {
+			wanted[id] = true
+		}
 		since = min(since, r.lost.sentAfter)
 	}
 	found := map[string][]resource.Row{}

@@ -275,6 +275,60 @@ func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 	}
 }
 
+func TestALookUpThatEndsAfterTheGracePeriodButBeganBeforeIsRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever, PerPage: 20})
+		s.virtual = true
+		for i := range 30 {
+			s.somebody(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/work-items/", fmt.Sprintf(`{"name": "Other %d"}`, i))
+		}
+		text, seen, slow := manyItems(50), &batches{fault: first(sandboxtest.Fault{Late: 20 * time.Second})}, atomic.Bool{}
+		s.apply(t, applying{manifest: text, grace: provider.DefaultGrace, timeout: 2 * time.Minute, retries: 3, fault: func(req *http.Request, r run) sandboxtest.Fault {
+			if q := req.URL.Query(); q.Get("order_by") == "-created_at" && q.Get("cursor") != "" && slow.CompareAndSwap(false, true) {
+				return sandboxtest.Fault{Delay: 58 * time.Second} // the first page was read before the batch was carried out
+			}
+			return seen.on(req, r)
+		}})
+		if !slow.Load() {
+			t.Error("no look-up had a second page")
+		}
+		s.settled(t, text, 50, resource.V2, provider.DefaultGrace)
+	})
+}
+
+func TestABatchOfARunThatDiedIsFoundAlsoAfterARunThatSendsOneByOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
+		s.virtual = true
+		text, seen := manyItems(50), &batches{fault: first(sandboxtest.Fault{Late: 40 * time.Second})}
+		s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, fault: func(req *http.Request, r run) sandboxtest.Fault {
+			f := seen.on(req, r)
+			if len(seen.rows) == 1 {
+				r.kill()
+			}
+			return f
+		}})
+		s.api = resource.V1
+		s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, dies: func(j executor.Journal, r run) executor.Journal {
+			return &mortal{Journal: j, run: r, n: 1, moment: announced}
+		}})
+		s.settled(t, text, 50, resource.V1, provider.DefaultGrace)
+	})
+}
+
+func TestItemsOfABatchThatIsRefusedAsAWholeAreNotMadeTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
+		s.virtual = true
+		text, seen := manyItems(50), &batches{fault: first(after(sandboxtest.Problem(400, "invalid_request", "invalid_request")))}
+		s.apply(t, applying{manifest: text, fault: seen.on})
+		s.settled(t, text, 50, resource.V2, 0)
+	})
+}
+
 func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

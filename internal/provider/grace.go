@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -26,6 +27,12 @@ type Grace struct {
 	Tell    func(time.Duration) // called with the wait before planning waits; nil = nobody
 }
 
+// GivenUpBy is the latest moment at which a run that was last heard of then had given up its requests: it may have sent
+// one three times, each time after a grace period, and after refusals for as long as the client puts up with them.
+func GivenUpBy(lastHeard time.Time, timeout, period time.Duration) time.Time {
+	return lastHeard.Add(attempts * (timeout + period + apiclient.DefaultMaxElapsed))
+}
+
 // begin replaces a zero or future GivenUp by now.
 func (g Grace) begin() Grace {
 	if now := time.Now(); g.GivenUp.IsZero() || g.GivenUp.After(now) {
@@ -34,10 +41,11 @@ func (g Grace) begin() Grace {
 	return g
 }
 
-// of is the grace period for a create of a kind. Of API v2's batches nobody says that they
-// refuse a second object with the same external ID.
-func (g Grace) of(k *resource.Kind, api resource.API, inBatch bool) time.Duration {
-	if k.UniqueExternalID && k.HasExternalID && api.Wide() && !inBatch {
+// of is the grace period for a create of a kind. mayBeTwo says that the service may accept a second request:
+// of API v2's batches nobody says that they refuse a second object with the same external ID, and an object
+// with another key than before has another external ID.
+func (g Grace) of(k *resource.Kind, api resource.API, mayBeTwo bool) time.Duration {
+	if k.UniqueExternalID && k.HasExternalID && api.Wide() && !mayBeTwo {
 		return min(g.Period, shortGrace)
 	}
 	return g.Period
@@ -80,7 +88,8 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	defer s.mu.Unlock()
 	u := s.lostCreates[step]
 	if u == nil && step.Pending {
-		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API, step.Batch != 0 || step.PendingBatch)}
+		mayBeTwo := step.Batch != 0 || step.PendingBatch || len(planner.AllAddresses(step.Object)) > 1
+		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API, mayBeTwo)}
 		s.lostCreates[step] = u
 	}
 	return u
@@ -111,8 +120,8 @@ func (u *lostCreate) reason() error {
 // errEarlier is the reason of a pending create that this run has not sent.
 var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
-// remaining is the time for which the service may still carry out the request.
-func (u *lostCreate) remaining() time.Duration { return time.Until(u.givenUp.Add(u.period)) }
+// end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
+func (u *lostCreate) end() time.Time { return u.givenUp.Add(u.period) }
 
 // next is the wait before the next look-up: a few during a long grace period, the last at its end.
 func (u *lostCreate) next() time.Duration {
@@ -121,5 +130,5 @@ func (u *lostCreate) next() time.Duration {
 	if u.period <= shortGrace {
 		u.wait = u.period
 	}
-	return max(min(u.wait, u.remaining()), 0)
+	return max(min(u.wait, time.Until(u.end())), 0)
 }

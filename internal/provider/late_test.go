@@ -154,8 +154,9 @@ func TestARunWaitsForTheRequestsOfAnEarlierRunUntilTheGracePeriodIsOver(t *testi
 		"the whole time after a run that died":   {0, true, minute},
 		"which may have waited for a time-out":   {minute, true, minute},
 		"and have sent it three times":           {6 * minute, true, minute},
-		"what is left of it":                     {6*minute + 20*time.Second, true, 40 * time.Second},
-		"not at all after a run that died early": {7 * minute, true, 0},
+		"each after five minutes of refusals":    {21 * minute, true, minute},
+		"what is left of it":                     {21*minute + 20*time.Second, true, 40 * time.Second},
+		"not at all after a run that died early": {22 * minute, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,4 +200,37 @@ func TestAReadBeforeTheEndOfTheGracePeriodIsRepeated(t *testing.T) {
 			t.Error(r.failed(), s.picture())
 		}
 	})
+}
+
+func TestALostCreateIsFoundAlsoUnderTheKeyThatItHadThen(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		for _, late := range []time.Duration{10 * time.Millisecond, 20 * time.Second} {
+			t.Run(fmt.Sprint(api, ", ", late), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := newServiceOf(t, api, sandboxtest.Options{Unique: sandboxtest.UniqueAlways})
+					s.virtual = true
+					die := func(req *http.Request, r run) sandboxtest.Fault {
+						if req.Method != http.MethodPost {
+							return sandboxtest.Fault{}
+						}
+						r.kill()
+						return sandboxtest.Fault{Late: late}
+					}
+					s.apply(t, applying{manifest: header + "      - {key: a, name: Item A}\n      - {key: b, name: Item B}\n", killed: true, workers: 1, grace: time.Minute, fault: die})
+					renamed := header + "      - {key: c, previously: a, name: Item A}\n      - {key: d, previously: b, name: Item B}\n"
+					r := s.apply(t, applying{manifest: renamed, grace: time.Minute})
+					s.Drain()
+					if len(r.failed()) > 0 || s.named("work_item", "Item A") != 1 || s.named("work_item", "Item B") != 1 {
+						t.Errorf("%q: %d, %d", r.failed(), s.named("work_item", "Item A"), s.named("work_item", "Item B"))
+					}
+					s.apply(t, applying{manifest: renamed}) // which gives them the external IDs of their new keys
+					if end := s.apply(t, applying{manifest: renamed}); end.writes != 0 || !end.plan.Empty() {
+						t.Errorf("the last run made %d writes", end.writes)
+					}
+				})
+			})
+		}
+	}
 }

@@ -218,7 +218,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	defer func() { _ = file.Close() }() // the next run reads what is on disk
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
-	grace := provider.Grace{Period: a.grace, GivenUp: file.LastActivity().Add(3 * (a.timeout + a.grace))}
+	grace := provider.Grace{Period: a.grace, GivenUp: provider.GivenUpBy(file.LastActivity(), a.timeout, a.grace)}
 	if grace.GivenUp.After(time.Now()) {
 		grace.GivenUp = time.Now()
 	}

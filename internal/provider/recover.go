@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -29,8 +30,8 @@ const (
 // resolveLostCreate looks up the outcome of a create without an answer. again says that the
 // object does not exist and the create can be sent.
 func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
+	begin := time.Now()
 	row, v, err := s.findCreated(ctx, step, params)
-	left := u.remaining()
 	switch {
 	case v == found && row.Hidden() != "":
 		return false, out, hiddenConflict(step, row.ID(), row.Hidden())
@@ -40,7 +41,7 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 		return false, out, err
 	case v == undetermined:
 		return false, out, s.lookupFailed(step, u, err)
-	case left > 0:
+	case begin.Before(u.end()): // it may have been carried out since
 		u.failedLookups = 0
 		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
 	case u.attempts == attempts:
@@ -105,16 +106,21 @@ func (s *Service) findCreated(ctx context.Context, step *planner.Step, params ma
 		return nil, undetermined, nil
 	}
 	if byExternalID && slices.Contains(list.Query, "external_id") {
-		return s.findByExternalID(ctx, step, list, params)
+		for _, id := range s.allExternalIDs(step) {
+			if row, v, err := s.findByExternalID(ctx, step, list, params, id); v != absent {
+				return row, v, err
+			}
+		}
+		return nil, absent, nil
 	}
 	rows, err := s.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
 		return nil, undetermined, err
 	}
-	externalID := resource.ExternalID(s.plan.Workspace, step.Address)
+	externalIDs := s.allExternalIDs(step)
 	var hits []resource.Row
 	for _, row := range rows {
-		if byExternalID && row.HasExternalID(externalID) || !byExternalID && sameNaturalKey(step.Object, row) {
+		if byExternalID && slices.ContainsFunc(externalIDs, row.HasExternalID) || !byExternalID && sameNaturalKey(step.Object, row) {
 			hits = append(hits, row)
 		}
 	}
@@ -128,9 +134,17 @@ func (s *Service) findCreated(ctx context.Context, step *planner.Step, params ma
 	}
 }
 
-// findByExternalID asks the service for the one object with the step's external ID.
-func (s *Service) findByExternalID(ctx context.Context, step *planner.Step, list *resource.Operation, params map[string]string) (resource.Row, lookupResult, error) {
-	externalID := resource.ExternalID(s.plan.Workspace, step.Address)
+// allExternalIDs are those of a step's object, and those that it had before: an earlier run may have sent it with one of them.
+func (s *Service) allExternalIDs(step *planner.Step) []string {
+	var ids []string
+	for _, a := range planner.AllAddresses(step.Object) {
+		ids = append(ids, resource.ExternalID(s.plan.Workspace, a))
+	}
+	return ids
+}
+
+// findByExternalID asks the service for the one object with an external ID.
+func (s *Service) findByExternalID(ctx context.Context, step *planner.Step, list *resource.Operation, params map[string]string, externalID string) (resource.Row, lookupResult, error) {
 	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: externalIDQuery(externalID)})
 	var e *apiclient.Error
 	switch {

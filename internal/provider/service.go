@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 
@@ -74,8 +75,8 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, and reads where its outcome is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	if u := s.lostCreate(step); u != nil && u.cause == nil && u.remaining() > 0 { // the plan has just looked
-		return executor.Outcome{}, &executor.Pending{After: u.remaining(), Err: u.reason()}
+	if u := s.lostCreate(step); u != nil && u.cause == nil && time.Now().Before(u.end()) { // the plan has just looked
+		return executor.Outcome{}, &executor.Pending{After: time.Until(u.end()), Err: u.reason()}
 	}
 	switch {
 	case step.Action == planner.Delete && step.Operation == nil: // deleted with its parent

@@ -287,6 +287,11 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 		},
+		"that an earlier run sent it in a batch is kept when it is announced again": {
+			before: []planner.Record{{Address: shop, PendingIntent: &planner.Intent{Action: planner.Create, Batch: true}}},
+			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(shop)) },
+			want:   []planner.Record{{Address: shop, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/shop", At: testTime(), Batch: true}}},
+		},
 		"what an earlier run left open is completed by success": {
 			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {

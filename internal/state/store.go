@@ -91,10 +91,13 @@ func (m *store) apply(l line) {
 }
 
 // together is an intent and the one before it at the same record: of members that two
-// requests were to add, it names all.
+// requests were to add, it names all; of a create, that some run sent it in a batch.
 func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
+	}
+	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
+		later.Batch = later.Batch || earlier.Batch
 	}
 	return &later
 }

@@ -59,7 +59,12 @@ Writes manifests, a report (report.md, report.json) and a mapping file, to which
 it only ever adds. The exit code is 3 as long as questions are open, or losses
 are not agreed under allow: in the mapping. If a file cannot be read, or the
 mapping has mistakes, nothing is written. See docs/migrate.md.`,
-		Flags:       slices.Concat(convertFlags(), outputFlags()),
+		Flags: slices.Concat(convertFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
+			&cli.StringSliceFlag{Name: "only", Usage: "only the issues of these `KEYS`, with their parents, separated by commas"},
+			&cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"},
+			&cli.BoolFlag{Name: "drop-missing", Usage: "take issues out of the manifests that earlier exports had and this one lacks"},
+		}, outputFlags()),
 		Subcommands: []*cli.Command{convertCheckCommand(p, formats)},
 		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, formats) },
 	}
@@ -122,6 +127,10 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 	if err != nil {
 		return err
 	}
+	o.Since, o.Only, o.Limit, o.DropMissing = c.String("since"), splitList(c, "only"), c.Int("limit"), c.Bool("drop-missing")
+	if o.Limit < 0 {
+		return usageError{text: "--limit is the number of issues", hint: "such as --limit 20"}
+	}
 	ctx, release := untilSignal(ctx)
 	defer release()
 	result, err := convert.Run(ctx, o)
@@ -145,6 +154,14 @@ func showConverted(p Process, out output, o convert.Options, result *convert.Res
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy, o.Dir, r.Headline())
+	if r.Since != nil {
+		b.WriteString(r.Since.Line() + ".\n")
+	}
+	for _, n := range r.Notes {
+		if n.Kind == "selection" {
+			b.WriteString(n.Text + ".\n")
+		}
+	}
 	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
 		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, q.Name, diag.Count(q.Items, "item"), q.Position)
 	}

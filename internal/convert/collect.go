@@ -70,9 +70,11 @@ func (c *collection) AskDates(at diag.Position) { c.dates = at }
 
 // sorted are the issues by project and number.
 func (c *collection) sorted() []*Issue {
-	return slices.SortedFunc(maps.Values(c.issues), func(a, b *Issue) int {
-		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key))
-	})
+	return slices.SortedFunc(maps.Values(c.issues), order)
+}
+
+func order(a, b *Issue) int {
+	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key))
 }
 
 // name is how a person is called in texts.

@@ -10,12 +10,11 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// comments are the comments of an issue. One without an ID is known by its minute, author and ordinal: an edited comment stays
-// the same one.
+// comments are the comments of an issue.
 func (c *composer) comments(i *Issue) []any {
 	var list []any
-	taken := map[string]int{}
-	for _, comment := range i.Comments {
+	keys := commentKeys(i.Comments)
+	for n, comment := range i.Comments {
 		p, _ := mapping.Find(c.mapping.People, comment.Author)
 		switch {
 		case c.mapping.Comments.Skip:
@@ -42,18 +41,28 @@ func (c *composer) comments(i *Issue) []any {
 			c.report.lose("empty-comments", i.Key, 1)
 			continue
 		}
-		key := itemKey(comment.ID)
-		if comment.ID == "" {
-			author, when := resource.Slug(comment.Author), "undated"
-			if !comment.At.IsZero() {
-				when = comment.At.Format("20060102T1504")
-			}
-			key = when + "-" + cmp.Or(author[:min(len(author), 60)], "unknown")
-			taken[key]++
-			key += "-" + strconv.Itoa(taken[key])
-		}
 		c.report.Carried.Comments++
-		list = append(list, manifest.Map{{Key: "key", Value: key}, {Key: "text", Value: text}})
+		list = append(list, manifest.Map{{Key: "key", Value: keys[n]}, {Key: "text", Value: text}})
 	}
 	return list
+}
+
+// commentKeys are the keys of an issue's comments. One without an ID is known by its minute, author and ordinal: an edited comment
+// stays the same one.
+func commentKeys(comments []Comment) []string {
+	keys, taken := make([]string, len(comments)), map[string]int{}
+	for n, comment := range comments {
+		if comment.ID != "" {
+			keys[n] = itemKey(comment.ID)
+			continue
+		}
+		author, when := resource.Slug(comment.Author), "undated"
+		if !comment.At.IsZero() {
+			when = comment.At.Format("20060102T1504")
+		}
+		key := when + "-" + cmp.Or(author[:min(len(author), 60)], "unknown")
+		taken[key]++
+		keys[n] = key + "-" + strconv.Itoa(taken[key])
+	}
+	return keys
 }

@@ -57,7 +57,7 @@ func (c *composer) compose(issues []*Issue) {
 			continue
 		}
 		if i.Archived && c.mapping.Archived == "skip" {
-			c.report.lose("archived", i.Key, 1)
+			c.of(i).lose("archived", i.Key, 1)
 			continue
 		}
 		at := place{i, p, itemKey(i.Key)}
@@ -145,11 +145,28 @@ func (c *composer) free(name string) string {
 	return name
 }
 
+// of is the report on an issue. What earlier exports had is in none: this report is of the present one.
+func (c *composer) of(i *Issue) *Report {
+	if i.kept {
+		return &Report{Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
+	}
+	return c.report
+}
+
 // item writes an issue.
 func (c *composer) item(at place, g *groups) manifest.Map {
 	i := at.issue
+	defer func(r *Report) { c.report = r }(c.report)
+	c.report = c.of(i)
 	c.report.Carried.Items++
 	m := manifest.Map{{Key: "key", Value: at.key}}
+	if len(i.previously) > 0 {
+		var former []any
+		for _, key := range i.previously {
+			former = append(former, key)
+		}
+		m = append(m, manifest.Entry{Key: "previously", Value: former})
+	}
 	add := func(key string, value any) {
 		switch v := value.(type) {
 		case string:

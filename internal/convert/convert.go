@@ -25,6 +25,13 @@ type Options struct {
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
 	Users    []File // CSV of the site's users, with their e-mail addresses
 	Timezone string // of dates without one; "" is what the mapping says, or UTC
+
+	// What is converted of the export, with the parents of it: zero values are all.
+	Since string   // issues that changed on that day or later
+	Only  []string // issues of these keys
+	Limit int      // the first issues
+
+	DropMissing bool // what earlier exports had and this one lacks goes from the manifests
 }
 
 // Result is what a run wrote.
@@ -41,6 +48,7 @@ type converted struct {
 	manifests []outFile
 	mapping   *mapping.Mapping
 	report    *Report
+	memory    *memory
 }
 
 // Run converts an export. If it returns an error, nothing was written.
@@ -56,7 +64,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := writeMapping(c.path, c.mapped); err != nil {
 		return nil, err
 	}
-	if err := write(o.Dir, files); err != nil {
+	if err := write(o.Dir, files, c.memory); err != nil {
 		return nil, err
 	}
 	result := &Result{Report: c.report, Mapping: c.path}
@@ -85,6 +93,12 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	file, m, err := readMapping(path)
 	if err != nil {
 		return nil, err
+	}
+	var last record
+	if o.Dir != "" {
+		if last, err = readRecord(o.Dir); err != nil {
+			return nil, err
+		}
 	}
 	if o.Timezone != "" && m.Source.Timezone != "" && o.Timezone != m.Source.Timezone {
 		return nil, diag.WithHint(fmt.Errorf("--timezone %s contradicts %s, which says %s", o.Timezone, path, m.Source.Timezone), "change the mapping, or leave the flag out: with another zone comments would be taken for new ones")
@@ -122,7 +136,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	if found.zone {
 		found.Note(Note{Kind: "timezone", Text: "the dates have no time zone; they were read as " + zone + ": if that is wrong, change source.timezone in the mapping before the first apply"})
 	}
-	issues := found.sorted()
+	all := found.sorted()
+	issues, unselected, err := o.choose(all, location, found)
+	if err != nil {
+		return nil, err
+	}
 	current := issues // what is asked is asked of these
 	if m.Archived == "skip" {
 		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
@@ -137,22 +155,32 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, append(findings, more...).Err()
 	} else {
 		c := &converted{path: path, mapped: mapped, mapping: m}
-		c.compose(chosen, found, issues)
+		if c.memory, err = remember(o.Dir, last, m, found, all, issues, o.DropMissing); err != nil {
+			return nil, err
+		}
+		for _, i := range issues {
+			i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
+		}
+		c.compose(chosen, found, issues, unselected)
 		return c, nil
 	}
 }
 
 // compose makes manifests and report.
-func (c *converted) compose(chosen *choice, found *collection, issues []*Issue) {
+func (c *converted) compose(chosen *choice, found *collection, issues []*Issue, unselected map[string]bool) {
 	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
 	r.Source = Source{Format: chosen.format.Name(), DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r}
+	present := issues
+	if r.Since = c.memory.since; unselected == nil {
+		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.memory.kept)), order)
+	}
 	composed.compose(issues)
-	r.Carried.People = composed.carriedPeople(issues)
-	r.finish(c.mapping, found, issues, chosen.format.Tracker())
+	r.Carried.People = composed.carriedPeople(present)
+	r.finish(c.mapping, found, present, chosen.format.Tracker())
 	if c.mapping.UnknownPeople == "fail" && r.lost["assignees"] != nil {
 		for i := range r.Losses {
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"

@@ -6,6 +6,7 @@
 //   - choose the format, if the user does not name it (choose.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);
 //   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
+//   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, text.go), and note every loss (report.go);
 //   - write everything, or nothing (write.go).
 //

@@ -97,7 +97,9 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 			c.report.leftOut["label "+l.Name]++
 			continue
 		}
-		g.used[l.Name] = true
+		if !i.kept {
+			g.used[l.Name] = true
+		}
 		to, renamed := c.mapping.Labels.Rename[l.Name]
 		if !renamed {
 			to = l.Name

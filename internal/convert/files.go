@@ -107,14 +107,14 @@ func (in *inputs) piped(name string, from io.Reader) error {
 	if len(data) > maxInput {
 		return diag.WithHint(fmt.Errorf("%s: there is more than 1 GiB to read", name), "save it as a file, and name that")
 	}
-	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return memory{bytes.NewReader(data)}, nil }}, int64(len(data)))
+	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return inMemory{bytes.NewReader(data)}, nil }}, int64(len(data)))
 }
 
-// memory is a file that was read already.
-type memory struct{ *bytes.Reader }
+// inMemory is a file that was read already.
+type inMemory struct{ *bytes.Reader }
 
 // Close has nothing to close.
-func (memory) Close() error { return nil }
+func (inMemory) Close() error { return nil }
 
 // file takes a file, or what is in it if it is an archive.
 func (in *inputs) file(f File, size int64) error {

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -50,9 +49,15 @@ func (c *composer) relate(issues []*Issue) {
 	type candidate struct {
 		rank     int
 		from, to place
+		counted  bool // the present export has it
 	}
 	best, order := map[pair]candidate{}, []pair{}
-	said := map[relation]bool{}
+	said, counted := map[relation]bool{}, map[relation]bool{}
+	for _, i := range issues {
+		for _, r := range i.relations() {
+			counted[r] = counted[r] || !i.kept
+		}
+	}
 	find := func(i *Issue, key string) (place, bool) {
 		if at, ok := c.placed[i.Project+"/"+key]; ok {
 			return at, true
@@ -70,19 +75,23 @@ func (c *composer) relate(issues []*Issue) {
 				continue
 			}
 			said[r] = true
+			report := c.of(i)
+			if counted[r] {
+				report = c.report
+			}
 			from, ok1 := find(i, r.from)
 			to, ok2 := find(i, r.to)
 			kind, _ := mapping.Find(c.mapping.Links, r.kind)
 			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, kind)
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:
-				c.report.lose("relations-outside", i.Key, 1)
+				report.lose("relations-outside", i.Key, 1)
 				continue
 			case rank < 0:
-				c.report.lose("relations-skipped", i.Key, 1)
+				report.lose("relations-skipped", i.Key, 1)
 				continue
 			case kind == "relates_to" && !strings.HasPrefix(mapping.Fold(r.kind), "relate"):
-				c.report.lose("relation-types", i.Key, 1)
+				report.lose("relation-types", i.Key, 1)
 			}
 			p := pair{r.from, r.to}
 			if before(to.issue, from.issue) {
@@ -92,10 +101,10 @@ func (c *composer) relate(issues []*Issue) {
 			if !known {
 				order = append(order, p)
 			} else {
-				c.report.lose("second-relations", i.Key, 1)
+				report.lose("second-relations", i.Key, 1)
 			}
 			if !known || rank < had.rank {
-				best[p] = candidate{rank, from, to}
+				best[p] = candidate{rank, from, to, counted[r]}
 			}
 		}
 	}
@@ -114,11 +123,13 @@ func (c *composer) relate(issues []*Issue) {
 			c.related[id] = map[string][]any{}
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
-		c.report.Carried.Relations++
+		if r.counted {
+			c.report.Carried.Relations++
+		}
 	}
 }
 
 // before reports whether an issue is written before another.
 func before(a, b *Issue) bool {
-	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Key, b.Key)) < 0
+	return order(a, b) < 0
 }

@@ -22,6 +22,7 @@ type Report struct {
 	Losses        []Loss     `json:"losses"`
 	Questions     []Question `json:"questions"`
 	Notes         []Remark   `json:"notes"`
+	Since         *Since     `json:"since_last_run,omitempty"`
 
 	lost    map[string]*Loss
 	leftOut tally // by decision of the mapping
@@ -285,6 +286,10 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 			to += " or " + s.Else
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", cell(cmp.Or(name, "(none)")), cell(to), r.Counts.States[name], r.Carried.States[name])
+	}
+	if s := r.Since; s != nil {
+		b.WriteString("\n## Since the last export\n\n" + s.Line() + ".\n")
+		s.details(&b, cell)
 	}
 	b.WriteString("\n## To know\n\n")
 	for _, n := range r.Notes {

@@ -19,12 +19,6 @@ import (
 // recordName is the file that knows what convert wrote.
 const recordName = ".planform/convert.json"
 
-// record is what convert wrote the last time.
-type record struct {
-	FormatVersion int               `json:"format_version"`
-	Files         map[string]string `json:"files"` // name -> digest
-}
-
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -33,7 +27,7 @@ func digest(data []byte) string {
 // write puts the files into a folder. Files that somebody changed since convert wrote them, and others of the same name, are an
 // error, before anything is written. What convert wrote earlier and does not write now is removed: read with the others, it would
 // be there twice.
-func write(dir string, files []outFile) error {
+func write(dir string, files []outFile, m *memory) error {
 	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(recordName)), 0o755); err != nil { //nolint:gosec // a folder of the user's
 		return fmt.Errorf("make the folder: %w", err)
 	}
@@ -51,7 +45,11 @@ func write(dir string, files []outFile) error {
 			return fmt.Errorf("remove what a former run wrote: %w", err)
 		}
 	}
-	rec := record{1, map[string]string{}}
+	rec := m.record
+	rec.Files = map[string]string{}
+	if err := replace(root, itemsName, m.items); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, itemsName), err)
+	}
 	for _, f := range files {
 		if err := replace(root, f.name, f.data); err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Join(dir, f.name), err)

@@ -50,13 +50,14 @@ func allowed() map[string][]string {
 		"internal/convert/github":    {"internal/convert", "internal/convert/records", "internal/diag"},
 		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/dates", "internal/convert/table", "internal/diag"},
 		"internal/convert/linearcsv": {"internal/convert", "internal/convert/table", "internal/diag"},
+		"internal/convert/jirajson":  {"internal/convert", "internal/convert/adf", "internal/convert/records", "internal/diag"},
 		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
 		"internal/view":              {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":           {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

@@ -14,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/jirajson"
 	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
@@ -27,6 +28,7 @@ func convertFormats() []convert.Format {
 		jiracsv.Format{},
 		linearcsv.Format{},
 		trello.Format{},
+		jirajson.Format{},
 		github.Format{},
 	}
 	for _, f := range tabular.Generic() {

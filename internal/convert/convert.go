@@ -134,7 +134,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	}
 	found.finish()
 	if found.zone {
-		found.Note(Note{Kind: "timezone", Text: "the dates have no time zone; they were read as " + zone + ": if that is wrong, change source.timezone in the mapping before the first apply"})
+		found.Note(Note{Kind: "timezone", Text: "the export does not say the time zone of its dates; they were read as " + zone + ": if that is wrong, change source.timezone in the mapping before the first apply"})
 	}
 	all := found.sorted()
 	issues, unselected, err := o.choose(all, location, found)

@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/jirajson"
 	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
@@ -32,7 +33,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []convert.Format {
-	all := []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, github.Format{}}
+	all := []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, jirajson.Format{}, github.Format{}}
 	for _, f := range tabular.Generic() {
 		all = append(all, f)
 	}
@@ -54,6 +55,12 @@ func fixtures() map[string]fixture {
 		"linear": {files: []string{"testdata/linear.csv"}, counts: &convert.Counts{
 			Items: 5, Relations: 4, Parents: 2, Labels: 2, Attachments: 1, People: 4,
 			States: map[string]int{"In Review": 1, "Done": 1, "Duplicate": 1, "Todo": 1, "Triage": 1},
+		}},
+		"jira-rest-v3": {files: []string{"testdata/jira-rest-v3-1.json", "testdata/jira-rest-v3-2.json", "testdata/jira-rest-comments.json", "testdata/jira-rest-fields.json"}, counts: &convert.Counts{
+			Items: 3, Comments: 5, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To Do": 1, "Deploy": 1, "Done": 1},
+		}},
+		"jira-rest-v2": {files: []string{"testdata/jira-rest-v2.jsonl"}, counts: &convert.Counts{
+			Items: 3, Comments: 2, Parents: 2, Attachments: 1, People: 2, States: map[string]int{"Open": 3},
 		}},
 		"trello": {files: []string{"testdata/trello.json", "testdata/trello-actions.json"}, counts: &convert.Counts{
 			Items: 7, Comments: 5, Relations: 1, Labels: 6, Attachments: 1, People: 5,
@@ -366,30 +373,34 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 	}
 	const head = "Summary,Issue key,Issue Type,Status,Created\n"
 	for name, tt := range map[string]struct{ file, format, want, hint string }{
-		"an empty file":           {"", "auto", "FILE: the file is empty", "export it again"},
-		"no export":               {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "known are jira-csv"},
-		"another format":          {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
-		"a page to log in":        {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
-		"an archive":              {"PK\x03\x04abc", "auto", "FILE: the archive is damaged", "again"},
-		"a binary file":           {head + "a,A-1,\x00", "auto", "FILE:2:7: it holds NUL bytes", ""},
-		"another encoding":        {head + "Gr\xf6\xdfe,A-1,Bug,Open,\n", "auto", "FILE:2:3: the byte 0xF6 is not UTF-8", "windows-1252"},
-		"a CSV cut in a cell":     {string(cloud[:len(cloud)-1500]), "auto", "FILE:", "cut off"},
-		"a CSV cut in a row":      {head + "a,A-1,Bug,Open,x\nb,A-2,Bu", "auto", "FILE:3: the file ends within this row", "cut off"},
-		"broken quoting":          {head + "a,A-1,Bug,Open,x\nb \"c\",A-2,Bug,Open,x\n", "auto", "FILE:3:3: a quotation mark", "twice"},
-		"a key that is none":      {head + "a,A-1,Bug,Open,x\nb,1.2E+5,Bug,Open,x\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
-		"an ID out of a sheet":    {"Summary,Issue key,Issue id\na,A-1,1.2E+05\n", "auto", "FILE:2: the issue ID 1.2E+05 is no whole number", "spreadsheet"},
-		"a header alone":          {head, "auto", "FILE: there is no issue in it", "filter"},
-		"another language":        {"Zusammenfassung,Vorgangsschlüssel,Status\na,A-1,Fertig\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
-		"a JSON that is cut":      {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
-		"a JSON that is broken":   {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
-		"an issue without number": {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
-		"a field of another type": {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
-		"an ID that is none":      {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no ID of an issue`, "spreadsheet"},
-		"a board that is cut":     {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
-		"a card alone":            {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
-		"a board of other types":  {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},
-		"a board without lists":   {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
-		"no issues":               {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
+		"an empty file":            {"", "auto", "FILE: the file is empty", "export it again"},
+		"no export":                {"a,b\n1,2\n", "auto", "FILE:1: it is no export that is known", "known are jira-csv"},
+		"another format":           {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
+		"a page to log in":         {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
+		"an archive":               {"PK\x03\x04abc", "auto", "FILE: the archive is damaged", "again"},
+		"a binary file":            {head + "a,A-1,\x00", "auto", "FILE:2:7: it holds NUL bytes", ""},
+		"another encoding":         {head + "Gr\xf6\xdfe,A-1,Bug,Open,\n", "auto", "FILE:2:3: the byte 0xF6 is not UTF-8", "windows-1252"},
+		"a CSV cut in a cell":      {string(cloud[:len(cloud)-1500]), "auto", "FILE:", "cut off"},
+		"a CSV cut in a row":       {head + "a,A-1,Bug,Open,x\nb,A-2,Bu", "auto", "FILE:3: the file ends within this row", "cut off"},
+		"broken quoting":           {head + "a,A-1,Bug,Open,x\nb \"c\",A-2,Bug,Open,x\n", "auto", "FILE:3:3: a quotation mark", "twice"},
+		"a key that is none":       {head + "a,A-1,Bug,Open,x\nb,1.2E+5,Bug,Open,x\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
+		"an ID out of a sheet":     {"Summary,Issue key,Issue id\na,A-1,1.2E+05\n", "auto", "FILE:2: the issue ID 1.2E+05 is no whole number", "spreadsheet"},
+		"a header alone":           {head, "auto", "FILE: there is no issue in it", "filter"},
+		"another language":         {"Zusammenfassung,Vorgangsschlüssel,Status\na,A-1,Fertig\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
+		"a JSON that is cut":       {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
+		"a JSON that is broken":    {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
+		"an issue without number":  {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
+		"a field of another type":  {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
+		"an ID that is none":       {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no ID of an issue`, "spreadsheet"},
+		"an answer without fields": {"{\"issues\": [\n{\"id\": \"10001\"}], \"isLast\": true}", "auto", "FILE:2: an issue without key and fields", "fields=*all"},
+		"an error of Jira":         {`{"errorMessages": ["The requested API has been removed."], "errors": {}, "issues": [], "isLast": true}`, "jira-json", "FILE:1: it is no export, but an error of Jira: The requested API", "jql"},
+		"a text that is none":      {`{"key": "A-1", "fields": {"summary": "x", "description": {"type": "paragraph"}}}`, "auto", "FILE:1: the description of A-1 is neither text nor document", ""},
+		"a comment of nothing":     {`{"key": "A-1", "fields": {"summary": "x"}} {"body": "x", "self": "y"}`, "auto", "FILE:1: the comment does not say its issue", ""},
+		"a board that is cut":      {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
+		"a card alone":             {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
+		"a board of other types":   {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},
+		"a board without lists":    {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
+		"no issues":                {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

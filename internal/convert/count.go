@@ -43,7 +43,7 @@ func count(issues []*Issue) Counts {
 	n := Counts{Items: len(issues), States: map[string]int{}}
 	relations, labels, people := map[relation]bool{}, map[string]bool{}, map[string]bool{}
 	for _, i := range issues {
-		n.Comments += len(i.Comments) + i.Left["comments-not-exported"]
+		n.Comments += len(i.Comments) + i.Left["comments-not-exported"] + i.Left["comments-restricted"]
 		n.Attachments += len(i.Attachments)
 		n.States[i.State.Name]++
 		if i.Parent != "" {

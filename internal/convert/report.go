@@ -72,6 +72,7 @@ func losses() [][2]string {
 		{"parents-in-a-circle", "parents that are below their own child"},
 		{"attachments", "attached files: not copied, the item links to the old address"},
 		{"comments-not-exported", "comments that the export counts and does not hold"},
+		{"comments-restricted", "comments that only some may see: a workspace has none of that kind"},
 		{"bot-comments", "comments of those whom the mapping calls a bot"},
 		{"empty-comments", "comments without a text"},
 		{"second-modules", "components or versions beyond the first: an item has one module"},

@@ -286,3 +286,18 @@ func (c *converter) cell(n *node, depth int) string {
 	}
 	return strings.ReplaceAll(strings.Join(parts, "<br>"), "|", `\|`)
 }
+
+// Plain is the text of a document, a line for each block.
+func Plain(document []byte) string {
+	var doc node
+	if json.Unmarshal(document, &doc) != nil {
+		return ""
+	}
+	var lines []string
+	for i := range doc.Content {
+		if line := strings.TrimSpace(doc.Content[i].plain()); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

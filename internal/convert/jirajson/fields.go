@@ -1,0 +1,205 @@
+package jirajson
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/adf"
+)
+
+// schema is what a field is.
+type schema struct {
+	Custom string `json:"custom"` // such as com.pyxis.greenhopper.jira:gh-sprint
+}
+
+// describe takes the names and kinds of fields that a page tells.
+func (e *export) describe(names map[string]string, kinds json.RawMessage) {
+	maps.Copy(e.names, names)
+	var all map[string]json.RawMessage
+	if json.Unmarshal(kinds, &all) == nil {
+		for id, one := range all {
+			e.define(id, "", one)
+		}
+	}
+}
+
+// define takes the name and kind of a field.
+func (e *export) define(id, name string, kind json.RawMessage) {
+	e.names[id] = cmp.Or(name, e.names[id])
+	var s schema
+	if json.Unmarshal(kind, &s) == nil {
+		e.kinds[id] = cmp.Or(s.Custom, e.kinds[id])
+	}
+}
+
+// standard are the fields without a place of their own that every site has.
+func standard(f *fields, i *issue) []convert.Field {
+	var list []convert.Field
+	for _, field := range []convert.Field{
+		{Name: "Resolution", Value: nameOf(f.Resolution)},
+		{Name: "Resolved", Value: day(moment(i, f.Resolved))},
+		{Name: "Original estimate", Value: duration(f.Estimate)},
+		{Name: "Remaining Estimate", Value: duration(f.Remaining)},
+		{Name: "Time Spent", Value: duration(f.Spent)},
+	} {
+		if field.Value != "" {
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+func day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.DateOnly)
+}
+
+// duration writes seconds as people do.
+func duration(seconds int) string {
+	if seconds <= 0 {
+		return ""
+	}
+	var parts []string
+	if h := seconds / 3600; h > 0 {
+		parts = append(parts, strconv.Itoa(h)+"h")
+	}
+	if m := seconds % 3600 / 60; m > 0 {
+		parts = append(parts, strconv.Itoa(m)+"m")
+	}
+	return strings.Join(parts, " ")
+}
+
+var noise = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
+
+// fields gives the custom fields of an issue their meaning.
+func (e *export) fields(i *issue) {
+	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
+		raw, name, kind := i.custom[id], e.names[id], e.kinds[id]
+		if name == "" {
+			e.unnamed = true
+		}
+		name = cmp.Or(name, id)
+		is := func(custom string, names ...string) bool {
+			return custom != "" && strings.HasSuffix(kind, ":"+custom) || kind == "" && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+		}
+		switch {
+		case is("gh-sprint", "Sprint"):
+			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
+				continue
+			}
+		case is("gh-epic-link", "Epic Link"):
+			if key := valueOf(raw, 0); issueKey.MatchString(key) {
+				i.Parent = cmp.Or(i.Parent, key)
+				continue
+			}
+		case strings.EqualFold(name, "Start date"):
+			if at, err := time.Parse(time.DateOnly, valueOf(raw, 0)); err == nil {
+				i.Start = day(at)
+				continue
+			}
+		case is("gh-epic-label", "Epic Name"), is("gh-epic-status", "Epic Status"), is("gh-epic-color", "Epic Color", "Epic Colour"):
+			continue // the issue itself shows it
+		}
+		if value := valueOf(raw, 0); value != "" {
+			i.Fields = append(i.Fields, convert.Field{
+				Name: name, Value: value,
+				Noise: noise.MatchString(value) || is("gh-lexo-rank", "Rank") || is("jsw-issue-color", "Issue color") || is("devsummarycf", "Development"),
+			})
+		}
+	}
+}
+
+// valueOf is a value as people read it.
+func valueOf(raw json.RawMessage, depth int) string {
+	if adf.Is(raw) {
+		return adf.Plain(raw)
+	}
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	var text string
+	switch {
+	case depth > 5 || string(raw) == "null":
+		return ""
+	case json.Unmarshal(raw, &text) == nil:
+		return strings.TrimSpace(text)
+	case json.Unmarshal(raw, &list) == nil:
+		var values []string
+		for _, one := range list {
+			if value := valueOf(one, depth+1); value != "" {
+				values = append(values, value)
+			}
+		}
+		return strings.Join(values, ", ")
+	case json.Unmarshal(raw, &object) == nil:
+		for _, name := range []string{"value", "displayName", "name", "key"} {
+			value := valueOf(object[name], depth+1)
+			if value == "" {
+				continue
+			}
+			if child := valueOf(object["child"], depth+1); child != "" { // of a list that depends on another
+				value += " / " + child
+			}
+			return value
+		}
+		return ""
+	}
+	return strings.TrimSuffix(string(raw), ".0") // a number, true or false
+}
+
+type sprint struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Start string `json:"startDate"`
+	End   string `json:"endDate"`
+}
+
+var serverSprint = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
+
+// sprints are the sprints of an issue, the one that counts at the end: the active one, else the next, else the latest. Server
+// writes each as a text.
+func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
+	var all []sprint
+	if json.Unmarshal(raw, &all) != nil {
+		var texts []string
+		if json.Unmarshal(raw, &texts) != nil {
+			return nil
+		}
+		for _, text := range texts {
+			fields := map[string]string{}
+			for _, m := range serverSprint.FindAllStringSubmatch(text, -1) {
+				fields[m[1]] = m[2]
+			}
+			all = append(all, sprint{fields["name"], fields["state"], fields["startDate"], fields["endDate"]})
+		}
+	}
+	rank := func(s sprint) int {
+		return slices.Index([]string{"closed", "future", "active"}, strings.ToLower(s.State))
+	}
+	slices.SortStableFunc(all, func(a, b sprint) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.End, b.End)) })
+	var list []convert.Sprint
+	for _, s := range all {
+		if s.Name != "" {
+			list = append(list, convert.Sprint{Name: s.Name, Start: e.day(s.Start), End: e.day(s.End)})
+		}
+	}
+	return list
+}
+
+// day is the calendar day of a moment.
+func (e *export) day(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return ""
+	}
+	e.moments = true
+	return day(at.In(e.zone))
+}

@@ -1,0 +1,477 @@
+// Package jirajson reads what Jira's REST API answers, of Cloud and of Server: pages of a search, arrays or lines of issues, single
+// ones.
+//
+// Beside them may stand pages of comments (issue/KEY/comment), since an answer holds the first ones only, and the list of fields
+// (field), which names the custom ones where the search was not asked for names. See fields.go for the custom fields.
+// The package must not know manifests.
+package jirajson
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/adf"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/diag"
+)
+
+// Format is the JSON of Jira.
+type Format struct{}
+
+// Name is how the command line names it.
+func (Format) Name() string { return "jira-json" }
+
+// Tracker is Jira.
+func (Format) Tracker() string { return "Jira" }
+
+// Detect looks for the fields that issues, comments and fields have.
+func (Format) Detect(head []byte, _ string) (string, bool) {
+	text := bytes.TrimSpace(head)
+	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
+		return "", false
+	}
+	has := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !bytes.Contains(text, []byte(`"`+name+`"`)) })
+	}
+	switch {
+	case has("key", "fields") && (has("issues") || has("summary") || has("self")):
+		return "the fields key and fields", true
+	case has("issues", "isLast"), has("issues", "startAt"):
+		return "the field issues", true
+	case has("comments", "startAt"), has("updateAuthor", "body"):
+		return "the fields of comments", true
+	case has("custom", "schema", "searchable"):
+		return "the fields custom and schema", true
+	}
+	return "", false
+}
+
+// record is whatever stands in a file.
+type record struct {
+	ID     string          `json:"id"`
+	Key    string          `json:"key"`
+	Self   string          `json:"self"`
+	Fields json.RawMessage `json:"fields"`
+	// Of a page.
+	Total  *int              `json:"total"`
+	Start  *int              `json:"startAt"`
+	Last   *bool             `json:"isLast"`
+	Next   string            `json:"nextPageToken"`
+	Names  map[string]string `json:"names"`
+	Schema json.RawMessage   `json:"schema"` // of all fields, or of one
+	Errors []string          `json:"errorMessages"`
+	Expand string            `json:"expand"`
+	Max    *int              `json:"maxResults"`
+	Warn   []json.RawMessage `json:"warningMessages"`
+	Name   string            `json:"name"` // of a field
+	Body   json.RawMessage   `json:"body"` // of a comment
+}
+
+type named struct {
+	Name string `json:"name"`
+}
+
+type user struct {
+	AccountID string `json:"accountId"`
+	Name      string `json:"name"`
+	Key       string `json:"key"`
+	Display   string `json:"displayName"`
+	Email     string `json:"emailAddress"`
+	Type      string `json:"accountType"`
+}
+
+type comment struct {
+	ID         string          `json:"id"`
+	Self       string          `json:"self"`
+	Author     *user           `json:"author"`
+	Body       json.RawMessage `json:"body"`
+	Created    string          `json:"created"`
+	Public     *bool           `json:"jsdPublic"`
+	Visibility json.RawMessage `json:"visibility"`
+}
+
+// fields are those of an issue that every site has.
+type fields struct {
+	Summary     string          `json:"summary"`
+	Description json.RawMessage `json:"description"`
+	Environment json.RawMessage `json:"environment"`
+	Type        *named          `json:"issuetype"`
+	Status      *struct {
+		named
+
+		Category struct {
+			Key string `json:"key"`
+		} `json:"statusCategory"`
+	} `json:"status"`
+	Priority   *named   `json:"priority"`
+	Resolution *named   `json:"resolution"`
+	Resolved   string   `json:"resolutiondate"`
+	Labels     []string `json:"labels"`
+	Components []named  `json:"components"`
+	Versions   []struct {
+		named
+
+		Due string `json:"releaseDate"`
+	} `json:"fixVersions"`
+	Affects  []named `json:"versions"`
+	Assignee *user   `json:"assignee"`
+	Reporter *user   `json:"reporter"`
+	Creator  *user   `json:"creator"`
+	Created  string  `json:"created"`
+	Updated  string  `json:"updated"`
+	Due      string  `json:"duedate"`
+	Parent   *struct {
+		ID  string `json:"id"`
+		Key string `json:"key"`
+	} `json:"parent"`
+	Project *struct {
+		Key  string `json:"key"`
+		Name string `json:"name"`
+	} `json:"project"`
+	Links []struct {
+		Type    named                 `json:"type"`
+		Inward  *struct{ Key string } `json:"inwardIssue"`
+		Outward *struct{ Key string } `json:"outwardIssue"`
+	} `json:"issuelinks"`
+	Comment struct {
+		Comments []comment `json:"comments"`
+		Total    int       `json:"total"`
+	} `json:"comment"`
+	Attachments []struct {
+		Name string `json:"filename"`
+		URL  string `json:"content"`
+	} `json:"attachment"`
+	Worklog struct {
+		Total int `json:"total"`
+	} `json:"worklog"`
+	Votes struct {
+		Votes int `json:"votes"`
+	} `json:"votes"`
+	Watches struct {
+		Count int `json:"watchCount"`
+	} `json:"watches"`
+	Estimate  int `json:"timeoriginalestimate"`
+	Remaining int `json:"timeestimate"`
+	Spent     int `json:"timespent"`
+}
+
+// export is what all files say together.
+type export struct {
+	to       convert.Sink
+	zone     *time.Location
+	issues   []*issue
+	latest   map[string]*issue // by ID: pages overlap
+	comments map[string][]comment
+	names    map[string]string // of custom fields
+	kinds    map[string]string // of custom fields
+	totals   map[int]bool      // that pages told
+	open     int               // pages that say others follow
+	ended    bool
+	site     string
+	unnamed  bool // there are custom fields without a name
+	moments  bool // there are days that a zone tells
+}
+
+type issue struct {
+	convert.Issue
+
+	total  int // of comments
+	parent string
+	custom map[string]json.RawMessage
+}
+
+// Read reads the files as one export.
+func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &export{
+		to: to, zone: in.Zone, latest: map[string]*issue{}, comments: map[string][]comment{},
+		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
+	}
+	for _, f := range in.Files {
+		if err := e.file(ctx, f); err != nil {
+			return err
+		}
+	}
+	distinct := map[string]bool{}
+	for _, i := range e.issues {
+		e.finish(i)
+		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
+			to.Issue(i.Issue)
+			distinct[i.Key] = true
+		}
+	}
+	to.Site(e.site, "/browse/{key}")
+	e.notes(len(distinct))
+	return nil
+}
+
+func (e *export) notes(issues int) {
+	for total := range e.totals {
+		if len(e.totals) == 1 && total > issues {
+			e.to.Note(convert.Note{Kind: "pages-missing", Text: fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, issues)})
+		}
+	}
+	if e.open > 0 && !e.ended {
+		e.to.Note(convert.Note{Kind: "pages-missing", Text: "no page says that it is the last one: export the other pages, too, with nextPageToken"})
+	}
+	if e.unnamed {
+		e.to.Note(convert.Note{Kind: "fields-without-names", Text: "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field"})
+	}
+	if e.moments {
+		e.to.AssumedZone()
+	}
+}
+
+func (e *export) file(ctx context.Context, f convert.File) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	return records.Read(ctx, in, f.Name, []string{"issues", "comments", "values"}, func(r records.Record) error {
+		var one record
+		if err := r.Decode(&one, "answer of Jira"); err != nil {
+			return err
+		}
+		switch {
+		case len(one.Errors) > 0:
+			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of Jira: %s", r.Position, diag.Truncate(strings.Join(one.Errors, " "), 200)), "ask again, with /rest/api/3/search/jql on Cloud and /rest/api/2/search on Server")
+		case len(one.Body) > 0:
+			return e.comment(r)
+		case len(one.Fields) > 0 && one.Key != "":
+			e.describe(one.Names, one.Schema)
+			return e.issue(r, &one)
+		case r.List == "issues" || len(one.Fields) > 0:
+			return diag.WithHint(fmt.Errorf("%s: an issue without key and fields", r.Position), "ask for them: fields=*all&expand=names")
+		case one.ID != "" && one.Name != "":
+			e.define(one.ID, one.Name, one.Schema)
+			return nil
+		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" && one.Names == nil && one.Schema == nil && one.Warn == nil:
+			return diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position), "name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
+		}
+		e.describe(one.Names, one.Schema)
+		e.page(&one)
+		return nil
+	})
+}
+
+// page notes what a page says of others.
+func (e *export) page(one *record) {
+	if one.Total != nil && one.Expand != "" { // of a search: comments have no expand
+		e.totals[*one.Total] = true
+	}
+	if one.Last != nil && *one.Last {
+		e.ended = true
+	} else if one.Last != nil || one.Next != "" {
+		e.open++
+	}
+}
+
+var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
+
+func (e *export) issue(r records.Record, one *record) error {
+	var all struct {
+		Fields map[string]json.RawMessage `json:"fields"`
+	}
+	var typed struct {
+		Fields fields `json:"fields"`
+	}
+	if err := cmp.Or(r.Decode(&all, "issue of Jira"), r.Decode(&typed, "issue of Jira")); err != nil {
+		return err
+	}
+	m := issueKey.FindStringSubmatch(one.Key)
+	if m == nil {
+		return fmt.Errorf("%s: %q is no issue key", r.Position, diag.Truncate(one.Key, 40))
+	}
+	f := &typed.Fields
+	project := convert.Project{Key: m[1]}
+	if f.Project != nil && f.Project.Key == m[1] {
+		project.Name = f.Project.Name
+	}
+	e.to.Project(project)
+	i := &issue{custom: all.Fields, total: f.Comment.Total, Issue: convert.Issue{
+		Key: one.Key, ID: one.ID, Project: m[1], Title: f.Summary, Position: r.Position,
+		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter), Creator: e.person(f.Creator),
+		Left: map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
+	}}
+	i.Number, _ = strconv.Atoi(m[2])
+	for _, text := range []struct {
+		raw  json.RawMessage
+		to   *convert.Text
+		name string
+	}{{f.Description, &i.Text, "description"}, {f.Environment, &i.Environment, "environment"}} {
+		var ok bool
+		if *text.to, ok = textOf(text.raw); !ok {
+			return fmt.Errorf("%s: the %s of %s is neither text nor document", r.Position, text.name, one.Key)
+		}
+	}
+	if f.Status != nil {
+		i.State = convert.State{Name: f.Status.Name, Category: map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[f.Status.Category.Key]}
+	}
+	if id := e.person(f.Assignee); id != "" {
+		i.Assignees = []string{id}
+	}
+	for _, name := range f.Labels {
+		i.Labels = append(i.Labels, convert.Label{Name: name})
+	}
+	for _, c := range f.Components {
+		i.Components = append(i.Components, c.Name)
+	}
+	for _, v := range f.Versions {
+		i.Versions = append(i.Versions, convert.Version{Name: v.Name, Due: date(i, v.Due)})
+	}
+	for _, v := range f.Affects {
+		i.Affects = append(i.Affects, v.Name)
+	}
+	i.Due = date(i, f.Due)
+	i.Created, i.Updated = moment(i, f.Created), moment(i, f.Updated)
+	if f.Parent != nil {
+		i.Parent, i.parent = f.Parent.Key, f.Parent.ID
+	}
+	for _, l := range f.Links {
+		if l.Outward != nil {
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Outward.Key})
+		}
+		if l.Inward != nil {
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Inward.Key, Inward: true})
+		}
+	}
+	for _, a := range f.Attachments {
+		i.Attachments = append(i.Attachments, convert.Attachment{Name: a.Name, URL: a.URL})
+	}
+	i.Fields = standard(f, i)
+	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)
+	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
+		e.site = base
+	}
+	for id, raw := range i.custom {
+		if !strings.HasPrefix(id, "customfield_") || string(raw) == "null" || string(raw) == "[]" || string(raw) == `""` {
+			delete(i.custom, id)
+		}
+	}
+	if had := e.latest[i.ID]; i.ID != "" && (had == nil || !had.Updated.After(i.Updated)) {
+		e.latest[i.ID] = i
+	}
+	e.issues = append(e.issues, i)
+	return nil
+}
+
+// at is what comments name their issue by.
+func at(one *record) string { return cmp.Or(one.ID, one.Key) }
+
+func nameOf(n *named) string {
+	if n == nil {
+		return ""
+	}
+	return n.Name
+}
+
+// textOf is a text: wiki markup in the second version of the API, a document in the third.
+func textOf(raw json.RawMessage) (convert.Text, bool) {
+	var s string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return convert.Text{}, true
+	case json.Unmarshal(raw, &s) == nil:
+		return convert.Text{Markup: convert.JiraWiki, Body: s}, true
+	}
+	return convert.Text{Markup: convert.ADF, Body: string(raw)}, adf.Is(raw)
+}
+
+var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
+
+// comment takes a comment of a page of comments.
+func (e *export) comment(r records.Record) error {
+	var c comment
+	if err := r.Decode(&c, "comment of Jira"); err != nil {
+		return err
+	}
+	m := commentAddress.FindStringSubmatch(c.Self)
+	if m == nil {
+		return fmt.Errorf("%s: the comment does not say its issue (in the field self)", r.Position)
+	}
+	if _, ok := textOf(c.Body); !ok {
+		return fmt.Errorf("%s: the comment is neither text nor document", r.Position)
+	}
+	e.comments[m[1]] = append(e.comments[m[1]], c)
+	return nil
+}
+
+// finish adds to an issue what other files say.
+func (e *export) finish(i *issue) {
+	if i.Parent == "" && i.parent != "" {
+		i.Parent = "issue " + i.parent // outside the export
+		if parent := e.latest[i.parent]; parent != nil {
+			i.Parent = parent.Key
+		}
+	}
+	e.fields(i)
+	said, restricted := map[string]bool{}, 0
+	list := e.comments[i.ID]
+	if i.ID == "" || i.ID != i.Key {
+		list = slices.Concat(list, e.comments[i.Key])
+	}
+	for _, c := range list {
+		if said[c.ID] && c.ID != "" { // pages overlap
+			continue
+		}
+		said[c.ID] = true
+		if c.Public != nil && !*c.Public || len(c.Visibility) > 0 && string(c.Visibility) != "null" {
+			restricted++
+			continue
+		}
+		text, ok := textOf(c.Body)
+		if !ok {
+			i.Left["texts-not-understood"]++
+		}
+		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: e.person(c.Author), At: moment(i, c.Created), Text: text})
+	}
+	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+	i.Left["comments-restricted"] = restricted
+	if missing := i.total - len(i.Comments) - restricted; missing > 0 {
+		i.Left["comments-not-exported"] = missing
+	}
+}
+
+// person notes a user: by account ID on Cloud, by name on Server.
+func (e *export) person(u *user) string {
+	if u == nil {
+		return ""
+	}
+	id := cmp.Or(u.AccountID, u.Name, u.Key, u.Display)
+	if id != "" {
+		e.to.Person(convert.Person{ID: id, Name: u.Display, Email: u.Email, Bot: u.Type == "app"})
+	}
+	return id
+}
+
+// moment reads a date, whose offset has no colon.
+func moment(i *issue, text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05.999-0700", time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	i.Left["dates-not-understood"]++
+	return time.Time{}
+}
+
+// date takes a calendar date as it is.
+func date(i *issue, text string) string {
+	if _, err := time.Parse(time.DateOnly, text); err != nil && text != "" {
+		i.Left["dates-not-understood"]++
+		return ""
+	}
+	return text
+}

@@ -28,6 +28,10 @@ func planCommand(p Process) *cli.Command {
 
    planform plan -f workspace.yaml
    planform plan -f workspace.yaml --output json > plan.json
+
+   # for a comment on a pull request
+   planform plan -f workspace.yaml --output markdown > plan.md
+
    planform plan -f workspace.yaml --target 'work_item/web/*'
 
    # exit code 2 if changes are pending, 3 if something is not possible
@@ -35,7 +39,7 @@ func planCommand(p Process) *cli.Command {
 
    # include the deletions of --prune
    planform plan -f workspace.yaml --prune`,
-		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags()),
+		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags("markdown")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o, err := newPlanOptions(c, p)
 			if err != nil {
@@ -149,7 +153,11 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	if err := out.view.Plan(plan, conn.where(desired, prior.Path)); err != nil {
+	show := out.view.Plan
+	if out.markdown {
+		show = out.view.PlanMarkdown
+	}
+	if err := show(plan, conn.where(desired, prior.Path)); err != nil {
 		return err
 	}
 	return o.pending(plan)

@@ -32,10 +32,11 @@ func connectionFlags() []cli.Flag {
 	}
 }
 
-// outputFlags are those of every command.
-func outputFlags() []cli.Flag {
+// outputFlags are those of every command. more are formats of the result besides text and json.
+func outputFlags(more ...string) []cli.Flag {
+	formats := append([]string{"text", "json"}, more...)
 	return []cli.Flag{
-		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: text or json"}, "text", "json"),
+		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1]}, formats...),
 		choice(cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"}, "auto", "always", "never"),
 		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "the same as --color never"},
 		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel, Usage: "log `LEVEL` on standard error: debug, info, warn or error"},

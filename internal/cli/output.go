@@ -15,6 +15,7 @@ import (
 type output struct {
 	view      *view.View
 	json      bool
+	markdown  bool
 	perMinute int // requests, if the flag limits them; 0 = it does not
 	log       *slog.Logger
 }
@@ -25,7 +26,7 @@ func newOutput(c *cli.Context, p Process) output {
 	if c.Bool("no-color") {
 		color = "never"
 	}
-	o := output{json: c.String("output") == "json"}
+	o := output{json: c.String("output") == "json", markdown: c.String("output") == "markdown"}
 	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
 	if perMinute, _ := parseRate(c.String("rate")); perMinute > 0 {
 		o.perMinute = max(1, int(perMinute))

@@ -8,6 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
+
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
@@ -27,6 +32,45 @@ func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String()+"--- stderr\n"+s.err.String())
+		})
+	}
+}
+
+func TestAPlanAsMarkdownFitsIntoAComment(t *testing.T) {
+	t.Parallel()
+	web := object("project", "web", nil)
+	many := &builder{}
+	for i := range 5000 {
+		b, o := many, object("work_item", "item-"+strconv.Itoa(i), web, "name", strings.Repeat("Ünï `code` | ", 8)+strconv.Itoa(i))
+		switch {
+		case i%2 == 0:
+			b.act(planner.Update, o, "id", changed("state", "Todo", "Done"))
+		case i%5 == 0:
+			b.act(planner.Update, o, "id", changed("description", longBefore, longAfter+strconv.Itoa(i)))
+		default:
+			b.create(o)
+		}
+	}
+	for name, plan := range map[string]*planner.Plan{
+		"plan.md": everything(), "many.md": &many.Plan, "nothing.md": {Summary: planner.Summary{Unchanged: 57, Reads: 12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen()
+			if err := s.PlanMarkdown(plan, here()); err != nil {
+				t.Fatal(err)
+			}
+			got := s.out.String()
+			if len(got) > 65_000 {
+				t.Errorf("%d bytes", len(got))
+			}
+			if strings.Count(got, "<details") != strings.Count(got, "</details>") {
+				t.Error("a section is not closed")
+			}
+			if name == "many.md" { // its middle is like its beginning
+				got = got[:1600] + "\n…\n" + got[len(got)-600:]
+			}
+			golden(t, "plan/"+name, got)
 		})
 	}
 }
@@ -102,11 +146,15 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 	b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
 	m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 	m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
-	for name, set := range map[string][]func(*view.Options){"evil.txt": nil, "evil.json": {inJSON}} {
+	for name, set := range map[string][]func(*view.Options){"evil.txt": nil, "evil.json": {inJSON}, "evil.md": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(&b.Plan, here()); err != nil {
+			show := s.Plan
+			if name == "evil.md" {
+				show = s.PlanMarkdown
+			}
+			if err := show(&b.Plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -220,5 +268,32 @@ func benchmarkPlan(b *testing.B, set ...func(*view.Options)) {
 		if err := v.Plan(plan, here()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
+	t.Parallel()
+	evil := "</details><img src=x> @everyone [a](http://b) `x` ``` | **b**"
+	b := &builder{}
+	web := object("project", evil, nil)
+	b.create(object("work_item", evil, web, "name", evil, "description", "one\n"+evil))
+	b.act(planner.Update, object("work_item", "u", web), "id", changed("name", evil, evil+"x"), changed("description", evil+"\n```\n"+evil, "```\n</details>"))
+	b.act(planner.NotPossible, object("work_item", "w", web), "id").Reason = evil
+	b.Notices.Add(diag.Diagnostic{Summary: evil, Hint: evil})
+	s := newScreen()
+	if err := s.PlanMarkdown(&b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	var html strings.Builder
+	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe())).Convert(s.out.Bytes(), &html); err != nil {
+		t.Fatal(err)
+	}
+	for _, markup := range []string{"<img", "<a ", "<strong>b"} {
+		if strings.Contains(html.String(), markup) {
+			t.Errorf("%s is markup in\n%s", markup, html.String())
+		}
+	}
+	if opened, closed := strings.Count(html.String(), "<details"), strings.Count(html.String(), "</details>"); opened != closed {
+		t.Errorf("%d sections are opened, %d closed", opened, closed)
 	}
 }

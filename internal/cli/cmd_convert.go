@@ -31,7 +31,7 @@ func convertFormats() []convert.Format {
 		jirajson.Format{},
 		github.Format{},
 	}
-	for _, f := range tabular.Generic() {
+	for _, f := range tabular.Formats() {
 		formats = append(formats, f)
 	}
 	return formats

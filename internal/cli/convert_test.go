@@ -22,14 +22,15 @@ func answered(t *testing.T, path string) {
 	var agreed []string
 	for _, kind := range []string{
 		"assignees", "relations-outside", "second-relations", "relation-types", "parents-outside", "attachments", "comments-not-exported", "bot-comments", "second-modules", "former-sprints",
-		"affected-versions", "start-after-due", "titles-cut", "control-characters", "colours", "watchers", "votes", "worklogs", "reactions",
+		"affected-versions", "archived", "start-after-due", "titles-cut", "control-characters", "colours", "watchers", "votes", "worklogs", "reactions",
 	} {
 		agreed = append(agreed, kind+": all")
 	}
 	text := regexp.MustCompile(`(?m)^  (ada|"?5b10.*?): '\?'`).ReplaceAllString(string(data), "  $1: ada@example.com")
 	text = regexp.MustCompile(`(?m)^  (bob|"?712020:.*?): '\?'`).ReplaceAllString(text, "  $1: bob@example.com")
 	text = regexp.MustCompile(`(?m)^  (ug:.*?): '\?'`).ReplaceAllString(text, "  $1: text")
-	text = strings.ReplaceAll(text, ": '?' # a field", ": text # a field")
+	text = strings.NewReplacer(": '?' # a field", ": text # a field", "group: '?'", "group: started").Replace(text)
+	text = regexp.MustCompile(`(?m): '\?'( # .*(assigned|reported|comment))`).ReplaceAllString(text, ": text$1")
 	text = strings.NewReplacer("P2: '?'", "P2: high", "P2-High: '?'", "P2-High: high", "site: '?'", "site: none", "allow: {}", "allow: {"+strings.Join(agreed, ", ")+"}").Replace(text)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -50,6 +51,16 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"a table":     {[]string{"csv", data + "table.csv"}, map[string]int{"CSV": 3}, []string{"Größe; ändern", "Launch"}},
 		"a workbook":  {[]string{data + "table.xlsx"}, map[string]int{"XLSX": 3}, []string{"Rich text here", "Second", "103"}},
 		"records":     {[]string{data + "table.jsonl"}, map[string]int{"JSONL": 2}, []string{"Seven", "Eight"}},
+		"GitLab CSV":  {[]string{"gitlab", data + "gitlab.csv"}, map[string]int{"SHOP": 3}, []string{"=SUM is shown"}},
+		"GitLab REST": {[]string{data + "gitlab.json", data + "gitlab-notes.json"}, map[string]int{"APP": 2}, []string{"Six"}},
+		"Asana":       {[]string{data + "asana.csv"}, map[string]int{"WEBSITE": 6}, []string{"Plan, then launch", "Twin"}},
+		"Azure":       {[]string{data + "azure.csv"}, map[string]int{"SHOP": 4}, []string{"Checkout", "Wrong total"}},
+		"ClickUp":     {[]string{data + "clickup.csv"}, map[string]int{"ACME": 2}, []string{"Launch"}},
+		"Redmine":     {[]string{data + "redmine.csv", "--encoding", "windows-1252"}, map[string]int{"WEBSITE": 3}, []string{"Größe falsch"}},
+		"YouTrack":    {[]string{data + "youtrack.csv"}, map[string]int{"WEB": 2, "OPS": 1}, []string{"Wrong total"}},
+		"Shortcut":    {[]string{data + "shortcut.csv"}, map[string]int{"SHORTCUT": 2}, []string{"Launch", "Old"}},
+		"Plane CSV":   {[]string{data + "plane.csv"}, map[string]int{"WEB": 2}, []string{"Launch"}},
+		"Plane JSON":  {[]string{data + "plane.json"}, map[string]int{"WEB": 2}, []string{"Second"}},
 		"gh":          {[]string{"auto", data + "github-gh-utf16.json"}, map[string]int{"APP": 2}, []string{"Größe – wrong"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +68,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 			s := newService(t, sandboxtest.Options{Empty: true})
 			dir := filepath.Join(s.dir, "out")
 			args := append([]string{"convert", "--to", dir}, tt.files...)
-			if r := s.run(t, args...); r.code != 3 {
+			if r := s.run(t, args...); r.code != 3 && name != "Azure" { // whose fixture settles everything
 				t.Fatalf("exit code %d\n%s%s", r.code, r.out, r.err)
 			}
 			answered(t, filepath.Join(dir, "mapping.yaml"))

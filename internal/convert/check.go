@@ -191,7 +191,7 @@ func valueOf(o *resource.Object, field string) (*resource.Value, bool) {
 func valuesOf(o *resource.Object, field string) []string {
 	v, ok := o.Value(field)
 	switch {
-	case !ok || v.Null:
+	case !ok || v.Null, field == "priority" && v.Text == "none": // which is no priority
 		return nil
 	case len(v.Refs) == 0:
 		return []string{v.Text}

@@ -34,7 +34,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []convert.Format {
 	all := []convert.Format{jiracsv.Format{}, linearcsv.Format{}, trello.Format{}, jirajson.Format{}, github.Format{}}
-	for _, f := range tabular.Generic() {
+	for _, f := range tabular.Formats() {
 		all = append(all, f)
 	}
 	return all

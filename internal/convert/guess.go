@@ -70,7 +70,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zo
 	versions := "label"
 	if slices.ContainsFunc(issues, func(i *Issue) bool {
 		return slices.ContainsFunc(i.Versions, func(v Version) bool { return v.Due != "" })
-	}) || format.Name() == "github" {
+	}) || slices.Contains([]string{"github", "gitlab"}, format.Name()) {
 		versions = "module"
 	}
 	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}}, "# fix: module, label or skip")

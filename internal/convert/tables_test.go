@@ -38,6 +38,19 @@ func tables() map[string]struct {
 	add("table-csv", convert.Counts{Items: 3, Relations: 2, Parents: 1, Labels: 2, People: 2, States: states{"New": 1, "In review": 1, "done": 1}}, "table.csv")
 	add("table-xlsx", convert.Counts{Items: 3, Labels: 2, People: 1, Parents: 1, States: states{"Open": 2, "Closed": 1}}, "table.xlsx")
 	add("table-jsonl", convert.Counts{Items: 2, Labels: 2, People: 1, Parents: 1, States: states{"open": 1, "closed": 1}}, "table.jsonl")
+	add("gitlab-csv", convert.Counts{Items: 3, Parents: 1, Labels: 3, People: 2, States: states{"in review": 1, "Open": 1, "Closed": 1}}, "gitlab.csv")
+	add("gitlab-json", convert.Counts{Items: 2, Comments: 3, Labels: 2, People: 2, States: states{"Open": 1, "Closed": 1}}, "gitlab.json", "gitlab-notes.json")
+	add("asana", convert.Counts{Items: 6, Relations: 2, Parents: 2, Labels: 2, People: 2, States: states{"To do": 4, "Done": 1, "": 1}}, "asana.csv")
+	add("azure", convert.Counts{Items: 4, Parents: 2, Labels: 2, People: 2, States: states{"Active": 1, "Resolved": 1, "Removed": 1, "New": 1}}, "azure.csv")
+	add("clickup", convert.Counts{Items: 2, Comments: 2, Parents: 1, Labels: 2, Attachments: 1, People: 4, States: states{"in progress": 1, "complete": 1}}, "clickup.csv")
+	add("redmine", convert.Counts{Items: 3, Relations: 3, Parents: 1, People: 2, States: states{"In Progress": 1, "Closed": 1, "New": 1}}, "redmine.csv")
+	add("youtrack", convert.Counts{Items: 3, Relations: 1, Labels: 2, People: 2, States: states{"Submitted": 1, "Fixed": 1, "Can't Reproduce": 1}}, "youtrack.csv")
+	add("shortcut", convert.Counts{Items: 3, Labels: 2, People: 2, States: states{"Ready for Deploy": 1, "Shipped out": 1, "Unstarted": 1}}, "shortcut.csv")
+	add("plane-csv", convert.Counts{Items: 2, Comments: 1, Relations: 1, Parents: 1, Labels: 2, People: 2, States: states{"In Progress": 1, "Done": 1}}, "plane.csv")
+	add("plane-json", convert.Counts{Items: 2, Comments: 2, Relations: 1, Parents: 1, Labels: 1, People: 2, States: states{"Todo": 1, "Done": 1}}, "plane.json")
+	redmine := all["redmine"]
+	redmine.encoding = "windows-1252"
+	all["redmine"] = redmine
 	return all
 }
 
@@ -59,8 +72,18 @@ func TestCountsOfTablesAreThoseThatAPersonCounts(t *testing.T) {
 			if diff := cmp.Diff(tt.want, r.Report.Counts); diff != "" {
 				t.Error(diff)
 			}
-			if r.Report.Carried.Items != r.Report.Counts.Items {
+			archived := 0
+			for _, l := range r.Report.Losses {
+				if l.Kind == "archived" {
+					archived = l.Count
+				}
+			}
+			if r.Report.Carried.Items+archived != r.Report.Counts.Items {
 				t.Errorf("%d of %d items", r.Report.Carried.Items, r.Report.Counts.Items)
+			}
+			format := strings.TrimPrefix(name, "table-")
+			if format, _, _ = strings.Cut(format, "-"); r.Report.Source.Format != format || !strings.HasPrefix(r.Report.Source.DetectedBy, "the column") {
+				t.Errorf("%+v", r.Report.Source)
 			}
 		})
 	}
@@ -113,28 +136,36 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 	whole := sheet(sheet2)
 	const head = "Key,Title\n"
 	for name, tt := range map[string]struct{ file, format, want, hint string }{
-		"no known column":              {"a,b\n1,2\n", "csv", "FILE:1: no column is known as the key", `columns: {"a": key}`},
-		"records without a key":        {`{"a": 1}`, "jsonl", "FILE:1: no column is known as the key", `columns: {"a": key}`},
-		"a text":                       {"hello\nworld\n", "csv", "FILE:1: the header has none", "names its columns"},
-		"an empty file":                {"", "csv", "FILE: the file is empty", ""},
-		"a header alone":               {head, "csv", "FILE: there is no issue in it", ""},
-		"a key that is missing":        {"Key,Title,Status\nA-1,x,y\n,y,z\n", "csv", "FILE:3: the row has no Key", "mapping"},
-		"a key out of a sheet":         {head + "1.21143E+15,x\n", "csv", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
-		"a key that two items have":    {head + "A,x\nB,y\nA,z\n", "csv", "FILE:4: the key A is that of another item, in line 2", "columns:"},
-		"a cell of 100 MB":             {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
-		"a string of 70 MB":            {"{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}", "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
-		"broken quoting":               {head + "A,x\nB \"y\",z\n", "csv", "FILE:3:3: a quotation mark", "twice"},
-		"a cut CSV":                    {head + "A,\"x", "csv", "FILE:2: a quotation that begins in this row has no end", "cut off"},
-		"a cut JSON":                   {"{\"key\": 1, \"title\": \"a\"}\n{\"key\": 2, \"ti", "jsonl", "FILE:2: the file ends within a value", "cut off"},
-		"JSON with an open array":      {`[{"key": 1, "title": "a"}`, "jsonl", "FILE:1: the file ends within a value", "cut off"},
-		"broken JSON":                  {"{\"key\": 1}\n{\"key\" 2}", "jsonl", "FILE:2: it is not JSON", ""},
-		"values that are no records":   {"{\"key\": 1}\n2\n", "jsonl", "FILE:2: here is 2, where an object is expected", ""},
-		"a name for each value":        {`{"key": 1, "a": {` + manyNames() + `}}`, "jsonl", "FILE:1: a record has more than 2000 names", ""},
-		"a cut spreadsheet":            {whole[:len(whole)-30], "xlsx", "FILE: the archive is damaged or cut off", "again"},
-		"another archive":              {"PK\x05\x06" + strings.Repeat("\x00", 18), "auto", "FILE", ""},
-		"a spreadsheet that is broken": {sheet("<worksheet><sheetData>\n<row><c r='A1'></row>"), "xlsx", "FILE: xl/worksheets/sheet2.xml:2: the cell A1: XML syntax error", "damaged"},
-		"a text that is not there":     {sheet("<worksheet><sheetData><row><c r='A1' t='s'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: the cell A1: there is no text number "9"`, ""},
-		"a cell that is not there":     {sheet("<worksheet><sheetData><row><c r='ZZZZ1'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: there is no cell "ZZZZ1"`, ""},
+		"no known column":               {"a,b\n1,2\n", "csv", "FILE:1: no column is known as the key", `columns: {"a": key}`},
+		"records without a key":         {`{"a": 1}`, "jsonl", "FILE:1: no column is known as the key", `columns: {"a": key}`},
+		"a text":                        {"hello\nworld\n", "csv", "FILE:1: the header has none", "names its columns"},
+		"an empty file":                 {"", "csv", "FILE: the file is empty", ""},
+		"a header alone":                {head, "csv", "FILE: there is no issue in it", ""},
+		"a key that is missing":         {"Key,Title,Status\nA-1,x,y\n,y,z\n", "csv", "FILE:3: the row has no Key", "mapping"},
+		"a key out of a sheet":          {head + "1.21143E+15,x\n", "csv", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
+		"a key that two items have":     {head + "A,x\nB,y\nA,z\n", "csv", "FILE:4: the key A is that of another item, in line 2", "columns:"},
+		"a cell of 100 MB":              {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
+		"a string of 70 MB":             {"{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}", "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
+		"broken quoting":                {head + "A,x\nB \"y\",z\n", "csv", "FILE:3:3: a quotation mark", "twice"},
+		"a cut CSV":                     {head + "A,\"x", "csv", "FILE:2: a quotation that begins in this row has no end", "cut off"},
+		"a cut JSON":                    {"{\"key\": 1, \"title\": \"a\"}\n{\"key\": 2, \"ti", "jsonl", "FILE:2: the file ends within a value", "cut off"},
+		"JSON with an open array":       {`[{"key": 1, "title": "a"}`, "jsonl", "FILE:1: the file ends within a value", "cut off"},
+		"broken JSON":                   {"{\"key\": 1}\n{\"key\" 2}", "jsonl", "FILE:2: it is not JSON", ""},
+		"values that are no records":    {"{\"key\": 1}\n2\n", "jsonl", "FILE:2: here is 2, where an object is expected", ""},
+		"a name for each value":         {`{"key": 1, "a": {` + manyNames() + `}}`, "jsonl", "FILE:1: a record has more than 2000 names", ""},
+		"an ID of Asana out of a sheet": {"Task ID,Name,Section/Column\n1.21143E+15,a,b\n", "asana", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
+		"a parent out of a sheet":       {"Task ID,Task Name,Parent ID\nA,a,1.2E+9\n", "clickup", "FILE:2: the parent 1.2E+9 is no whole number", "spreadsheet"},
+		"another tracker":               {"Task ID,Task Name\nA,a\n", "asana", "FILE:1: it is clickup, not asana", "planform convert clickup"},
+		"Redmine in German":             {"#;Projekt;Thema\n1;a;b\n", "redmine", "FILE:1: the header has none of the expected columns", "columns:"},
+		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""},
+		"a cut export of GitLab":        {"[{\"iid\": 1, \"title\": \"a\", \"web_url\": \"b\"},\n{\"iid\": 2, \"ti", "gitlab", "FILE:2: the file ends within a value", "cut off"},
+		"a cut export of Plane":         {"ID,Project Identifier,Sequence ID,Name\nA-1,A,1,\"x", "plane", "FILE:2: a quotation that begins in this row has no end", "cut off"},
+		"a row of Azure without an ID":  {"ID,Work Item Type,Title\n1,Bug,a\n,Bug,b\n", "azure", "FILE:3: the row has no ID", ""},
+		"a cut spreadsheet":             {whole[:len(whole)-30], "xlsx", "FILE: the archive is damaged or cut off", "again"},
+		"another archive":               {"PK\x05\x06" + strings.Repeat("\x00", 18), "auto", "FILE", ""},
+		"a spreadsheet that is broken":  {sheet("<worksheet><sheetData>\n<row><c r='A1'></row>"), "xlsx", "FILE: xl/worksheets/sheet2.xml:2: the cell A1: XML syntax error", "damaged"},
+		"a text that is not there":      {sheet("<worksheet><sheetData><row><c r='A1' t='s'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: the cell A1: there is no text number "9"`, ""},
+		"a cell that is not there":      {sheet("<worksheet><sheetData><row><c r='ZZZZ1'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: there is no cell "ZZZZ1"`, ""},
 		"XML entities": {
 			book(t, map[string]string{"xl/worksheets/sheet2.xml": sheet2, "xl/sharedStrings.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><sst><si><t>&b;</t></si></sst>`}), "xlsx",
 			"FILE: xl/sharedStrings.xml:1: it holds a DOCTYPE", "save the file anew",

@@ -7,9 +7,9 @@ import (
 	"github.com/planform/planform/internal/convert"
 )
 
-// Generic are the formats of no tracker: any table, whose columns the mapping file names. They are to be tried last.
-func Generic() []*Format {
-	var all []*Format
+// Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
+func Formats() []*Format {
+	all := []*Format{gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane()}
 	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
 		all = append(all, &Format{
 			Kind: kind, Of: "the export", How: "the first line of a table names its columns", Markup: convert.Markdown,

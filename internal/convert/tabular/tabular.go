@@ -1,15 +1,16 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
-// A [Format] says what the columns of a tracker hold; what a column is called in the mapping file counts before that. The rest is
-// the same for all: lists, people, dates, references by key or by title, what spreadsheets do to a file. It reads the files twice:
-// first the keys, titles and dates of all rows, then the issues.
-// The package must not know any tracker.
+// A [Format] says what the columns of a tracker hold, a file for each tracker; what the mapping file says of a column counts before
+// that. The rest is the same for all: lists, people, dates, references by key or by title, what spreadsheets do to a file. It reads
+// the files twice: first the keys, titles and dates of all rows, then the issues.
+// The package must not know manifests.
 package tabular
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,24 +43,27 @@ type Format struct {
 	Empty   []string          // texts that stand for nothing
 	Guarded bool              // cells that begin as formulas do have an apostrophe before
 	UTC     bool              // dates without a zone are UTC
+	Order   string            // of day and month, dmy or mdy, if it is always the same
 	Limit   int               // of rows in an export
-	// Each adds to an issue what only this tracker has; false leaves the row out.
-	Each func(c *Cells, i *convert.Issue) bool
+	Lacks   string            // what no export has
+	Rest    string            // what the other columns hold; "" = text
+	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
+	Each func(c *Cells, i *convert.Issue) string
 
 	guess   func(header []string) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
 	detects func(head []byte, name string) (string, bool)
 }
 
-// Fields of a column that only formats name, not people: what of a comment, which is a row of its own, and the like.
+// Fields of a column that only formats name, not people. Comments may be rows of their own, with created_by and created_at.
 const (
-	CommentOf     = "comment_of"
-	CommentID     = "comment_id"
-	CommentText   = "comment_text"
-	CommentAuthor = "comment_author"
-	CommentAt     = "comment_at"
-	CommentCount  = "comment_count"
-	VersionDue    = "version_due"
-	Raw           = "raw" // for Each alone
+	commentOf    = "comment_of"
+	commentID    = "comment_id"
+	commentText  = "comment_text"
+	commentCount = "comment_count"
+	versionDue   = "version_due"
+	scope        = "scope" // within which the keys are unique
+	private      = "private"
+	raw          = "raw" // for Each alone
 )
 
 // Name is how the command line names it.
@@ -141,7 +145,9 @@ type export struct {
 	issues   []*convert.Issue
 	comments map[string][]convert.Comment
 	counted  map[*convert.Issue]int
-	second   bool // reading
+	scopes   map[*convert.Issue]string
+	above    []string // of a tree, the keys down to the last row
+	second   bool     // reading
 	rows     int
 	zone     bool
 }
@@ -153,8 +159,8 @@ func (f *Format) Read(ctx context.Context, in convert.Input, to convert.Sink) er
 		zone = time.UTC
 	}
 	e := &export{
-		Format: f, in: in, to: to, dates: dates.New(zone, in.Dates), keys: map[string]diag.Position{}, titles: map[string][]string{}, titled: map[string]string{},
-		comments: map[string][]convert.Comment{}, counted: map[*convert.Issue]int{},
+		Format: f, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, f.Order)), keys: map[string]diag.Position{}, titles: map[string][]string{}, titled: map[string]string{},
+		comments: map[string][]convert.Comment{}, counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
@@ -166,7 +172,7 @@ func (f *Format) Read(ctx context.Context, in convert.Input, to convert.Sink) er
 		e.second = true
 	}
 	for _, i := range e.issues {
-		i.Comments = append(i.Comments, e.comments[i.Key]...)
+		i.Comments = append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...)
 		if missing := e.counted[i] - len(i.Comments); missing > 0 {
 			i.Left["comments-not-exported"] = missing
 		}
@@ -177,6 +183,9 @@ func (f *Format) Read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	if e.dates.Zoneless && !f.UTC {
 		to.AssumedZone()
+	}
+	if f.Lacks != "" {
+		to.Note(convert.Note{Kind: "not-in-the-export", Text: "an export of " + f.Of + " has no " + f.Lacks})
 	}
 	return nil
 }
@@ -208,11 +217,11 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		return err
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
-	skipped, left := 0, 0
+	skipped, left := 0, map[string]int{}
 	err = s.rows(ctx, func(row table.Row) error {
 		c := &Cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
-		if c.One(CommentOf) != "" {
-			if e.second {
+		if c.One(commentOf) != "" {
+			if e.second && !c.private() {
 				e.comment(c)
 			}
 			return nil
@@ -224,9 +233,13 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		if c.One("key") == "" {
 			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, s.Header[s.fields["key"][0]]), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
 		}
+		if e.second && c.private() {
+			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
+			return nil
+		}
 		err := each(c)
-		if errors.Is(err, errLeft) {
-			left++
+		if why, ok := errors.AsType[leftError](err); ok {
+			left[string(why)]++
 			return nil
 		}
 		return err
@@ -237,8 +250,10 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 	return err
 }
 
-// errLeft leaves a row out.
-var errLeft = errors.New("left out")
+// leftError leaves a row out, and says why.
+type leftError string
+
+func (e leftError) Error() string { return string(e) }
 
 // open opens a file and finds its columns.
 func (e *export) open(ctx context.Context, f convert.File) (*sheet, io.Closer, error) {
@@ -299,7 +314,7 @@ func (e *export) open(ctx context.Context, f convert.File) (*sheet, io.Closer, e
 		}
 	}
 	e.columns(s)
-	if len(s.fields["key"])+len(s.fields[CommentOf]) == 0 {
+	if len(s.fields["key"])+len(s.fields[commentOf]) == 0 {
 		return fail(diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(r.Header, ", ")),
 			"write into the mapping file which it is, such as columns: {"+strconv.Quote(r.Header[0])+": key}; take one that never changes"))
 	}
@@ -355,6 +370,9 @@ func (e *export) columns(s *sheet) {
 		}
 		switch field {
 		case "", "text":
+			if field == "" && e.Rest == "skip" {
+				continue
+			}
 			if s.places[cell] == nil {
 				s.text = append(s.text, cell)
 			}
@@ -372,7 +390,7 @@ func (e *export) columns(s *sheet) {
 var single = map[string]bool{"key": true, "name": true, "description": true, "state": true, "priority": true, "type": true, "project": true}
 
 // notes says what is special about a file.
-func (e *export) notes(s *sheet, skipped, left int) {
+func (e *export) notes(s *sheet, skipped int, left map[string]int) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {
 			e.to.Note(convert.Note{Kind: kind, Text: s.name + ": " + fmt.Sprintf(format, args...)})
@@ -382,13 +400,16 @@ func (e *export) notes(s *sheet, skipped, left int) {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
 	note(skipped, "rows-skipped", "%s without a key skipped", diag.Count(skipped, "line"))
-	note(left, "rows-left-out", "%s left out, which are no items", diag.Count(left, "row"))
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		note(left[why], "rows-left-out", "%s left out: %s", diag.Count(left[why], "row"), why)
+	}
 	note(s.Headers, "headers-skipped", "the header stands in the file %s more: files were pasted together", diag.Count(s.Headers, "time"))
 	note(s.Returns, "line-ends", "%s within texts made line feeds", diag.Count(s.Returns, "carriage return"))
 }
 
 var (
 	guard    = regexp.MustCompile(`^'([-+=@∑√∏<>＜＞≤≥＝≠±÷×])`)
+	zero     = regexp.MustCompile(`^0(?:[.,]0+)?$`)
 	exponent = regexp.MustCompile(`^\d+(?:[.,]\d+)?[eE]\+?\d+$`)
 )
 
@@ -448,6 +469,13 @@ func (c *Cells) list(text, by string) []string {
 	return parts
 }
 
+// private reports a row that not everybody may see, or that is no text of people.
+func (c *Cells) private() bool {
+	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
+		return slices.Contains([]string{"yes", "true"}, strings.ToLower(c.clean(c.Cell(i))))
+	})
+}
+
 // Values are the values of a field, each once.
 func (c *Cells) Values(field string) []string {
 	var all []string
@@ -503,7 +531,7 @@ func (e *export) row(c *Cells) error {
 	}
 	for _, name := range c.Values("versions") {
 		due := ""
-		if at, ok := e.dates.Moment(c.One(VersionDue)); ok {
+		if at, ok := e.dates.Moment(c.One(versionDue)); ok {
 			due = at.Format(time.DateOnly)
 		}
 		i.Versions = append(i.Versions, convert.Version{Name: name, Due: due})
@@ -527,18 +555,21 @@ func (e *export) row(c *Cells) error {
 		i.Attachments = append(i.Attachments, a)
 	}
 	for _, name := range c.s.text {
-		if value := c.Text(name); value != "" {
+		if value := c.Text(name); value != "" && (e.guess != nil || !zero.MatchString(value)) {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value})
 		}
 	}
-	e.counted[i], _ = strconv.Atoi(c.One(CommentCount))
+	e.counted[i], _ = strconv.Atoi(c.One(commentCount))
+	e.scopes[i] = c.One(scope)
 	for n := range c.s.Header {
 		if utf8.RuneCountInString(c.Cell(n)) == cutCell {
 			e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
 		}
 	}
-	if e.Each != nil && !e.Each(c, i) {
-		return errLeft
+	if e.Each != nil {
+		if why := e.Each(c, i); why != "" {
+			return leftError(why)
+		}
 	}
 	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project)})
 	e.issues = append(e.issues, i)
@@ -593,6 +624,49 @@ func (c *Cells) Text(name string) string {
 		}
 	}
 	return strings.Join(values, ", ")
+}
+
+// Column is the value of the column of a name.
+func (c *Cells) Column(name string) string {
+	for i, cell := range c.s.Header {
+		if fold(cell) == fold(name) {
+			if text := c.clean(c.Cell(i)); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// Records are the objects of a list: in columns of their own, or as JSON in a cell.
+func (c *Cells) Records(name string) []map[string]string {
+	var all []map[string]string
+	put := func(field, list string) {
+		for n, text := range strings.Split(list, table.Separator) {
+			if n >= len(all) {
+				all = append(all, map[string]string{})
+			}
+			all[n][fold(field)] = text
+		}
+	}
+	for i, cell := range c.s.Header {
+		if field, ok := strings.CutPrefix(fold(cell), fold(name)+"."); ok && c.Cell(i) != "" {
+			put(field, c.Cell(i))
+		}
+	}
+	if text := c.Column(name); strings.HasPrefix(text, "[{") {
+		var values []value
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := member(d, name, &values); err == nil {
+			for _, v := range values {
+				put(strings.TrimPrefix(v.name, name+"."), v.text)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(r map[string]string) bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(r)), func(text string) bool { return text != "" })
+	})
 }
 
 // Moment is the time in a field.
@@ -712,8 +786,11 @@ func (e *export) references(c *Cells, field string) []string {
 
 // comment takes a row that is a comment.
 func (e *export) comment(c *Cells) {
-	of := c.One(CommentOf)
-	one := convert.Comment{ID: c.One(CommentID), Author: c.Person(c.One(CommentAuthor), "", ""), At: c.Date(c.One(CommentAt)), Text: convert.Text{Markup: e.Markup, Body: c.One(CommentText)}}
+	of := c.One(scope) + "#" + c.One(commentOf)
+	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
+	if author := e.people(c, "created_by", "created_by_name", "created_by_email"); len(author) > 0 {
+		one.Author = author[0]
+	}
 	if n := slices.IndexFunc(e.comments[of], func(had convert.Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
 		e.comments[of][n] = one // pages overlap
 		return

@@ -1,0 +1,68 @@
+package tabular
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// azure is the CSV of a query in Azure DevOps. In that of a tree, the column of the title is the depth.
+func azure() *Format {
+	columns := map[string]string{
+		"ID": "key", "Work Item Type": "type", "Title": "name", "Assigned To": "assignees", "State": "state", "Tags": "labels", "Priority": "priority", "Description": "description",
+		"Created By": "created_by", "Created Date": "created_at", "Changed Date": "updated_at", "Closed Date": "skip", "Start Date": "start_date", "Target Date": "target_date", "Due Date": "target_date",
+		"Parent": "parent", "Team Project": "project", "Area Path": raw, "Iteration Path": raw, "Repro Steps": raw, "Acceptance Criteria": raw, "Resolved Reason": "resolution",
+		"Node Name": "skip", "Rev": "skip", "Iteration ID": "skip", "Area ID": "skip",
+	}
+	const deepest = 10
+	for n := range deepest {
+		columns["Title "+strconv.Itoa(n+1)] = "name"
+	}
+	return &Format{
+		Kind: "azure", Of: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
+		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: columns, Markup: convert.HTML, Lists: ";", Limit: 1000, Lacks: "comments, no attachments, and no links but Parent",
+		Groups: map[string]string{"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed", "removed": "cancelled"},
+		Each: func(c *Cells, i *convert.Issue) string {
+			for n := range deepest {
+				if c.Column("Title "+strconv.Itoa(n+1)) == "" {
+					continue
+				}
+				c.e.above = append(c.e.above[:min(n, len(c.e.above))], i.Key)
+				if n > 0 && len(c.e.above) > 1 && i.Parent == "" {
+					i.Parent = c.e.above[len(c.e.above)-2]
+				}
+			}
+			if name := priority(i.Priority); name != "" {
+				i.Priority = name
+			}
+			area := strings.Split(c.Column("Area Path"), `\`)
+			iteration := strings.Split(c.Column("Iteration Path"), `\`)
+			if c.One("project") == "" {
+				for _, path := range [][]string{area, iteration} {
+					if path[0] != "" {
+						i.Project = path[0]
+						break
+					}
+				}
+			}
+			if len(area) > 1 {
+				i.Components = []string{area[len(area)-1]}
+			}
+			if len(iteration) > 1 {
+				i.Sprints = []convert.Sprint{{Name: iteration[len(iteration)-1]}}
+			}
+			for _, name := range []string{"Repro Steps", "Acceptance Criteria"} {
+				if text := c.Column(name); text != "" {
+					i.Text.Body += "<h2>" + name + "</h2>" + text
+				}
+			}
+			return ""
+		},
+	}
+}
+
+// priority is the name of a number.
+func priority(number string) string {
+	return map[string]string{"1": "Urgent", "2": "High", "3": "Normal", "4": "Low"}[number]
+}

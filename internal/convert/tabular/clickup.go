@@ -1,0 +1,91 @@
+package tabular
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// clickup is the CSV of a workspace or space. A list becomes a module.
+func clickup() *Format {
+	return &Format{
+		Kind: "clickup", Of: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
+		Needs: [][]string{{"Task ID", "Task Name"}},
+		Columns: map[string]string{
+			"Task ID": "key", "Task Link": "link", "Task Type": "type", "Task Name": "name", "Task Content": "description", "Status": "state", "Date Created": "created_at", "Date Created Text": "skip",
+			"Date Updated": "updated_at", "Date Updated Text": "skip", "Due Date": raw, "Due Date Text": raw, "Start Date": raw, "Start Date Text": raw, "Date Closed": "skip", "Date Closed Text": "skip",
+			"Date Done": "skip", "Date Done Text": "skip", "Parent ID": "parent", "Subtasks IDs": "skip", "Subtask IDs": "skip", "Attachments": raw, "Assignees": raw, "Tags": raw, "Priority": "priority", "List Name": "components",
+			"Space Name": "project", "Comments": raw, "Time Estimated": "skip", "Time Spent": "skip", "List ID": "skip", "Folder ID": "skip", "Space ID": "skip",
+		},
+		Lists: ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
+		Each: func(c *Cells, i *convert.Issue) string {
+			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
+			if name := priority(i.Priority); name != "" {
+				i.Priority = name
+			}
+			for _, name := range c.bracketed("Assignees") {
+				i.Assignees = append(i.Assignees, c.Person(name, "", ""))
+			}
+			for _, name := range c.bracketed("Tags") {
+				i.Labels = append(i.Labels, convert.Label{Name: name})
+			}
+			i.Start, i.Due = c.localDay("Start Date", i), c.localDay("Due Date", i)
+			for _, r := range c.Records("Attachments") {
+				url := cmp.Or(r["url"], r["link"])
+				i.Attachments = append(i.Attachments, convert.Attachment{Name: cmp.Or(r["title"], r["name"], url), URL: url})
+			}
+			comments := c.Records("Comments")
+			for _, r := range comments {
+				if r["date"] != "" && c.Date(r["date"]).IsZero() {
+					i.Left["dates-not-understood"]++
+				}
+				i.Comments = append(i.Comments, convert.Comment{
+					ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"]), "", ""), At: c.Date(r["date"]),
+					Text: convert.Text{Body: cmp.Or(r["text"], r["comment"], r["commenttext"])},
+				})
+			}
+			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
+				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Body: text}})
+			}
+			return ""
+		},
+	}
+}
+
+// bracketed is a list such as [a, b].
+func (c *Cells) bracketed(name string) []string {
+	var all []string
+	for _, text := range c.list(strings.Trim(c.Column(name), "[]"), ",") {
+		if text = strings.Trim(text, `"`); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+var gmt = regexp.MustCompile(`GMT([+-]\d{1,2})(?::?(\d{2}))?$`)
+
+// localDay is the day of a moment where it was entered: its twin tells the zone.
+func (c *Cells) localDay(name string, i *convert.Issue) string {
+	text := c.Column(name)
+	at := c.Date(text)
+	if at.IsZero() {
+		if text != "" {
+			i.Left["dates-not-understood"]++
+		}
+		return ""
+	}
+	if m := gmt.FindStringSubmatch(c.Column(name + " Text")); m != nil {
+		hours, _ := strconv.Atoi(m[1])
+		minutes, _ := strconv.Atoi(m[2])
+		if hours < 0 {
+			minutes = -minutes
+		}
+		at = at.In(time.FixedZone("", (hours*60+minutes)*60))
+	}
+	return at.Format(time.DateOnly)
+}

@@ -1,0 +1,75 @@
+package tabular
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_items)/[0-9]+$`)
+
+// gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
+func gitlab() *Format {
+	return &Format{
+		Kind: "gitlab", Of: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
+		Needs: [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}},
+		Columns: map[string]string{
+			"IID": "key", "Issue ID": "key", "Title": "name", "Description": "description", "Type": "type", "issue_type": "type", "URL": "link", "web_url": "link", "State": "state",
+			"Confidential": private, "system": private, "Labels": "labels", "labels.name": "labels", "Milestone": "versions", "milestone.title": "versions", "milestone.due_date": versionDue,
+			"Author": "created_by_name", "author.name": "created_by_name", "Author Username": "created_by", "author.username": "created_by",
+			"Assignee": "assignee_names", "assignees.name": "assignee_names", "Assignee Username": "assignees", "assignees.username": "assignees",
+			"Created At (UTC)": "created_at", "created_at": "created_at", "Updated At (UTC)": "updated_at", "updated_at": "updated_at", "Due Date": "target_date", "Start Date": "start_date",
+			"Parent IID": "parent", "Weight": "text", "Time Estimate": "text", "Time Spent": "text", "epic.title": "text",
+			"user_notes_count": commentCount, "project_id": scope, "noteable_iid": commentOf, "id": commentID, "body": commentText,
+		},
+		Lists: ",", Rest: "skip", Guarded: true, UTC: true,
+		Each: func(c *Cells, i *convert.Issue) string {
+			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
+				i.Project = m[1]
+			}
+			switch i.State.Name {
+			case "opened", "Open":
+				i.State = convert.State{Name: "Open", Category: "unstarted"}
+			case "closed", "Closed":
+				i.State = convert.State{Name: "Closed", Category: "completed"}
+			}
+			i.Type = strings.ToLower(i.Type)
+			for _, l := range i.Labels { // scoped ones are GitLab's fields
+				group, name, scoped := strings.Cut(l.Name, "::")
+				switch {
+				case !scoped:
+				case group == "priority":
+					i.Priority = name
+				case (group == "workflow" || group == "status") && i.State.Name == "Open":
+					i.State = convert.State{Name: name, Category: groups()[fold(name)]}
+				}
+			}
+			var kept []convert.Field
+			for _, f := range i.Fields {
+				if n, err := strconv.Atoi(f.Value); err == nil && strings.HasPrefix(f.Name, "Time ") {
+					if n == 0 {
+						continue
+					}
+					f.Value = duration(n)
+				}
+				kept = append(kept, f)
+			}
+			i.Fields = kept
+			return ""
+		},
+	}
+}
+
+// duration writes seconds as people do.
+func duration(seconds int) string {
+	h, m := seconds/3600, seconds%3600/60
+	switch {
+	case m == 0:
+		return strconv.Itoa(h) + "h"
+	case h == 0:
+		return strconv.Itoa(m) + "m"
+	}
+	return strconv.Itoa(h) + "h " + strconv.Itoa(m) + "m"
+}

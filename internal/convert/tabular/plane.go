@@ -1,0 +1,56 @@
+package tabular
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// plane is the export of Plane itself: of a workspace of which only this file is left.
+func plane() *Format {
+	return &Format{
+		Kind: "plane", Of: "Plane", How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
+		Needs: [][]string{{"Project Identifier", "Sequence ID", "Name"}},
+		Columns: map[string]string{
+			"ID": "key", "Identifier": "key", "Project Identifier": "project", "Project": "project_name", "Project Name": "project_name", "Project ID": "skip", "Sequence ID": "skip", "Name": "name", "Description": "description",
+			"Priority": "priority", "Start Date": "start_date", "Target Date": "target_date", "State": "state", "State Name": "state", "Created At": "created_at", "Updated At": "updated_at", "Completed At": "skip", "Archived At": raw,
+			"Module Name": "components", "Modules": "components", "Created By": "created_by", "Created By Name": "created_by", "Labels": "labels", "Assignees": "assignees", "Attachment Links": "attachments", "Parent": "parent",
+			"Cycle Name": "cycle", "Cycles": "cycle", "Cycle Start Date": raw, "Cycle End Date": raw, "Comments": raw, "Relations": raw, "Link": raw, "Links": raw, "Subscribers": "skip", "Subscribers Count": "skip",
+			"Attachment Count": "skip", "Link Count": "skip", "links.url": raw, "links.title": raw, "relations.type": raw, "relations.issue": raw, "relations.direction": raw,
+			"comments.comment": raw, "comments.created_by": raw, "comments.created_at": raw,
+		},
+		Markup: convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
+		Each: func(c *Cells, i *convert.Issue) string {
+			day := func(name string) string {
+				if at := c.Date(c.Column(name)); !at.IsZero() {
+					return at.Format(time.DateOnly)
+				}
+				return ""
+			}
+			if len(i.Sprints) == 1 {
+				i.Sprints[0].Start, i.Sprints[0].End = day("Cycle Start Date"), day("Cycle End Date")
+			}
+			i.Archived = c.Column("Archived At") != ""
+			for _, name := range []string{"Link", "Links"} {
+				for _, r := range c.Records(name) {
+					i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})
+				}
+			}
+			comments := c.Records("Comments")
+			for _, r := range comments {
+				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: convert.Text{Markup: convert.Plain, Body: r["comment"]}})
+			}
+			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
+				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Markup: convert.Plain, Body: text}})
+			}
+			for _, r := range c.Records("Relations") {
+				kind := strings.ToLower(r["type"])
+				to, _ := c.e.resolve(r["issue"])
+				i.Links = append(i.Links, convert.Link{Type: linkName(kind), To: to, Inward: kind == "blocked_by" && r["direction"] != "incoming" || kind == "blocking" && r["direction"] == "incoming"})
+			}
+			return ""
+		},
+	}
+}

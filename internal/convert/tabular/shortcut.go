@@ -1,0 +1,50 @@
+package tabular
+
+import (
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// shortcut is the CSV of all stories. Epics become modules; the zone of the times is a column.
+func shortcut() *Format {
+	return &Format{
+		Kind: "shortcut", Of: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
+		Needs: [][]string{{"id", "name", "requester", "owners", "epic_id"}},
+		Columns: map[string]string{
+			"id": "key", "name": "name", "type": "type", "requester": "created_by", "owners": "assignees", "description": "description", "created_at": "created_at", "updated_at": "updated_at", "due_date": "target_date",
+			"labels": "labels", "state": "state", "epic": "components", "project": "project", "iteration": "cycle", "priority": "priority", "tasks": raw, "is_completed": raw, "is_archived": raw, "utc_offset": raw,
+			"estimate": "text", "external_tickets": "text", "team": "text", "severity": "text", "product_area": "text", "skill_set": "text", "technical_area": "text", "custom_fields": "text", "milestone": "text",
+		},
+		Lists: ";", Rest: "skip", UTC: true, Lacks: "comments",
+		Each: func(c *Cells, i *convert.Issue) string {
+			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
+				for _, at := range []*time.Time{&i.Created, &i.Updated} {
+					if !at.IsZero() {
+						*at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone.Location())
+					}
+				}
+			}
+			if strings.EqualFold(c.Column("is_completed"), "true") {
+				i.State.Category = "completed"
+			}
+			i.Archived = strings.EqualFold(c.Column("is_archived"), "true")
+			var tasks []string
+			for _, text := range c.list(c.Column("tasks"), ";") {
+				if text == "" {
+					continue
+				}
+				mark := "- [ ] "
+				if done, ok := strings.CutPrefix(text, "[X]"); ok {
+					mark, text = "- [x] ", done
+				}
+				tasks = append(tasks, mark+strings.TrimSpace(strings.TrimPrefix(text, "[ ]")))
+			}
+			if len(tasks) > 0 {
+				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n## Tasks\n\n" + strings.Join(tasks, "\n"))
+			}
+			return ""
+		},
+	}
+}

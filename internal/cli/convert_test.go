@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,6 +80,21 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 			}
 			s.must(t, "validate", "-f", dir)
 			s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes")
+			var report struct {
+				Numbers []struct {
+					Project, From string
+					New           int
+				}
+			}
+			if err := json.Unmarshal([]byte(s.must(t, append(args, "--output", "json")...).out), &report); err != nil {
+				t.Fatal(err)
+			}
+			state := s.must(t, "state", "list", "-f", dir, "--workspace", "acme").out
+			for _, n := range report.Numbers {
+				if !regexp.MustCompile(fmt.Sprintf(`(?m)^work_item/%s/%s +\S+ +%[3]s-%d$`, strings.ToLower(n.Project), n.From, n.Project, n.New)).MatchString(state) {
+					t.Errorf("%s is not %s-%d in\n%s", n.From, n.Project, n.New, state)
+				}
+			}
 			projects := map[string]int{}
 			var titles []string
 			comments := 0

@@ -21,10 +21,13 @@ type collection struct {
 	dates    diag.Position
 	doubles  int
 	columns  []mapping.Pair // of tables, with what they hold
+
+	kept       map[*Issue]bool     // of an earlier export: this one does not have them
+	previously map[*Issue][]string // former keys of their items
 }
 
 func newCollection() *collection {
-	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}}
+	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{}, previously: map[*Issue][]string{}}
 }
 
 // Project notes a project.

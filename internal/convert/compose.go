@@ -96,9 +96,13 @@ func unique(key, of string) string {
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := newGroups()
-	items := make([]any, len(places))
-	for n, at := range places {
-		items[n] = c.item(at, g)
+	items := make([]any, 0, len(places))
+	gaps := c.number(places)
+	for _, at := range places {
+		for _, n := range gaps[at.issue] {
+			items = append(items, placeholder(source, n))
+		}
+		items = append(items, c.item(at, g))
 	}
 	c.report.Carried.Labels += len(g.used)
 	head := manifest.Map{{Key: "key", Value: p.Key}, {Key: "identifier", Value: p.Identifier}}
@@ -147,7 +151,7 @@ func (c *composer) free(name string) string {
 
 // of is the report on an issue. What earlier exports had is in none: this report is of the present one.
 func (c *composer) of(i *Issue) *Report {
-	if i.kept {
+	if c.found.kept[i] {
 		return &Report{Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
 	}
 	return c.report
@@ -160,9 +164,9 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	c.report = c.of(i)
 	c.report.Carried.Items++
 	m := manifest.Map{{Key: "key", Value: at.key}}
-	if len(i.previously) > 0 {
+	if len(c.found.previously[i]) > 0 {
 		var former []any
-		for _, key := range i.previously {
+		for _, key := range c.found.previously[i] {
 			former = append(former, key)
 		}
 		m = append(m, manifest.Entry{Key: "previously", Value: former})

@@ -97,7 +97,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 			c.report.leftOut["label "+l.Name]++
 			continue
 		}
-		if !i.kept {
+		if !c.found.kept[i] {
 			g.used[l.Name] = true
 		}
 		to, renamed := c.mapping.Labels.Rename[l.Name]

@@ -145,7 +145,7 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 			since.New = append(since.New, name)
 		case path.Dir(was.Address) == p.Key:
 			one.Previously = was.Previously
-			i.previously = was.Previously
+			found.previously[i] = was.Previously
 		}
 		now[name] = i
 		r.record.Items[i.name()] = one
@@ -176,7 +176,7 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 			return nil
 		case !there[name]:
 			since.Gone = append(since.Gone, name)
-			was.Issue.kept, was.Issue.previously = true, rec.Previously
+			found.kept[was.Issue], found.previously[was.Issue] = true, rec.Previously
 			r.kept = append(r.kept, was.Issue)
 		}
 		r.record.Items[name] = rec

@@ -153,7 +153,4 @@ type Issue struct {
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string
 	Position    diag.Position
-
-	kept       bool     // of an earlier export: this one does not have it
-	previously []string // former keys of its item
 }

@@ -55,7 +55,7 @@ func (c *composer) relate(issues []*Issue) {
 	said, counted := map[relation]bool{}, map[relation]bool{}
 	for _, i := range issues {
 		for _, r := range i.relations() {
-			counted[r] = counted[r] || !i.kept
+			counted[r] = counted[r] || !c.found.kept[i]
 		}
 	}
 	find := func(i *Issue, key string) (place, bool) {

@@ -22,6 +22,7 @@ type Report struct {
 	Losses        []Loss     `json:"losses"`
 	Questions     []Question `json:"questions"`
 	Notes         []Remark   `json:"notes"`
+	Numbers       []Numbers  `json:"numbers,omitempty"`
 	Since         *Since     `json:"since_last_run,omitempty"`
 
 	lost    map[string]*Loss
@@ -66,6 +67,7 @@ func losses() [][2]string {
 		{"assignees", "assignees who are no member: named at the foot of the description"},
 		{"relations-outside", "relations to issues that are not in the export"},
 		{"relations-skipped", "relations of a type that the mapping skips"},
+		{"numbers-changed", "items that Plane numbers anew, although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
 		{"second-relations", "further relations between the same two items, of which one is kept"},
 		{"relation-types", "relations of a type that Plane has not: carried as relates_to"},
 		{"parents-outside", "parents that are not in the export, or in another project"},
@@ -287,6 +289,9 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 			to += " or " + s.Else
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", cell(cmp.Or(name, "(none)")), cell(to), r.Counts.States[name], r.Carried.States[name])
+	}
+	if m.Numbers != "new" && len(r.Numbers) > 0 {
+		b.WriteString("\n## Numbers of items\n\n" + numbersTable(r.Numbers))
 	}
 	if s := r.Since; s != nil {
 		b.WriteString("\n## Since the last export\n\n" + s.Line() + ".\n")

@@ -27,10 +27,11 @@ const introduction = Marker + `: what becomes of the export's people, states and
 
 // File is a mapping file.
 type File struct {
-	name    string
-	data    []byte
-	root    *yaml.Node // a mapping
-	changed bool
+	name     string
+	data     []byte
+	root     *yaml.Node // a mapping
+	changed  bool
+	comments bool // data holds nothing else
 }
 
 // Parse reads a mapping file; no data is a new one.
@@ -44,7 +45,8 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	switch {
 	case err != nil:
 		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
-	case doc.Kind == 0 || doc.Content[0].Tag == "!!null": // comments only
+	case doc.Kind == 0 || doc.Content[0].Tag == "!!null":
+		f.comments = true
 	case doc.Content[0].Kind != yaml.MappingNode:
 		findings.Errorf(diag.Position{File: name, Line: 1}, "wrong-type", "the mapping file has no sections")
 	default:
@@ -81,8 +83,11 @@ func (f *File) Bytes() ([]byte, error) {
 		return f.data, nil
 	}
 	var out bytes.Buffer
-	if len(f.data) == 0 {
+	if !bytes.HasPrefix(f.data, []byte(Marker)) {
 		out.WriteString(introduction + "\n")
+	}
+	if f.comments {
+		out.Write(append(bytes.TrimRight(f.data, "\n"), '\n'))
 	}
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)

@@ -28,6 +28,7 @@ type Mapping struct {
 	Versions      Versions
 	Sprints       string            // cycle or skip
 	Archived      string            // keep or skip
+	Numbers       string            // new, keep or fill
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
 	Comments      Comments
@@ -121,7 +122,7 @@ func words(list ...string) []string { return list }
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
-		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", History: "text",
+		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
 		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
 	}
 	d := &decoder{file: f.name, m: m}
@@ -173,6 +174,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 				"header": func(n *yaml.Node) { m.Comments.Header = d.text(n) },
 			})
 		},
+		"numbers": func(n *yaml.Node) { m.Numbers = d.oneOf(n, words("new", "keep", "fill")) },
 		"history": func(n *yaml.Node) { m.History = d.oneOf(n, words("text", "full")) },
 		"allow": func(n *yaml.Node) {
 			d.entries(n, func(key string, n *yaml.Node) { d.allow(key, n, losses) })

@@ -37,7 +37,10 @@ history: full
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `# ours
+	want := `# planform mapping: what becomes of the export's people, states and other names.
+# Edit it and run planform convert again: what you write is kept, only new names are added.
+# A ? is an open question. "# guessed" marks what convert filled in.
+# ours
 version: 1
 people:
   # the boss

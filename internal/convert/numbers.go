@@ -1,0 +1,134 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
+)
+
+// Numbers is a run of items and the numbers that Plane will give them: each one more than the last.
+type Numbers struct {
+	Project string `json:"project"` // its identifier
+	From    string `json:"from"`    // key of the first item in the source
+	To      string `json:"to"`      // and of the last
+	New     int    `json:"new"`     // number of the first item
+}
+
+// number tells what numbers the items of a project will have: Plane counts them in the order of their creation, from 1 in a project
+// that is empty, and a parent is made before its children. Where the mapping fills gaps, it says which numbers come before an issue.
+func (c *composer) number(places []place) (fill map[*Issue][]int) {
+	has := map[int]bool{}
+	for _, at := range places {
+		if at.issue.Number <= 0 || has[at.issue.Number] { // the source does not number them
+			return nil
+		}
+		has[at.issue.Number] = true
+	}
+	var gaps []int
+	last := places[len(places)-1].issue
+	const most = 10_000
+	if c.mapping.Numbers != "new" {
+		for n := 1; n < last.Number && len(gaps) <= most; n++ {
+			if !has[n] {
+				gaps = append(gaps, n)
+			}
+		}
+		if len(gaps) > 0 {
+			count := diag.Count(len(gaps), "number")
+			if len(gaps) > most {
+				count = fmt.Sprintf("more than %d numbers", most)
+			}
+			c.found.Note(Note{Kind: "number-gaps", Text: fmt.Sprintf("%s: %s below %s missing: %s", last.Project, count, last.Key, ranges(gaps))})
+		}
+	}
+	if c.mapping.Numbers == "fill" && len(gaps) <= most {
+		fill = map[*Issue][]int{}
+	}
+	next := 1
+	done := map[string]bool{}
+	var runs []Numbers
+	var end int // number in the source of the last one
+	var visit func(at place)
+	visit = func(at place) {
+		i := at.issue
+		if done[i.name()] {
+			return
+		}
+		done[i.name()] = true
+		if parent, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" {
+			visit(parent)
+		}
+		if n := len(runs) - 1; n >= 0 && i.Number == end+1 && next == runs[n].New+i.Number-c.placed[i.Project+"/"+runs[n].From].issue.Number {
+			runs[n].To = i.Key
+		} else {
+			runs = append(runs, Numbers{Project: at.project.Identifier, From: i.Key, To: i.Key, New: next})
+		}
+		if end = i.Number; next != i.Number && c.mapping.Numbers != "new" {
+			c.of(i).lose("numbers-changed", i.Key, 1)
+		}
+		next++
+	}
+	for _, at := range places {
+		for fill != nil && len(gaps) > 0 && gaps[0] < at.issue.Number {
+			fill[at.issue] = append(fill[at.issue], gaps[0])
+			gaps = gaps[1:]
+			next++
+		}
+		visit(at)
+	}
+	c.report.Numbers = append(c.report.Numbers, runs...)
+	return fill
+}
+
+// placeholder is an item that takes a number that the export lacks.
+func placeholder(project string, n int) manifest.Map {
+	return manifest.Map{
+		{Key: "key", Value: fmt.Sprintf("placeholder-%d", n)},
+		{Key: "name", Value: fmt.Sprintf("Number %d of %s is not in the export", n, project)},
+		{Key: "state", Value: "Cancelled"},
+	}
+}
+
+// ranges are the first of many numbers, in few words.
+func ranges(list []int) string {
+	const most = 20
+	var words []string
+	for n := 0; n < len(list); {
+		end := n
+		for end+1 < len(list) && list[end+1] == list[end]+1 {
+			end++
+		}
+		word := fmt.Sprint(list[n])
+		if end > n {
+			word = fmt.Sprintf("%d to %d", list[n], list[end])
+		}
+		if len(words) == most {
+			return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", len(list)-n)
+		}
+		words = append(words, word)
+		n = end + 1
+	}
+	return strings.Join(words, ", ")
+}
+
+// numbersTable is a table for people.
+func numbersTable(list []Numbers) string {
+	const most = 100
+	if !slices.ContainsFunc(list, func(n Numbers) bool {
+		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != fmt.Sprint(n.New)
+	}) {
+		return "In projects that are empty, Plane gives all items the numbers that they have.\n"
+	}
+	var b strings.Builder
+	b.WriteString("In projects that are empty, Plane gives the items these numbers:\n\n| from | to | becomes |\n| --- | --- | --- |\n")
+	for _, n := range list[:min(len(list), most)] {
+		fmt.Fprintf(&b, "| %s | %s | %s-%d and on |\n", n.From, n.To, n.Project, n.New)
+	}
+	if len(list) > most {
+		fmt.Fprintf(&b, "\n%d more are in report.json.\n", len(list)-most)
+	}
+	return b.String()
+}

@@ -39,7 +39,7 @@ func planCommand(p Process) *cli.Command {
 
    # include the deletions of --prune
    planform plan -f workspace.yaml --prune`,
-		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags("markdown")),
+		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags("markdown", "github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o, err := newPlanOptions(c, p)
 			if err != nil {

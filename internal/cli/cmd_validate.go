@@ -19,8 +19,12 @@ func validateCommand(p Process) *cli.Command {
 
    planform validate -f workspace.yaml
    planform validate -f manifests/ --output json
+
+   # in GitHub Actions: findings beside the lines of the files
+   planform validate -f manifests/ --output github
+
    ./generate | planform validate -f -`,
-		Flags: slices.Concat([]cli.Flag{manifestFlag()}, outputFlags()),
+		Flags: slices.Concat([]cli.Flag{manifestFlag()}, outputFlags("github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)
 			if err != nil {

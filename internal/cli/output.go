@@ -32,6 +32,7 @@ func newOutput(c *cli.Context, p Process) output {
 		o.perMinute = max(1, int(perMinute))
 	}
 	opts.PerMinute = o.perMinute
+	opts.Annotations = c.String("output") == "github"
 	o.view = view.New(opts)
 	o.log = slog.New(logHandler(c, o.view.Stderr()))
 	return o

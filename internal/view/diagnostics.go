@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -22,7 +23,28 @@ func (v *View) Diagnostics(list diag.List) {
 		} else {
 			p.diagnostics(list)
 		}
+		if v.o.Annotations {
+			p.annotations(list)
+		}
 	})
+}
+
+// annotations shows a list as workflow commands, which GitHub Actions shows beside the line of the file.
+func (p *printer) annotations(list diag.List) {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, d := range list {
+		command := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning"}[d.Severity]
+		at := []string{"title=" + property.Replace(Safe("planform "+d.Code))}
+		if !d.Position.IsZero() {
+			at = append(at, "file="+property.Replace(Safe(d.Position.File)), "line="+strconv.Itoa(d.Position.Line), "col="+strconv.Itoa(d.Position.Column))
+		}
+		text := Safe(d.Summary)
+		if d.Hint != "" {
+			text += "\n" + Safe(d.Hint)
+		}
+		p.line("::", cmp.Or(command, "notice"), " ", strings.Join(at, ","), "::", data.Replace(text))
+	}
 }
 
 // Validation shows the findings that were asked for: as JSON they go to standard

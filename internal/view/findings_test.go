@@ -3,6 +3,7 @@ package view_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/planform/planform/internal/diag"
@@ -88,5 +89,18 @@ func TestAnErrorIsOneLineAndAHint(t *testing.T) {
 `
 	if got := s.err.String(); got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestFindingsAreAnnotationsOfGitHubActions(t *testing.T) {
+	t.Parallel()
+	s := newScreen(func(o *view.Options) { o.Annotations = true })
+	s.Diagnostics(diag.List{
+		{Severity: diag.Error, Code: "unknown-field", Position: diag.Position{File: "a,b:100%.yaml", Line: 3, Column: 7}, Summary: "100% wrong: \"x\"\n::error::faked", Hint: "mend it"},
+		{Severity: diag.Warning, Code: "late", Summary: "no place"},
+	})
+	want := "::warning title=planform late::no place\n::error title=planform unknown-field,file=a%2Cb%3A100%25.yaml,line=3,col=7::100%25 wrong: \"x\"\\n::error::faked%0Amend it\n"
+	if _, got, _ := strings.Cut(s.err.String(), "1 warning\n"); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

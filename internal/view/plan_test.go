@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -284,16 +281,12 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	if err := s.PlanMarkdown(&b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
-	var html strings.Builder
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe())).Convert(s.out.Bytes(), &html); err != nil {
-		t.Fatal(err)
-	}
-	for _, markup := range []string{"<img", "<a ", "<strong>b"} {
-		if strings.Contains(html.String(), markup) {
-			t.Errorf("%s is markup in\n%s", markup, html.String())
+	// Without fenced blocks and code, in which nothing is markup, no markup of the manifest is left.
+	rest := regexp.MustCompile("(?ms)^  (`{3,})diff$.*?^  (`{3,})$").ReplaceAllString(s.out.String(), "")
+	rest = regexp.MustCompile("(?s)(?:`{4}.*?`{4}|`{3}[^`].*?[^`]`{3}|`[^`\n]+`)").ReplaceAllString(rest, "")
+	for _, markup := range []string{"<img", "](", "@", "**", "</details><"} {
+		if strings.Contains(rest, markup) {
+			t.Errorf("%s is left in\n%s", markup, rest)
 		}
-	}
-	if opened, closed := strings.Count(html.String(), "<details"), strings.Count(html.String(), "</details>"); opened != closed {
-		t.Errorf("%d sections are opened, %d closed", opened, closed)
 	}
 }

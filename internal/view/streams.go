@@ -42,6 +42,7 @@ type Options struct {
 	ColorOut, ColorErr bool // colours on standard output, on standard error
 	Live               bool // standard error can hold a progress line that is redrawn
 	JSON               bool
+	Annotations        bool             // findings are shown as annotations of GitHub Actions too
 	PerMinute          int              // requests a minute that a plan's duration is reckoned with; 0 = 60
 	Now                func() time.Time // nil = time.Now
 }

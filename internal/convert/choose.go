@@ -54,7 +54,7 @@ func choose(name string, formats []Format, files []File) (*choice, error) {
 				found, what = f, words
 			}
 		}
-		if found == nil && named != nil {
+		if found == nil && named != nil && !file.found {
 			found, what = named, "the command line" // it says best what is wrong, if anything
 		}
 		switch {

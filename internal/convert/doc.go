@@ -1,7 +1,8 @@
 // Package convert turns exports of other trackers into manifests. It works offline: files in, files out.
 //
 // A [Format] reads the files of one tracker and hands what they hold to a [Sink], in the neutral words of this package: [Project],
-// [Person], [Issue]. A format is a folder of its own, and knows nothing of manifests. [Run] does the rest:
+// [Person], [Issue]. A format is a folder of its own, or a list of columns in package tabular, and knows nothing of manifests. [Run]
+// does the rest:
 //
 //   - choose the format, if the user does not name it (choose.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,9 +99,7 @@ func book(tb testing.TB, parts map[string]string) string {
 		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
 		"xl/styles.xml":              `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\ hh:mm"/><numFmt numFmtId="165" formatCode="&quot;Days: &quot;0"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
 	}
-	for name, text := range parts {
-		all[name] = text
-	}
+	maps.Copy(all, parts)
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for name, text := range all {
@@ -157,7 +156,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a parent out of a sheet":       {"Task ID,Task Name,Parent ID\nA,a,1.2E+9\n", "clickup", "FILE:2: the parent 1.2E+9 is no whole number", "spreadsheet"},
 		"another tracker":               {"Task ID,Task Name\nA,a\n", "asana", "FILE:1: it is clickup, not asana", "planform convert clickup"},
 		"Redmine in German":             {"#;Projekt;Thema\n1;a;b\n", "redmine", "FILE:1: the header has none of the expected columns", "columns:"},
-		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""},
+		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""}, //nolint:misspell // GitLab's word
 		"a cut export of GitLab":        {"[{\"iid\": 1, \"title\": \"a\", \"web_url\": \"b\"},\n{\"iid\": 2, \"ti", "gitlab", "FILE:2: the file ends within a value", "cut off"},
 		"a cut export of Plane":         {"ID,Project Identifier,Sequence ID,Name\nA-1,A,1,\"x", "plane", "FILE:2: a quotation that begins in this row has no end", "cut off"},
 		"a row of Azure without an ID":  {"ID,Work Item Type,Title\n1,Bug,a\n,Bug,b\n", "azure", "FILE:3: the row has no ID", ""},
@@ -235,5 +234,37 @@ func TestTheMappingSaysWhatColumnsHold(t *testing.T) {
 	}
 	if strings.Count(all["mapping.yaml"], "Wer") != 1 || !strings.Contains(all["csv.yaml"], "name: Eins") {
 		t.Error(all)
+	}
+}
+
+func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file, format, mapping string
+		items                 int
+		want                  string
+	}{
+		"a custom field":      {"Task ID,Name,Section/Column,Kind\nA1,a,To do,Bug\n", "asana", "columns: {Kind: type}\n", 1, "type: Bug"},
+		"another language":    {"#;Projekt;Tracker;Thema;Priorit\u00e4t\n7;Web;Bug;Gr\u00f6\u00dfe;Hoch\n", "redmine", "columns: {Projekt: project, Thema: name, Priorit\u00e4t: priority}\npriorities: {Hoch: high}\n", 1, "priority: high"},
+		"confidential issues": {"IID,Title,URL,Confidential\n1,a,https://example.com/g/p/-/issues/1,No\n2,Secret,https://example.com/g/p/-/issues/2,Yes\n", "gitlab", "columns: {Confidential: skip}\n", 2, "name: Secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file, path := filepath.Join(dir, "export.csv"), filepath.Join(dir, "mapping.yaml")
+			for name, text := range map[string]string{file: tt.file, path: tt.mapping} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := must(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format, o.Mapping = tt.format, path })
+			manifests := ""
+			for _, text := range contents(t, filepath.Join(dir, "to")) {
+				manifests += text
+			}
+			if r.Report.Carried.Items != tt.items || !strings.Contains(manifests, tt.want) {
+				t.Errorf("%+v %s", r.Report.Carried, manifests)
+			}
+		})
 	}
 }

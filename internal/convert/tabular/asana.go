@@ -25,7 +25,7 @@ func asana() *Format {
 				return "sections"
 			}
 			if c.Column("Completed At") != "" {
-				if i.State.Name != "" && groups()[fold(i.State.Name)] != "completed" {
+				if i.State.Name != "" && c.e.groups[fold(i.State.Name)] != "completed" {
 					i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
 				}
 				i.State = convert.State{Name: "Done", Category: "completed"}

@@ -85,7 +85,7 @@ func wellKnown() [][2]string {
 func guess(header []string) map[string]string {
 	found := map[string]string{}
 	for _, known := range wellKnown() {
-		for _, name := range strings.Fields(known[1]) {
+		for name := range strings.FieldsSeq(known[1]) {
 			taken := false
 			for _, cell := range header {
 				if fold(cell) == name && found[cell] == "" {

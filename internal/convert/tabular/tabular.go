@@ -146,8 +146,9 @@ type export struct {
 	comments map[string][]convert.Comment
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
-	above    []string // of a tree, the keys down to the last row
-	second   bool     // reading
+	groups   map[string]string // of states, by name
+	above    []string          // of a tree, the keys down to the last row
+	second   bool              // reading
 	rows     int
 	zone     bool
 }
@@ -160,7 +161,7 @@ func (f *Format) Read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	e := &export{
 		Format: f, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, f.Order)), keys: map[string]diag.Position{}, titles: map[string][]string{}, titled: map[string]string{},
-		comments: map[string][]convert.Comment{}, counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: map[string][]convert.Comment{}, groups: groups(), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
@@ -536,7 +537,7 @@ func (e *export) row(c *Cells) error {
 		}
 		i.Versions = append(i.Versions, convert.Version{Name: name, Due: due})
 	}
-	i.State.Category = cmp.Or(i.State.Category, e.Groups[strings.ToLower(i.State.Name)], groups()[fold(i.State.Name)])
+	i.State.Category = cmp.Or(i.State.Category, e.Groups[strings.ToLower(i.State.Name)], e.groups[fold(i.State.Name)])
 	i.Created, i.Updated = c.Moment("created_at", i), c.Moment("updated_at", i)
 	i.Start, i.Due = c.day("start_date", i), c.day("target_date", i)
 	if parent := c.One("parent"); parent != "" {
@@ -606,7 +607,7 @@ func groups() map[string]string {
 		"completed": "complete completed finished fixed resolved released shipped verified merged deployed delivered",
 		"cancelled": "rejected removed wontfix wontdo duplicate invalid obsolete abandoned",
 	} {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			all[name] = group
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jiracsv"
 	"github.com/planform/planform/internal/convert/jirajson"
+	"github.com/planform/planform/internal/convert/jiraxml"
 	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
@@ -29,6 +30,7 @@ func convertFormats() []convert.Format {
 		linearcsv.Format{},
 		trello.Format{},
 		jirajson.Format{},
+		jiraxml.Format{},
 		github.Format{},
 	}
 	for _, f := range tabular.Formats() {

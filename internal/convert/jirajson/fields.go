@@ -6,12 +6,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/adf"
+	"github.com/planform/planform/internal/convert/jira"
 )
 
 // schema is what a field is.
@@ -45,9 +45,9 @@ func standard(f *fields, i *issue) []convert.Field {
 	for _, field := range []convert.Field{
 		{Name: "Resolution", Value: nameOf(f.Resolution)},
 		{Name: "Resolved", Value: day(moment(i, f.Resolved))},
-		{Name: "Original estimate", Value: duration(f.Estimate)},
-		{Name: "Remaining Estimate", Value: duration(f.Remaining)},
-		{Name: "Time Spent", Value: duration(f.Spent)},
+		{Name: "Original estimate", Value: jira.Duration(f.Estimate)},
+		{Name: "Remaining Estimate", Value: jira.Duration(f.Remaining)},
+		{Name: "Time Spent", Value: jira.Duration(f.Spent)},
 	} {
 		if field.Value != "" {
 			list = append(list, field)
@@ -63,23 +63,6 @@ func day(at time.Time) string {
 	return at.Format(time.DateOnly)
 }
 
-// duration writes seconds as people do.
-func duration(seconds int) string {
-	if seconds <= 0 {
-		return ""
-	}
-	var parts []string
-	if h := seconds / 3600; h > 0 {
-		parts = append(parts, strconv.Itoa(h)+"h")
-	}
-	if m := seconds % 3600 / 60; m > 0 {
-		parts = append(parts, strconv.Itoa(m)+"m")
-	}
-	return strings.Join(parts, " ")
-}
-
-var noise = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
-
 // fields gives the custom fields of an issue their meaning.
 func (e *export) fields(i *issue) {
 	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
@@ -88,34 +71,35 @@ func (e *export) fields(i *issue) {
 			e.unnamed = true
 		}
 		name = cmp.Or(name, id)
-		is := func(custom string, names ...string) bool {
-			return custom != "" && strings.HasSuffix(kind, ":"+custom) || kind == "" && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-		}
-		switch {
-		case is("gh-sprint", "Sprint"):
+		role := jira.RoleOf(kind, name)
+		switch role {
+		case jira.Sprint:
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
 				continue
 			}
-		case is("gh-epic-link", "Epic Link"):
-			if key := valueOf(raw, 0); issueKey.MatchString(key) {
+		case jira.EpicLink:
+			if key := valueOf(raw, 0); isKey(key) {
 				i.Parent = cmp.Or(i.Parent, key)
 				continue
 			}
-		case strings.EqualFold(name, "Start date"):
+		case jira.Start:
 			if at, err := time.Parse(time.DateOnly, valueOf(raw, 0)); err == nil {
 				i.Start = day(at)
 				continue
 			}
-		case is("gh-epic-label", "Epic Name"), is("gh-epic-status", "Epic Status"), is("gh-epic-color", "Epic Color", "Epic Colour"):
-			continue // the issue itself shows it
+		case jira.Own:
+			continue
+		case jira.Noise, jira.Other:
 		}
 		if value := valueOf(raw, 0); value != "" {
-			i.Fields = append(i.Fields, convert.Field{
-				Name: name, Value: value,
-				Noise: noise.MatchString(value) || is("gh-lexo-rank", "Rank") || is("jsw-issue-color", "Issue color") || is("devsummarycf", "Development"),
-			})
+			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: role == jira.Noise || jira.IsNoise(value)})
 		}
 	}
+}
+
+func isKey(text string) bool {
+	_, _, ok := jira.Key(text)
+	return ok
 }
 
 // valueOf is a value as people read it.

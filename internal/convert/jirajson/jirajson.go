@@ -14,12 +14,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/adf"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
@@ -275,8 +275,6 @@ func (e *export) page(one *record) {
 	}
 }
 
-var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
-
 func (e *export) issue(r records.Record, one *record) error {
 	var all struct {
 		Fields map[string]json.RawMessage `json:"fields"`
@@ -287,22 +285,21 @@ func (e *export) issue(r records.Record, one *record) error {
 	if err := cmp.Or(r.Decode(&all, "issue of Jira"), r.Decode(&typed, "issue of Jira")); err != nil {
 		return err
 	}
-	m := issueKey.FindStringSubmatch(one.Key)
-	if m == nil {
+	key, number, ok := jira.Key(one.Key)
+	if !ok {
 		return fmt.Errorf("%s: %q is no issue key", r.Position, diag.Truncate(one.Key, 40))
 	}
 	f := &typed.Fields
-	project := convert.Project{Key: m[1]}
-	if f.Project != nil && f.Project.Key == m[1] {
+	project := convert.Project{Key: key}
+	if f.Project != nil && f.Project.Key == key {
 		project.Name = f.Project.Name
 	}
 	e.to.Project(project)
 	i := &issue{custom: all.Fields, total: f.Comment.Total, Issue: convert.Issue{
-		Key: one.Key, ID: one.ID, Project: m[1], Title: f.Summary, Position: r.Position,
+		Key: one.Key, ID: one.ID, Project: key, Number: number, Title: f.Summary, Position: r.Position,
 		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter), Creator: e.person(f.Creator),
 		Left: map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
 	}}
-	i.Number, _ = strconv.Atoi(m[2])
 	for _, text := range []struct {
 		raw  json.RawMessage
 		to   *convert.Text
@@ -314,7 +311,7 @@ func (e *export) issue(r records.Record, one *record) error {
 		}
 	}
 	if f.Status != nil {
-		i.State = convert.State{Name: f.Status.Name, Category: map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[f.Status.Category.Key]}
+		i.State = convert.State{Name: f.Status.Name, Category: jira.Category(f.Status.Category.Key)}
 	}
 	if id := e.person(f.Assignee); id != "" {
 		i.Assignees = []string{id}

@@ -105,7 +105,17 @@ func (i *Issue) line() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
+// name tells an issue from those of other projects.
 func (i *Issue) name() string { return i.Project + "/" + i.Key }
+
+// shown is a name for people: keys of some trackers hold the project already.
+func shown(name string) string {
+	project, key := path.Dir(name), path.Base(name)
+	if strings.HasPrefix(key, project+"-") {
+		return key
+	}
+	return name
+}
 
 // remember compares the selected issues with those of the last run, and notes them for the next one. all are those of the export.
 // An issue that is gone from the export is kept, unless drop says otherwise.
@@ -135,14 +145,14 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 		was, had := last.Items[name]
 		if from := byID[i.ID]; !had && from != "" {
 			name, was, had = from, last.Items[from], true
-			move := Move{From: from, To: i.name(), Anew: path.Dir(was.Address) != p.Key}
+			move := Move{From: shown(from), To: shown(i.name()), Anew: path.Dir(was.Address) != p.Key}
 			since.Moved = append(since.Moved, move)
 			there[from] = true
 			was.Previously = append(slices.Clone(was.Previously), path.Base(was.Address))
 		}
 		switch {
 		case !had:
-			since.New = append(since.New, name)
+			since.New = append(since.New, shown(name))
 		case path.Dir(was.Address) == p.Key:
 			one.Previously = was.Previously
 			found.previously[i] = was.Previously
@@ -175,7 +185,7 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 		case !ok || !there[name] && drop:
 			return nil
 		case !there[name]:
-			since.Gone = append(since.Gone, name)
+			since.Gone = append(since.Gone, shown(name))
 			found.kept[was.Issue], found.previously[was.Issue] = true, rec.Previously
 			r.kept = append(r.kept, was.Issue)
 		}
@@ -251,7 +261,7 @@ func readItems(dir string, last record, each func(was stored, line []byte) error
 
 // compare notes what changed in an issue.
 func (s *Since) compare(was, now *Issue) {
-	change := Change{Item: now.name(), Fields: []string{}}
+	change := Change{Item: shown(now.name()), Fields: []string{}}
 	for _, f := range []struct {
 		name     string
 		was, now any

@@ -36,7 +36,7 @@ func TestTheReportSaysWhatChangedSinceTheLastExport(t *testing.T) {
 		t.Error(r.Report.Since)
 	}
 	edited := strings.NewReplacer("First", "The first", "Hello,", "Hello again,22/Sep/25 9:28 AM;u1;More").Replace(first)
-	want := &convert.Since{New: []string{"A/A-3"}, Changed: []convert.Change{{Item: "A/A-1", Fields: []string{"title", "comments"}}}, Gone: []string{}, Moved: []convert.Move{}, CommentsNew: 1, CommentsEdited: 1}
+	want := &convert.Since{New: []string{"A-3"}, Changed: []convert.Change{{Item: "A-1", Fields: []string{"title", "comments"}}}, Gone: []string{}, Moved: []convert.Move{}, CommentsNew: 1, CommentsEdited: 1}
 	f := exported(t, edited, second, third)
 	for range 2 { // the same export again says the same: the mapping was changed, perhaps
 		if diff := cmp.Diff(want, must(t, dir, f, nil).Report.Since); diff != "" {
@@ -61,7 +61,7 @@ func TestWhatIsGoneFromAnExportStaysInTheManifestsUntilItIsDropped(t *testing.T)
 		if diff := cmp.Diff(whole, all["a.yaml"]); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]string{"A/A-1", "A/A-2"}, r.Report.Since.Gone); diff != "" || !strings.Contains(all["report.md"], "kept in the manifests until a run with --drop-missing: A/A-1, A/A-2.") {
+		if diff := cmp.Diff([]string{"A-1", "A-2"}, r.Report.Since.Gone); diff != "" || !strings.Contains(all["report.md"], "kept in the manifests until a run with --drop-missing: A-1, A-2.") {
 			t.Error(diff, all["report.md"])
 		}
 		if c := r.Report.Counts; c.Items != 1 || r.Report.Carried.Items != 1 || c.Relations != 0 || r.Report.Carried.Relations != 0 || r.Report.Carried.Comments != 0 {
@@ -107,7 +107,7 @@ func TestAnItemThatWasMovedKeepsItsObject(t *testing.T) {
 		if !strings.Contains(got, "- key: NEW-1\n        previously: [A-1]\n") || len(r.Report.Since.Gone) > 0 {
 			t.Errorf("%+v\n%s", r.Report.Since, got)
 		}
-		if diff := cmp.Diff([]convert.Move{{From: "A/A-1", To: "NEW/NEW-1"}, {From: "A/A-2", To: "NEW/NEW-2"}}, r.Report.Since.Moved); diff != "" {
+		if diff := cmp.Diff([]convert.Move{{From: "A-1", To: "NEW-1"}, {From: "A-2", To: "NEW-2"}}, r.Report.Since.Moved); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -116,7 +116,7 @@ func TestAnItemThatWasMovedKeepsItsObject(t *testing.T) {
 	}
 	// To another project of Plane nothing can be moved.
 	r := must(t, dir, exported(t, renamed.Replace(first), strings.NewReplacer("A-2", "OPS-1", ",101,", ",,").Replace(second)), nil)
-	if diff := cmp.Diff([]convert.Move{{From: "NEW/NEW-2", To: "OPS/OPS-1", Anew: true}}, r.Report.Since.Moved); diff != "" {
+	if diff := cmp.Diff([]convert.Move{{From: "NEW-2", To: "OPS-1", Anew: true}}, r.Report.Since.Moved); diff != "" {
 		t.Error(diff)
 	}
 	if got := contents(t, dir)["ops.yaml"]; strings.Contains(got, "previously") {

@@ -210,7 +210,10 @@ func (r *Report) Headline() string {
 	}
 	of := func(a, b int, noun string) string { return fmt.Sprintf("%d of %s", a, diag.Count(b, noun)) }
 	losses := "no losses"
-	if lost > 0 {
+	switch {
+	case lost == 1:
+		losses = "1 loss"
+	case lost > 1:
 		losses = fmt.Sprintf("%d losses in ", lost) + diag.Count(len(r.Losses), "kind")
 	}
 	return of(r.Carried.Items, r.Counts.Items, "item") + ", " + of(r.Carried.Comments, r.Counts.Comments, "comment") + ", " + of(r.Carried.Relations, r.Counts.Relations, "relation") +

@@ -66,6 +66,7 @@ type inputs struct {
 	files    []File
 	encoding string
 	bytes    uint64
+	kept     int // of spreadsheets, in memory
 }
 
 func (in *inputs) named(name string, stdin io.Reader) error {
@@ -141,6 +142,11 @@ func (in *inputs) add(f File, size uint64) error {
 	}
 	if err := f.spreadsheet(); err != nil {
 		return err
+	}
+	if f.sheet != nil {
+		if in.kept += len(f.sheet.Text); in.kept > maxInput {
+			return diag.WithHint(fmt.Errorf("%s: the spreadsheets hold more than 1 GiB together", f.Name), "save them as CSV, or convert fewer at a time")
+		}
 	}
 	in.bytes += size
 	in.files = append(in.files, f)

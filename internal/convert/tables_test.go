@@ -156,7 +156,8 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a parent out of a sheet":       {"Task ID,Task Name,Parent ID\nA,a,1.2E+9\n", "clickup", "FILE:2: the parent 1.2E+9 is no whole number", "spreadsheet"},
 		"another tracker":               {"Task ID,Task Name\nA,a\n", "asana", "FILE:1: it is clickup, not asana", "planform convert clickup"},
 		"Redmine in German":             {"#;Projekt;Thema\n1;a;b\n", "redmine", "FILE:1: the header has none of the expected columns", "columns:"},
-		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""}, //nolint:misspell // GitLab's word
+		"notes without issues":          {`[{"noteable_iid": 1, "body": "x"}]`, "gitlab", "FILE: there is no issue in it", ""},                                                   //nolint:misspell // GitLab's word
+		"a record that is no note":      {`[{"noteable_iid": 1, "body": "x"}, {"body": "y", "system": false}]`, "gitlab", "FILE:1: the row has no column, which is the key", ""}, //nolint:misspell // likewise
 		"a cut export of GitLab":        {"[{\"iid\": 1, \"title\": \"a\", \"web_url\": \"b\"},\n{\"iid\": 2, \"ti", "gitlab", "FILE:2: the file ends within a value", "cut off"},
 		"a cut export of Plane":         {"ID,Project Identifier,Sequence ID,Name\nA-1,A,1,\"x", "plane", "FILE:2: a quotation that begins in this row has no end", "cut off"},
 		"a row of Azure without an ID":  {"ID,Work Item Type,Title\n1,Bug,a\n,Bug,b\n", "azure", "FILE:3: the row has no ID", ""},
@@ -267,4 +268,28 @@ func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a table holds, it is read or refused.
+func FuzzTables(f *testing.F) {
+	for _, one := range tables() {
+		for _, name := range one.files {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add([]byte("{} "))
+	f.Add([]byte(`[{"noteable_iid": 1, "body": "x"}, {"a": [[{"b": []}]]}]`)) //nolint:misspell // GitLab's word
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files, err := convert.Files([]string{"-"}, "", bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, format := range []string{"auto", "csv", "jsonl"} {
+			_, _ = convert.Run(t.Context(), convert.Options{Format: format, Formats: formats(), Files: files, Dir: t.TempDir()})
+		}
+	})
 }

@@ -232,7 +232,11 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 			return nil
 		}
 		if c.One("key") == "" {
-			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, s.Header[s.fields["key"][0]]), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
+			name := "column"
+			if key := s.fields["key"]; len(key) > 0 { // comments have none
+				name = s.Header[key[0]]
+			}
+			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
 		}
 		if e.second && c.private() {
 			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
@@ -315,7 +319,7 @@ func (e *export) open(ctx context.Context, f convert.File) (*sheet, io.Closer, e
 		}
 	}
 	e.columns(s)
-	if len(s.fields["key"])+len(s.fields[commentOf]) == 0 {
+	if len(r.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
 		return fail(diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(r.Header, ", ")),
 			"write into the mapping file which it is, such as columns: {"+strconv.Quote(r.Header[0])+": key}; take one that never changes"))
 	}

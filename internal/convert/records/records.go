@@ -223,7 +223,7 @@ func (p *place) Read(b []byte) (int, error) {
 	if p.total > p.limit {
 		return 0, errTooLong
 	}
-	n, err := p.in.Read(b)
+	n, err := p.in.Read(b[:min(int64(len(b)), p.limit-p.total+1)])
 	for i := 0; i < n; i++ {
 		next := bytes.IndexByte(b[i:n], '\n')
 		if next < 0 {

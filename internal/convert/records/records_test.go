@@ -52,16 +52,16 @@ func TestRecordsAreFoundHoweverTheyArePacked(t *testing.T) {
 func TestWhatIsNoRecordIsAnErrorWithItsLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"[{\"a\": 1},\n{\"a\" 2}]":                    "f.json:2: it is not JSON",
-		"[{\"a\": 1},\n{\"a\": ":                      "f.json:2: the file ends within a value",
-		"{\"issues\": [{}\n":                          "f.json:2: the file ends within a value",
-		"{\"a\": 1}\n}":                               "f.json:2: it is not JSON",
-		"\n[1]":                                       "f.json:2: here is 1, where an object is expected",
-		"{\"issues\": [\n7]}":                         "f.json:2: issues holds what is no object",
-		"{\n\"issues\": 7}":                           "f.json:2: issues is no list",
-		strings.Repeat("[", 200):                      "f.json:1: 101 arrays within another",
-		"[\n{\"a\": " + strings.Repeat("[", 100000):   "f.json:2: the value that begins here is nested too deeply",
-		"[\n{\"a\": \"" + strings.Repeat("x", 70<<20): "f.json:2: the value that begins here is larger than 64 MiB",
+		"[{\"a\": 1},\n{\"a\" 2}]":                     "f.json:2: it is not JSON",
+		"[{\"a\": 1},\n{\"a\": ":                       "f.json:2: the file ends within a value",
+		"{\"issues\": [{}\n":                           "f.json:2: the file ends within a value",
+		"{\"a\": 1}\n}":                                "f.json:2: it is not JSON",
+		"\n[1]":                                        "f.json:2: here is 1, where an object is expected",
+		"{\"issues\": [\n7]}":                          "f.json:2: issues holds what is no object",
+		"{\n\"issues\": 7}":                            "f.json:2: issues is no list",
+		strings.Repeat("[", 200):                       "f.json:1: 101 arrays within another",
+		"[\n{\"a\": " + strings.Repeat("[", 100000):    "f.json:2: the value that begins here is nested too deeply",
+		"[\n{\"a\": \"" + strings.Repeat("x", 100<<20): "f.json:2: the value that begins here is larger than 64 MiB",
 	} {
 		if _, err := read(t, text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)

@@ -198,10 +198,9 @@ func valuesOf(o *resource.Object, field string) []string {
 	}
 	var list []string
 	for _, r := range v.Refs {
-		switch {
-		case r.Target == nil:
+		if r.Target == nil {
 			list = append(list, r.Text)
-		default:
+		} else {
 			list = append(list, r.Target.Name())
 		}
 	}

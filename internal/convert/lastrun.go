@@ -184,7 +184,7 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 			return nil
 		case !ok || !there[name] && drop:
 			return nil
-		case !there[name]:
+		case !there[name] && len(selected) == len(all): // a part of the export makes manifests of that part alone
 			since.Gone = append(since.Gone, shown(name))
 			found.kept[was.Issue], found.previously[was.Issue] = true, rec.Previously
 			r.kept = append(r.kept, was.Issue)

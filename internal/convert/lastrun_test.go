@@ -163,6 +163,9 @@ func TestAPartOfAnExportIsConvertedWithItsParents(t *testing.T) {
 			if after != nil && (len(after.New) != 3-len(keys) || len(after.Gone)+len(after.Changed) > 0) {
 				t.Errorf("%+v", after)
 			}
+			if r = must(t, dir, exported(t, second, third), func(o *convert.Options) { o.Only = []string{"A-2"} }); r.Report.Since != nil && len(r.Report.Since.Gone) > 0 || strings.Contains(contents(t, dir)["a.yaml"], "key: A-1") {
+				t.Errorf("a part holds what is gone: %+v", r.Report.Since)
+			}
 		})
 	}
 	for name, tt := range map[string]struct {

@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -101,7 +102,7 @@ func ranges(list []int) string {
 		for end+1 < len(list) && list[end+1] == list[end]+1 {
 			end++
 		}
-		word := fmt.Sprint(list[n])
+		word := strconv.Itoa(list[n])
 		if end > n {
 			word = fmt.Sprintf("%d to %d", list[n], list[end])
 		}
@@ -118,7 +119,7 @@ func ranges(list []int) string {
 func numbersTable(list []Numbers) string {
 	const most = 100
 	if !slices.ContainsFunc(list, func(n Numbers) bool {
-		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != fmt.Sprint(n.New)
+		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
 	}) {
 		return "In projects that are empty, Plane gives all items the numbers that they have.\n"
 	}

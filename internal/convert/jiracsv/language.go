@@ -23,7 +23,7 @@ func spanish() language {
 			"clave del proyecto": "Project key", "nombre del proyecto": "Project name", "tipo de proyecto": "Project type", "descripción del proyecto": "Project description",
 			"persona asignada": "Assignee", "informador": "Reporter", "creador": "Creator", "observadores": "Watchers", "votos": "Votes",
 			"creada": "Created", "actualizada": "Updated", "resuelta": "Resolved", "fecha de vencimiento": "Due date", "última visualización": "Last Viewed",
-			"etiquetas": "Labels", "componentes": "Components", "descripción": "Description", "entorno": "Environment",
+			"etiquetas": "Labels", "componentes": "Components", "descripción": "Description", "entorno": "Environment", //nolint:misspell // Spanish
 			"adjunto": "Attachment", "comentario": "Comment", "principal": "Parent", "clave principal": "Parent key", "id principal": "Parent id",
 		},
 		custom:  regexp.MustCompile(`(?i)^campo personalizado \((.*)$`),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 )
@@ -79,34 +80,27 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	var projects []string
-	for _, object := range wanted.Objects {
-		if object.Kind.Name == "project" {
-			projects = append(projects, cmp.Or(object.Identifier, object.Text("identifier")))
-		}
-	}
-	kinds := []string{"work_item", "cycle", "module"}
-	sections := []string{"work_items", "cycles", "modules", "states", "labels", "work_item_types"}
-	for _, section := range with {
-		kinds, sections = append(kinds, strings.TrimSuffix(section, "s")), append(sections, section)
-	}
-	found, err := exportOptions{projects: projects, only: sections, service: service}.read(ctx, conn, out)
+	there, err := readBack(ctx, conn, exportOptions{only: []string{"projects"}, service: service}, out)
 	if err != nil {
 		return err
 	}
-	if found.Denied {
-		out.view.Diagnostics(found.Findings())
-		return diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
+	kinds := []string{"work_item", "cycle", "module"}
+	read := exportOptions{only: []string{"work_items", "cycles", "modules", "states", "labels", "work_item_types"}, service: service}
+	for _, section := range with {
+		kinds, read.only = append(kinds, strings.TrimSuffix(section, "s")), append(read.only, section)
 	}
-	var documents [][]byte
-	for _, f := range found.Files {
-		documents = append(documents, f.Data)
+	for _, identifier := range identifiers(wanted.Objects) { // of a project that is not there, all items are missing
+		if slices.Contains(identifiers(there), identifier) {
+			read.projects = append(read.projects, identifier)
+		}
 	}
-	seen, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(bytes.Join(documents, []byte("---\n"))), Workspace: conn.workspace, AllowEmpty: true})
-	if findings.HasErrors() {
-		return fmt.Errorf("read what the service has: %w", findings.Err())
+	var seen []*resource.Object
+	if len(read.projects) > 0 {
+		if seen, err = readBack(ctx, conn, read, out); err != nil {
+			return err
+		}
 	}
-	c := convert.Compare(wanted.Objects, seen.Objects, kinds)
+	c := convert.Compare(wanted.Objects, seen, kinds)
 	if err := showComparison(p, c, conn.workspace, out); err != nil {
 		return err
 	}
@@ -114,6 +108,38 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 		return errSteps
 	}
 	return nil
+}
+
+// identifiers are those of projects, in upper case.
+func identifiers(objects []*resource.Object) []string {
+	var list []string
+	for _, o := range objects {
+		if o.Kind.Name == "project" {
+			list = append(list, strings.ToUpper(cmp.Or(o.Identifier, o.Key)))
+		}
+	}
+	return list
+}
+
+// readBack reads objects of the service as manifests have them.
+func readBack(ctx context.Context, conn *connection, o exportOptions, out output) ([]*resource.Object, error) {
+	found, err := o.read(ctx, conn, out)
+	if err != nil {
+		return nil, err
+	}
+	if found.Denied {
+		out.view.Diagnostics(found.Findings())
+		return nil, diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
+	}
+	var documents [][]byte
+	for _, f := range found.Files {
+		documents = append(documents, f.Data)
+	}
+	m, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(bytes.Join(documents, []byte("---\n"))), Workspace: conn.workspace, AllowEmpty: true})
+	if findings.HasErrors() {
+		return nil, fmt.Errorf("read what the service has: %w", findings.Err())
+	}
+	return m.Objects, nil
 }
 
 // showComparison shows the differences first, then the numbers.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -42,7 +43,7 @@ type call struct {
 	user     string
 	now      time.Time
 	snapshot snapshot
-	headers  http.Header // of the answer, for API v2
+	headers  http.Header // more of the answer
 	// nextID is the id of the next new record; "" is a random one.
 	nextID string
 }
@@ -119,7 +120,9 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, var
 	}
 	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), snapshot: snapshotOf(req)}
 	headers := http.Header{"Allow": {rt.allow()}}
-	send(w, req, c.handle(headers), headers)
+	r := c.handle(headers)
+	maps.Copy(headers, c.headers)
+	send(w, req, r, headers)
 }
 
 // handle runs the checks and the handler of a route, in the service's order.

@@ -22,6 +22,9 @@
 // Requests may come in parallel. Sequence numbers of work items are dense and
 // unique within a project.
 //
+// Files of attachments go to a store, as they do there: it has the same address, the path
+// /uploads, and refuses whoever sends it a credential of the service.
+//
 // # Response profiles
 //
 // [Observed] answers as the running server does. [Contract] answers as the

@@ -65,6 +65,7 @@ func (s *Server) mux() *http.ServeMux {
 	mux.HandleFunc("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})
+	mux.HandleFunc(storePath, s.serveStore)
 	if s.opts.Edition == Cloud {
 		mux.HandleFunc(v2Root, s.routesV2())
 	}
@@ -207,6 +208,7 @@ func (s *Server) table() []route {
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
+		{pattern: item + "attachments/{attachment}/", permission: projectEntity, on: methods{get: do(leadToFile), patch: do(confirmAttachment), del: do(s.kinds.attachment.remove)}},
 	}
 	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
 }

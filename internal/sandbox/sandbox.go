@@ -54,6 +54,7 @@ type Options struct {
 	Rate      int              // requests per Window and key, sliding; 0 is no limit
 	Window    time.Duration    // default 60 s
 	Now       func() time.Time // default time.Now
+	FileLimit int64            // bytes of an attachment, default 5 MiB
 	Empty     bool             // a new database has only the workspace and its members
 
 	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
@@ -102,6 +103,9 @@ func Open(opts Options) (*Server, error) {
 	}
 	if opts.Workspace == "" {
 		opts.Workspace = Workspace
+	}
+	if opts.FileLimit <= 0 {
+		opts.FileLimit = 5 << 20
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

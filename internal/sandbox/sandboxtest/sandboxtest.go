@@ -26,6 +26,7 @@ type Options struct {
 	Rate      int
 	Window    time.Duration
 	Now       func() time.Time
+	FileLimit int64
 	Empty     bool
 
 	RelationIDs bool // see [sandbox.Options]
@@ -74,7 +75,7 @@ func Open(o Options) (*Server, error) {
 	s := &Server{options: o, closing: make(chan struct{})}
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
-		Rate: o.Rate, Window: o.Window, Now: o.Now, Empty: o.Empty,
+		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty,
 		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership, ReplaceRelations: o.ReplaceRelations,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {

@@ -35,6 +35,7 @@ type answer struct {
 	size     int64 // of the body
 	attempts int
 	headers  Headers
+	location string // of a call that leads elsewhere
 
 	redirected bool
 }
@@ -152,6 +153,9 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	defer c.buffers.Put(buf)
 	if status < 200 {
 		return nil, c.invalidResponse(call, status, errors.New("this is no answer: no other protocol was asked for"))
+	}
+	if call.leads && (status == http.StatusFound || status == http.StatusTemporaryRedirect) && resp.Header.Get("Location") != "" {
+		return &answer{status: status, location: resp.Header.Get("Location")}, nil
 	}
 	if status > 299 {
 		// An error's status says enough where its body cannot be read.

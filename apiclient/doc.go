@@ -5,7 +5,8 @@
 // [resource.Operation], [Client.List] reads a list to its end and [Client.Pages] page by
 // page, [Client.Bulk] makes one call for many rows, and [Client.Read] reads a list or an
 // object by its path. A Client is safe for concurrent use; all calls share connections and
-// the rate limit.
+// the rate limit. [Client.Upload] and [Client.Fetch] exchange files with the store to which
+// the service leads, beside the limit and without the credential.
 //
 // Both versions of the service's API are spoken; the operation's path says which. Nothing
 // in v2 is guessed: an answer that is not as documented is [ErrUndocumented].
@@ -14,6 +15,7 @@
 //
 //   - The credential goes to the configured host only, and over plain http to another
 //     machine only if that is asked for. It is in no error, event or log line.
+//     Neither are the signatures with which the service leads to a store of files.
 //   - A write is sent again only if the first request certainly had no effect, or if the
 //     operation is idempotent. The [Effect] of a failed write says what may have happened.
 //   - No redirect is followed, except that a request is repeated with the same method and

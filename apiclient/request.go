@@ -36,6 +36,8 @@ type call struct {
 	// hurried is set for a page of a list that can be made smaller: a page that takes too
 	// long is not requested again with the same size.
 	hurried bool
+	// leads is set for a read that is answered with the address of a file.
+	leads bool
 }
 
 const (

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,6 +264,8 @@ func (d *decoder) decodeFields(it *item) {
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
 		} else if n != nil {
 			d.field(o, f, n)
+		} else if v, ok := o.Value(f.BaseOf); ok && v.Text != "" {
+			o.Values = append(o.Values, resource.Value{Field: f, Text: path.Base(v.Text), Implied: true, Position: v.Position})
 		}
 	}
 }
@@ -292,7 +295,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	case resource.RefSet:
 		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 		v.Text, instance, ok = d.readText(f.Path(), n)
 		if ok && clears && (instance == "" || instance == nil) {

@@ -3,6 +3,8 @@ package manifest
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 )
 
 // standardInput is the name that stands for it on the command line.
@@ -177,11 +180,76 @@ func (s *source) read(ctx context.Context, limits Limits, spent *spending, found
 // problem is what is wrong with a file that a manifest names.
 type problem struct{ code, summary, hint string }
 
-// content reads a file that the manifest names: a regular file below the manifest's folder.
-func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
+// fileIn opens a file that the manifest names: a regular file below the manifest's folder.
+func (s *source) fileIn(local string) (*os.File, *problem) {
+	s.once.Do(func() { s.root, s.err = os.OpenRoot(s.dir) })
+	if s.err != nil {
+		return nil, readProblem(s.err)
+	}
+	info, err := s.root.Stat(local)
+	if err != nil {
+		return nil, readProblem(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &problem{"file-unreadable", "it is not a regular file", ""}
+	}
+	f, err := s.root.Open(local)
+	if err != nil {
+		return nil, readProblem(err)
+	}
+	return f, nil
+}
+
+// localName is a name that a manifest writes, in the system's form.
+func localName(name string) (string, *problem) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
-		return "", false, &problem{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
+		return "", &problem{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
+	}
+	return local, nil
+}
+
+// upload looks at a file that is to be sent as it is. It is opened again when it is sent.
+func (s *source) upload(name string) (*resource.Content, *problem) {
+	local, bad := localName(name)
+	if bad != nil {
+		return nil, bad
+	}
+	media, accepted := resource.MediaType(name)
+	if !accepted {
+		return nil, &problem{"file-type", "the service takes no such files", "put it into an archive, such as a .zip"}
+	}
+	f, bad := s.fileIn(local)
+	if bad != nil {
+		return nil, bad
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	digest := sha256.New()
+	size, err := io.Copy(digest, io.LimitReader(f, resource.MaxUpload+1))
+	switch {
+	case err != nil:
+		return nil, readProblem(err)
+	case size > resource.MaxUpload:
+		return nil, &problem{"file-too-large", "the file is larger than " + bytesText(resource.MaxUpload), "that is the service's default limit: attach a smaller file, or give its address in links"}
+	case size == 0:
+		return nil, &problem{"file-empty", "the file is empty", "the service takes no empty files"}
+	}
+	dir := s.dir
+	return &resource.Content{Size: size, SHA256: hex.EncodeToString(digest.Sum(nil)), Media: media, Open: func() (io.ReadCloser, error) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close() //nolint:errcheck // the file stays open
+		return root.Open(local)
+	}}, nil
+}
+
+// content reads a file of text that the manifest names.
+func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
+	local, bad := localName(name)
+	if bad != nil {
+		return "", false, bad
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
@@ -190,20 +258,9 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	default:
 		return "", false, &problem{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
 	}
-	s.once.Do(func() { s.root, s.err = os.OpenRoot(s.dir) })
-	if s.err != nil {
-		return "", false, readProblem(s.err)
-	}
-	info, err := s.root.Stat(local)
-	if err != nil {
-		return "", false, readProblem(err)
-	}
-	if !info.Mode().IsRegular() {
-		return "", false, &problem{"file-unreadable", "it is not a regular file", ""}
-	}
-	f, err := s.root.Open(local)
-	if err != nil {
-		return "", false, readProblem(err)
+	f, bad := s.fileIn(local)
+	if bad != nil {
+		return "", false, bad
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))

@@ -346,6 +346,7 @@ func TestTheExampleOfEachKindIsValid(t *testing.T) {
 			}
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "docs", "handbook.md"), "# Handbook\n")
+			write(t, filepath.Join(dir, "files", "design.pdf"), "%PDF")
 			write(t, filepath.Join(dir, "workspace.yaml"), "version: 1\n"+text+"\n")
 			m, found := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
 			if len(found) > 0 || len(m.Objects) == 0 {

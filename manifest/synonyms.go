@@ -65,13 +65,13 @@ var synonyms = []struct{ property, words string }{
 	{"module", "component milestone"},
 	{"modules", "components component milestones milestone"},
 	{"module", "components milestones"},
+	{"attachments", "attachment files uploads"},
 }
 
 // unsupported are objects and fields of trackers that no manifest has, with what to do instead.
 //
 //nolint:gochecknoglobals // a constant table
 var unsupported = []struct{ hint, words string }{
-	{"attachments are not supported yet: upload them in Plane, or give their addresses in links", "attachment attachments files"},
 	{"custom properties are not supported yet", "custom_fields custom_properties properties"},
 	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
 	{"intake items are not supported yet", "intake"},

@@ -55,6 +55,14 @@ func (d *decoder) check(it *item) {
 				}
 				v.Text, v.HTMLFile = text, isHTML
 			}
+		case resource.Upload:
+			if ok(f.Name) {
+				var bad *problem
+				if v.Content, bad = d.source.upload(v.Text); bad != nil {
+					bad.summary += ": " + quote(v.Text)
+					d.reportValue(v, bad)
+				}
+			}
 		}
 		if stripped := v.Stripped(); len(stripped) > 0 {
 			d.found.add(diag.Diagnostic{

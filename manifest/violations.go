@@ -371,7 +371,7 @@ func expectedType(f *resource.Field, member bool) string {
 		return "a mapping"
 	case resource.Date:
 		return "a date"
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Enum,
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Enum,
 		resource.Color, resource.URL, resource.Ref:
 	}
 	return "a text"

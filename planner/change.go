@@ -54,6 +54,9 @@ func (b *changes) planUpdate(i int) {
 		return
 	}
 	d := b.difference(i)
+	if f.info.kind.Upload && len(d.unappliable) > 0 && b.planReplacement(i) {
+		return
+	}
 	b.recordKnown(i)
 	b.planArchive(i)
 	closed := b.objects.isClosed(i)
@@ -99,6 +102,27 @@ func (b *changes) planUpdate(i int) {
 		}
 	}
 	b.addBlocked(i, &d)
+}
+
+// planReplacement plans to upload an object again that cannot be changed, and reports whether
+// that is possible. What planform made goes, unless it is protected; what others made stays beside.
+func (b *changes) planReplacement(i int) bool {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	marked := func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(b.in.Workspace, a)) }
+	ours, protected := slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
+	if f.prior != nil {
+		ours, protected = ours || f.prior.CreatedByUs, o.Protected(f.prior.Protect)
+	}
+	if ours && protected {
+		return false
+	}
+	old := f.id
+	f.id, f.presence = "", absent
+	b.planCreate(i)
+	if step := b.steps.of[i]; step != nil && ours {
+		step.Replaces, step.Reason = old, "replaces "+old
+	}
+	return true
 }
 
 // createdByUs reports whether planform made an object, as it announced, without knowing
@@ -301,7 +325,7 @@ func (b *changes) difference(i int) (d difference) {
 			d.blockUnsupported(v, what)
 			continue
 		}
-		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag {
+		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag || v.Implied {
 			if v.Field.OnlyV2 && !via && !v.Null {
 				d.block(change(v, FromManifest), cannotChange, diag.Position{})
 			}

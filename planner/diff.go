@@ -19,6 +19,9 @@ type differ struct {
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
 func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+	if v.Content != nil {
+		return compareContent(v, f)
+	}
 	want, complete := v.Desired(resolve)
 	prior, applied := "", false
 	if f.prior != nil && f.prior.PendingIntent == nil { // what an update without an outcome left is not known
@@ -57,6 +60,20 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 		c.Before = &before
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
+}
+
+// compareContent compares a file by its digest with the one that was sent, else by its size
+// with what the service shows. Nobody can change it on the service.
+func compareContent(v *resource.Value, f *objectState) (c Change, compared, differs bool) {
+	if f.prior != nil && f.prior.ID == f.id {
+		var sent string
+		sent, compared = f.prior.Values[v.Field.Name]
+		differs = compared && sent != resource.Digest(v.Content.String())
+	}
+	if shown, known := v.Field.ObservedIn(f.row); !compared && known {
+		compared, differs = true, !v.Field.Agrees(v.Content.String(), shown)
+	}
+	return change(v, FromManifest), compared, differs
 }
 
 func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {

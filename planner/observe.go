@@ -154,7 +154,8 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resour
 			continue
 		}
 		want, _ := v.Desired(nil) // a natural key names nothing else
-		if hits := l.byField(f)[want]; len(hits) > 0 {
+		hits := slices.DeleteFunc(slices.Clone(l.byField(f)[want]), func(row resource.Row) bool { return !o.SameContent(row) })
+		if len(hits) > 0 {
 			return hits, f.Name
 		}
 	}

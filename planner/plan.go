@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ type Summary struct {
 	Reads                         int // read requests that were made for the plan
 }
 
-// Step is one thing to do: one write request at most.
+// Step is one thing to do: one write request at most, but for the three of an upload.
 type Step struct {
 	Index         int // place in Plan.Steps
 	Address       resource.Address
@@ -78,6 +79,7 @@ type Step struct {
 	ID            string              // the service's ID where it is known before the run
 	Operation     *resource.Operation // what is sent; nil = no request
 	Values        []*resource.Value   // what a create or update sends
+	Replaces      string              // of a Create: the ID of planform's object that is deleted before it; "" = none
 	SetExternalID bool                // an update also sends planform's external ID, as every create does
 	Params        map[string]string   // path parameters, of a Delete or RemoveMembers
 	Guards        []Guard             // of a Delete
@@ -101,7 +103,7 @@ type Step struct {
 	Places      []*Step             // of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
 	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
-	Reason      string // of a NotPossible step, of a Delete without a request, or how an Adopt matched
+	Reason      string // of a NotPossible step, of a Delete without a request, of a Create that replaces something, or how an Adopt matched
 	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
 
 	stage int // 1 if it comes after all of stage 0
@@ -288,6 +290,8 @@ func showValue(v *resource.Value) string {
 	switch {
 	case v.Null:
 		return ""
+	case v.Content != nil:
+		return v.Text + " (" + strconv.FormatInt(v.Content.Size, 10) + " bytes)"
 	case !v.Field.IsRef():
 		return v.Text
 	}

@@ -318,7 +318,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	case resource.URL:
 		s = append(s, member{"type", nullable("string", clears)})
 		rules = object{{"pattern", urlPattern}, {"format", "uri"}}
-	case resource.File:
+	case resource.File, resource.Upload:
 		s = append(s, member{"type", nullable("string", clears)})
 		rules = object{{"pattern", notBlank}}
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
@@ -363,7 +363,7 @@ func example(f *resource.Field) any {
 		if json.Valid([]byte(f.Example)) {
 			return json.RawMessage(f.Example)
 		}
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Date,
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 	}
 	return f.Example

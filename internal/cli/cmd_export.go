@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,8 +30,8 @@ as Markdown files, and a state file: planform plan -f DIR then shows no changes.
    planform export --workspace acme --project WEB,API --to acme --with links
    planform export --sandbox --to acme && planform plan -f acme --sandbox
 
-Links, comments and relations take one request per work item. They are exported
-only with --with.`,
+Links, comments, relations and attachments take one request per work item, and each
+attachment one more. They are exported only with --with.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to; it must not contain manifests yet"},
 			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, separated by commas (default: all)"},
@@ -55,6 +57,7 @@ type exportOptions struct {
 	dir                  string
 	projects, only, with []string
 	force                bool
+	spool                string // folder for the files of attachments, until they are written
 	service              connectionOptions
 }
 
@@ -76,6 +79,10 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 	if err := o.checkEmpty(relativeTo(o.dir, path)); err != nil {
 		return err
 	}
+	if o.spool, err = os.MkdirTemp("", "planform-export-"); err != nil {
+		return fmt.Errorf("make a folder for the files of attachments: %w", err)
+	}
+	defer os.RemoveAll(o.spool) //nolint:errcheck // the system clears it up
 	found, err := o.read(ctx, conn, out)
 	if err != nil {
 		return err
@@ -160,7 +167,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), Projects: o.projects, Only: o.only, With: o.with, Observed: observed,
+		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), Projects: o.projects, Only: o.only, With: o.with, Observed: observed, Spool: o.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

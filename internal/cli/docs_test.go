@@ -184,7 +184,7 @@ func holds(f *resource.Field) string {
 		return "Markdown"
 	case resource.HTML:
 		return "HTML"
-	case resource.File:
+	case resource.File, resource.Upload:
 		return "path"
 	case resource.Date:
 		return "date"
@@ -217,7 +217,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.MaxLength > 0 {
 		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
 	}
-	if f.Immutable {
+	if f.Immutable && !k.Upload {
 		text += " Cannot be changed afterwards."
 	}
 	switch _, via := resource.MembershipOf(k.Name, f.Name); {

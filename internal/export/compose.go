@@ -110,7 +110,7 @@ const signature = "Written by planform export."
 
 func (c *composer) file(name, comment string, document manifest.Map) {
 	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " " + signature
-	c.out.Files = append(c.out.Files, File{name, manifest.Encode(header, document)})
+	c.out.Files = append(c.out.Files, File{Name: name, Data: manifest.Encode(header, document)})
 }
 
 // section is the list of the children of a kind, or nothing.

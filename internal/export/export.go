@@ -23,6 +23,7 @@ type Options struct {
 	Only      []string         // sections, such as work_items; empty = all
 	With      []string         // what takes one request for each work item, such as links
 	Observed  planner.Observed // answers that are there already
+	Spool     string           // folder for the files of attachments, until they are written
 	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
 	Expect   func(lists int, what string)
 	Answered func()
@@ -36,6 +37,9 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	}
 	found, err := read(ctx, client, o, kinds)
 	if err != nil {
+		return nil, err
+	}
+	if err := found.download(ctx, client, o); err != nil {
 		return nil, err
 	}
 	assignKeys(found.root, o.Workspace)
@@ -58,6 +62,7 @@ type Export struct {
 type File struct {
 	Name string
 	Data []byte
+	From string // the file that holds the content, where Data does not
 }
 
 // Count is how many there are of something.

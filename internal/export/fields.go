@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,13 @@ func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 		return c.createOnlyField(t, f)
 	case f.IsRef():
 		return c.references(t, f)
+	case t.content != nil && f.Type == resource.Upload:
+		name := c.names.unique(t.kind.Section, strings.TrimSuffix(t.text("name"), path.Ext(t.text("name"))), extension(t.text("name")))
+		return fieldValue{field: f, value: name, instance: name, canonical: t.content.String(), file: &File{Name: name, From: t.spooled}}, true
+	case t.kind.Upload && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the file's own name is taken for it
+		t.writesID = true
+		c.omit(t, f.Path(), "no manifest can say it")
+		return w, false
 	}
 	shown, known := f.ObservedIn(t.row)
 	if w.canonical = shown; !known || shown == "" || !f.Required && t.defaultValue(f, shown) {
@@ -290,7 +298,7 @@ func (c *composer) richText(t *object, first *resource.Field, shown string) (w f
 			ext = ".md"
 		}
 		name := c.names.unique(t.kind.Section, t.key, ext)
-		w.field, w.value, w.instance, w.file = asFile, name, name, &File{name, []byte(text)}
+		w.field, w.value, w.instance, w.file = asFile, name, name, &File{Name: name, Data: []byte(text)}
 	case isMarkdown:
 		w.field = asMarkdown
 	}

@@ -69,7 +69,7 @@ func values(f *resource.Field) []any {
 		return []any{0, 1, 12}
 	case resource.JSON:
 		return []any{map[string]any{}, map[string]any{"in_use": "emoji"}}
-	case resource.Markdown, resource.HTML, resource.File:
+	case resource.Markdown, resource.HTML, resource.File, resource.Upload:
 		return []any{"<p></p>", "<p>a <em>text</em></p>"}
 	case resource.Ref, resource.RefSet:
 		return nil
@@ -90,7 +90,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	n := 0
 	for _, k := range resource.Kinds() {
 		create, ok := k.Op(resource.Create, resource.V1)
-		if !ok || k.Section == "" {
+		if !ok || k.Section == "" || k.Upload {
 			continue
 		}
 		path, missing := create.Expand(params)

@@ -16,6 +16,8 @@ type object struct {
 	children   map[*resource.Kind][]*object
 	byID       map[serviceID]*object        // the same
 	members    map[*resource.Field][]string // their IDs by the field that declares them, from the member lists
+	content    *resource.Content            // of an attachment's file, once it is in the spool
+	spooled    string                       // that file
 	attributes map[string]string            // what those lists say of them, by ID
 
 	indexes map[*resource.Kind]index // of its children, made when first needed

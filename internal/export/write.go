@@ -146,7 +146,11 @@ func replace(root *os.Root, f File) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(f.Data)
+	if f.From == "" {
+		_, err = out.Write(f.Data)
+	} else {
+		err = copyFile(out, f.From)
+	}
 	if err == nil {
 		err = out.Sync()
 	}
@@ -157,6 +161,16 @@ func replace(root *os.Root, f File) (err error) {
 		return errors.Join(err, root.Remove(tmp))
 	}
 	return nil
+}
+
+func copyFile(out io.Writer, name string) error {
+	in, err := os.Open(name) //nolint:gosec // it is the export's own
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	_, err = io.Copy(out, in)
+	return err
 }
 
 // fileNames gives each file a name of its own.

@@ -102,7 +102,7 @@ func sameNaturalKey(o *resource.Object, row resource.Row) bool {
 			continue
 		}
 		want, _ := v.Desired(nil) // a natural key holds no reference
-		if shown, known := v.Field.ObservedIn(row); known && shown == want {
+		if shown, known := v.Field.ObservedIn(row); known && shown == want && o.SameContent(row) {
 			return true
 		}
 	}

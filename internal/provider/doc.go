@@ -14,6 +14,9 @@
 //     ([DefaultGrace]), during which the service may still carry out a request that its
 //     client has given up; the period is short where the service refuses a second object
 //     with the same external ID ([resource.Kind] UniqueExternalID).
+//   - Of a file that is uploaded there is one attachment, wherever the upload breaks off. The
+//     service shows none before it is complete, and names one that was left half-made when
+//     the next attempt begins: that one is deleted.
 //
 // No other step waits for that: such a step is [executor.Pending], and ends before the
 // run does. A create that an earlier run may have sent, and that the plan's reads do not

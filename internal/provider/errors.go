@@ -13,7 +13,9 @@ import (
 func failure(step *planner.Step, err error) error {
 	var e *apiclient.Error
 	switch {
-	case !errors.As(err, &e):
+	case !errors.As(err, &e) && errors.Is(err, apiclient.ErrStopped): // by way of the file store
+		return fmt.Errorf("%w: %w", executor.ErrNotSent, err)
+	case e == nil:
 		return fmt.Errorf("%s: %w", step.Address, err)
 	case e.Credential():
 		return fmt.Errorf("%w: %w", executor.ErrAbortRun, err)

@@ -50,6 +50,7 @@ type service struct {
 	dir     string
 	now     func() time.Time // nil = as late as it is
 	today   func() time.Time // for what is over; nil = nothing is
+	file    []byte           // end of what files/design.pdf holds; nil = as it is
 	virtual bool             // within a bubble, where there are no connections
 
 	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
@@ -183,6 +184,7 @@ type applying struct {
 	trust    bool                                         // the state is taken at its word
 	prune    bool
 	grace    time.Duration // 0 = 20 ms
+	file     func()        // called between plan and run; nil = nothing is
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -262,6 +264,9 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.fault != nil {
 		s.fault = func(req *http.Request) sandboxtest.Fault { return a.fault(req, r) }
 	}
+	if a.file != nil {
+		a.file()
+	}
 	service := provider.NewService(client, plan, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	if err := service.Confirm(ctx, &result, journal); err != nil {
@@ -283,6 +288,14 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	if !strings.HasPrefix(text, "version:") {
 		text += "\n---\nversion: 1\n" // at the end, so that places stay
 	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "files"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if name := filepath.Join(s.dir, "files", "design.pdf"); s.file != nil || !exists(name) {
+		if err := os.WriteFile(name, append([]byte("%PDF"), s.file...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -291,6 +304,11 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 		t.Fatal(findings)
 	}
 	return wanted
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 func (s *service) open(t *testing.T) *state.File {

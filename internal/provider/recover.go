@@ -120,7 +120,10 @@ func (s *Service) findCreated(ctx context.Context, step *planner.Step, params ma
 	externalIDs := s.allExternalIDs(step)
 	var hits []resource.Row
 	for _, row := range rows {
-		if byExternalID && slices.ContainsFunc(externalIDs, row.HasExternalID) || !byExternalID && sameNaturalKey(step.Object, row) {
+		if row.ID() == step.Replaces {
+			continue
+		}
+		if byExternalID && slices.ContainsFunc(externalIDs, row.HasExternalID) && step.Object.SameContent(row) || !byExternalID && sameNaturalKey(step.Object, row) {
 			hits = append(hits, row)
 		}
 	}

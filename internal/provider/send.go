@@ -23,7 +23,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 				return out, err
 			}
 		}
-		res, err := s.send(ctx, step, params, ids)
+		res, err := s.upload(ctx, step, params, ids)
 		if err == nil && res.Row.ID() == "" {
 			err = fmt.Errorf("%s %s: the answer has no id: %w", step.Operation.Method, s.path(step, params), executor.ErrOutcomeUnknown)
 		}
@@ -98,7 +98,7 @@ func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[s
 			continue
 		}
 		want, complete := v.Desired(resolve)
-		if have, known := v.Field.ObservedIn(row); complete && known && have != want && rewritten(v.Field, want, have) {
+		if have, known := v.Field.ObservedIn(row); complete && known && !v.Field.Agrees(want, have) && rewritten(v.Field, want, have) {
 			applied[key] = planner.Shown(have)
 		}
 	}
@@ -148,6 +148,11 @@ func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2
 	}
 	if id := step.Kind.Identifier; step.Action == planner.Create && id != nil && id.APIName != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})
+	}
+	for _, v := range step.Values {
+		if v.Content != nil {
+			extra = append(extra, [2]string{"type", v.Content.Media})
+		}
 	}
 	return append(extra, s.externalIDs(step)...)
 }

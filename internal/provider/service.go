@@ -73,7 +73,7 @@ type fieldOf struct {
 	field   *resource.Field
 }
 
-// Do carries out one step: one write request, and reads where its outcome is unknown.
+// Do carries out one step: one write request, or the three of an upload, and reads where its outcome is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
 	if u := s.lostCreate(step); u != nil && u.cause == nil && time.Now().Before(u.end()) { // the plan has just looked
 		return executor.Outcome{}, &executor.Pending{After: time.Until(u.end()), Err: u.reason()}

@@ -51,7 +51,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 				continue
 			}
 		}
-		if !known || want == have {
+		if !known || v.Field.Agrees(want, have) {
 			continue
 		}
 		summary, hint := "the service stored a different "+v.Field.Name+": "+quoted(have)+" instead of "+quoted(want), ""

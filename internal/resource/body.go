@@ -162,6 +162,8 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		return visible(v.HTML()), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
+	case v.Content != nil:
+		return v.Content.Size, true
 	case f.EnumAsIndex:
 		return json.RawMessage(strconv.Itoa(slices.Index(f.Enum, v.Text))), true
 	case f.AltAPIName == name && strings.HasSuffix(name, "_html"):

@@ -34,6 +34,8 @@ func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 		return joinIDs(ids), true
 	case v.Null:
 		return "", true
+	case v.Content != nil:
+		return v.Content.String(), true
 	case v.Field.Rich():
 		return v.Field.canonical(v.HTML()), true
 	default:
@@ -90,6 +92,12 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	}
 }
 
+// Agrees reports whether a desired value is what the service shows, as far as it shows it: of
+// a file only the size.
+func (f *Field) Agrees(want, shown string) bool {
+	return want == shown || f.Type == Upload && strings.HasPrefix(want, shown+" ")
+}
+
 // joinIDs is the canonical form of a set.
 func joinIDs(ids []string) string {
 	slices.Sort(ids)
@@ -106,7 +114,7 @@ func (f *Field) canonical(text string) string {
 		return markup.Normal(text)
 	case Date:
 		return day(text)
-	case Number:
+	case Number, Upload: // of which the size is shown
 		if r, ok := new(big.Rat).SetString(text); ok && len(text) < 40 {
 			return decimal(r)
 		}

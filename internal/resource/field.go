@@ -7,13 +7,15 @@ type Type int
 
 // The types. Text is one line; LongText is plain text of any length; Markdown
 // is rendered to HTML before it is sent; File names a Markdown or HTML file
-// below the manifest's folder; JSON is an object that is sent as written.
+// below the manifest's folder, and Upload one that is sent as it is; JSON is an object that
+// is sent as written.
 const (
 	Text Type = iota
 	LongText
 	Markdown
 	HTML
 	File
+	Upload
 	Date
 	Enum
 	Color
@@ -50,6 +52,10 @@ type Field struct {
 	V2Name string
 	// OnlyV2 is set where API v1 does not take the field.
 	OnlyV2 bool
+	// ShownIn is the object of a row that holds the field, such as attributes; "" = the row itself.
+	ShownIn string
+	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
+	BaseOf string
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
 	Virtual   bool // never in a body: a membership declares it

@@ -30,7 +30,10 @@ type Kind struct {
 	// UniqueExternalID is set where the wider API answers 409 to a second object with
 	// the same external ID, unless both arrive at the same moment.
 	UniqueExternalID bool
-	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	// Upload is set where a create sends a file: it asks the service for a form, posts the
+	// file with that to a store, and confirms. Such an object cannot be changed, only replaced.
+	Upload     bool
+	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	Lifecycle
 	Listing
 
@@ -62,7 +65,7 @@ type Listing struct {
 	// objects that no list shows; "" = none.
 	CountedAs string
 	// Unmanaged are the contents of an object that no manifest can hold, such as
-	// attachments. Each takes a request of its own.
+	// worklogs. Each takes a request of its own.
 	Unmanaged []string
 
 	identifier *regexp.Regexp // of Identifier.Pattern

@@ -1,7 +1,9 @@
 package resource
 
 import (
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -32,12 +34,25 @@ type Object struct {
 // Value is the value of one field in a manifest.
 type Value struct {
 	Field    *Field
-	Text     string // as written; for File the content of the file; for JSON its text
-	Null     bool   // written as null, or as an empty text or list: the field is to be cleared
-	HTMLFile bool   // for File: the content is HTML already
+	Text     string   // as written; for File the content of the file; for JSON its text
+	Null     bool     // written as null, or as an empty text or list: the field is to be cleared
+	HTMLFile bool     // for File: the content is HTML already
+	Content  *Content // for Upload: the file that Text names
 	Refs     []Reference
+	Implied  bool // not written: a create sends it, and nothing compares it
 	Position diag.Position
 }
+
+// Content is a file that is sent as it is.
+type Content struct {
+	Size   int64
+	SHA256 string // in hexadecimal digits
+	Media  string // media type
+	Open   func() (io.ReadCloser, error)
+}
+
+// String is the canonical form: the service shows only the size.
+func (c *Content) String() string { return strconv.FormatInt(c.Size, 10) + " sha256:" + c.SHA256 }
 
 // Reference names another object: one of the manifest, or one of the service by ID or name.
 type Reference struct {
@@ -104,6 +119,14 @@ func (o *Object) Ancestor(kind string) *Object {
 		}
 	}
 	return nil
+}
+
+// SameContent reports whether a row can be of the object's file, as far as the service shows it.
+func (o *Object) SameContent(row Row) bool {
+	return !slices.ContainsFunc(o.Values, func(v Value) bool {
+		shown, known := v.Field.ObservedIn(row)
+		return v.Content != nil && known && !v.Field.Agrees(v.Content.String(), shown)
+	})
 }
 
 // HTML returns the text of a rich field as the HTML that is sent.

@@ -37,7 +37,7 @@ func TestAnObjectKnowsItsAncestorsItsNameAndItsSendableValues(t *testing.T) {
 
 func TestChildrenAreTheListsOfAManifest(t *testing.T) {
 	t.Parallel()
-	for parent, want := range map[string][]string{"work_item": {"comment", "link"}, "customer": {"customer_request"}} {
+	for parent, want := range map[string][]string{"work_item": {"attachment", "comment", "link"}, "customer": {"customer_request"}} {
 		var got []string
 		for _, k := range resource.Children(parent) {
 			got = append(got, k.Name)

@@ -37,6 +37,8 @@ const (
 	ListOverview // reads the members of all containers at once; see [Overview]
 	ProbeV2      // answers where there is an API v2
 	DescribeV2   // reads the service's own description of its API v2
+	Confirm      // says that the file of a create is in the store
+	Download     // leads to the file in the store, by a redirect
 )
 
 // Operation is one call that the service offers on a kind.

@@ -34,7 +34,10 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 			return f.AltAPIName, v, true
 		}
 	}
-	v, ok = r[f.APIName]
+	if v, ok = r[f.APIName]; !ok && f.ShownIn != "" {
+		inner, _ := r[f.ShownIn].(map[string]any)
+		v, ok = inner[f.APIName]
+	}
 	return f.APIName, v, ok
 }
 

@@ -26,7 +26,7 @@ func unquoted(f *resource.Field) bool {
 		return false
 	}
 	switch f.Type {
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File:
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload:
 		return false
 	case resource.Date, resource.Enum, resource.Color, resource.URL, resource.Number, resource.Boolean,
 		resource.JSON, resource.Ref, resource.RefSet:

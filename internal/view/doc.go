@@ -68,7 +68,7 @@
 //     "possible": false where the service offers no way to make the change.
 //   - needs: the addresses of the steps that must have succeeded before.
 //   - position: {"file", "line", "column"} in the manifest, or null.
-//   - reason: of not_possible, and of a delete that comes with another one.
+//   - reason: of not_possible, of a delete that comes with another one, and of a create that replaces an object.
 //   - kept: what --on-drift keep leaves; after is what the manifest says.
 //   - corrections: what the state comes to know with the apply, without a request: a
 //     object has another address now, or (to is null) it is forgotten.

@@ -124,7 +124,11 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 		if s.Reason != "" {
 			title += "  " + p.dim.paint(Safe(s.Reason))
 		}
-	case planner.Create, planner.Update, planner.AddMembers, planner.RemoveMembers:
+	case planner.Create:
+		if s.Reason != "" {
+			title += "  " + p.dim.paint("("+Safe(s.Reason)+")")
+		}
+	case planner.Update, planner.AddMembers, planner.RemoveMembers:
 	}
 	p.line(title)
 	p.manifestPosition(s)

@@ -119,7 +119,7 @@ func newJSONStep(plan *planner.Plan, s *planner.Step) jsonStep {
 	for _, need := range s.Needs {
 		j.Needs = append(j.Needs, string(plan.Steps[need].Address))
 	}
-	if s.Action == planner.NotPossible || s.Action == planner.Delete && s.Reason != "" {
+	if s.Action == planner.NotPossible || s.Action != planner.Adopt && s.Reason != "" {
 		j.Reason = &s.Reason
 	}
 	if s.Action == planner.Adopt {

@@ -1,0 +1,215 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/baseurl"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// StoreError is a failure of the store of files, to which the service only leads. It holds
+// neither the address of the file nor a signature.
+type StoreError struct {
+	Host   string
+	Status int    // of the answer; 0 = there was none
+	Reason string // the store's own words, or what is wrong with its answer
+	Err    error  // of the connection or the context; nil = none
+}
+
+// Error reads like: the file store files.example.com: 403: AccessDenied: Policy expired.
+func (e *StoreError) Error() string {
+	text := "the file store " + e.Host
+	if e.Status > 0 {
+		text += ": " + strconv.Itoa(e.Status)
+	}
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *StoreError) Hint() string {
+	return "nothing was attached; the service names this store in its answers: check the settings of its file storage"
+}
+
+// Refusal is the store's reason, which other files may share.
+func (e *StoreError) Refusal() (reason string, denied bool) {
+	if e.Status < 400 || e.Status >= 500 {
+		return "", false
+	}
+	return strconv.Itoa(e.Status) + ": " + e.Reason, e.Status == http.StatusForbidden
+}
+
+// storeAddress checks an address that the service gives.
+func (c *Client) storeAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil:
+		return nil, errors.New("the service gives no valid address for the file")
+	case u.Scheme == "http" && c.base.Scheme == "https" && !baseurl.Loopback(u.Hostname()):
+		return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Reason: "its address would send the file unencrypted, though the service is reached by https"}
+	}
+	return u, nil
+}
+
+// Upload posts a file to the store with the form that the service gave: its url and fields.
+// The store gets no credential, and is no part of the service: its requests count against no
+// limit of the service. Repeating one is harmless, since the form names the object.
+func (c *Client) Upload(ctx context.Context, form resource.Row, name string, data []byte) error {
+	address, _ := form["url"].(string)
+	fields, _ := form["fields"].(map[string]any)
+	u, err := c.storeAddress(address)
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	var secrets []string
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		value, ok := fields[field].(string)
+		if !ok {
+			return errors.New("the service gives no valid form for the file")
+		}
+		if field != "Content-Type" {
+			secrets = append(secrets, value)
+		}
+		_ = w.WriteField(field, value) // into memory
+	}
+	part, _ := w.CreateFormFile("file", name) // the last: what follows it is ignored
+	_, _ = part.Write(data)
+	_ = w.Close()
+	header := http.Header{"Content-Type": {w.FormDataContentType()}}
+	_, err = c.askStore(ctx, http.MethodPost, u, header, body.Bytes(), secrets, maxErrorBody)
+	return err
+}
+
+// Fetch gets a file from the store, to which a read of the service leads; it has at most so many bytes.
+func (c *Client) Fetch(ctx context.Context, op *resource.Operation, path string, most int64) ([]byte, error) {
+	call, err := c.prepare(Request{Operation: op, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	call.leads = true
+	a, err := c.send(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.storeAddress(a.location)
+	if err != nil {
+		return nil, err
+	}
+	return c.askStore(ctx, http.MethodGet, u, http.Header{}, nil, []string{u.RawQuery}, most)
+}
+
+// askStore makes a request to the store, again where that failed for the moment. Redirects are refused.
+func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string, most int64) ([]byte, error) {
+	header["User-Agent"] = c.header["User-Agent"]
+	r := retries{c: c}
+	for attempt := 0; ; attempt++ {
+		if c.running.Err() != nil {
+			return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Err: context.Cause(c.running)}
+		}
+		begin := time.Now()
+		status, data, failed := c.storeAttempt(ctx, method, u, header, body, secrets, most)
+		c.log.LogAttrs(ctx, slog.LevelDebug, "request to the file store", slog.String("method", method), slog.String("host", u.Host), slog.Int("status", status), slog.Duration("took", time.Since(begin)))
+		switch {
+		case failed == nil:
+			return data, nil
+		case ctx.Err() != nil:
+			failed.Err = contextError(ctx)
+			return nil, failed
+		case attempt >= c.retries, status != 0 && status < 500 && status != http.StatusTooManyRequests:
+			return nil, failed
+		}
+		wait := r.delay()
+		c.notify(Event{Type: Retrying, Wait: wait, Method: method, Path: u.Host, Attempt: attempt + 1, Err: failed})
+		waiting, release := c.untilStopped(ctx)
+		slept := sleep(waiting, wait)
+		release()
+		if !slept {
+			failed.Err = contextError(waiting)
+			return nil, failed
+		}
+	}
+}
+
+func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string, most int64) (int, []byte, *StoreError) {
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	c.sent.Add(1)
+	req := &http.Request{
+		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+	}
+	if body == nil {
+		req.Body = http.NoBody
+	}
+	failed := &StoreError{Host: oneLine(u.Host, maxExcerpt)}
+	resp, err := c.transport.RoundTrip(req.WithContext(limited))
+	if err != nil {
+		failed.Err = c.transportError(ctx, limited, err)
+		return 0, nil, failed
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	failed.Status = resp.StatusCode
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	uploaded := resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK && len(data) == 0
+	switch {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		failed.Reason = "it redirects, which is refused"
+	case resp.StatusCode >= 400:
+		failed.Reason = storeReason(data, secrets)
+	case method == http.MethodPost && !uploaded, method == http.MethodGet && resp.StatusCode != http.StatusOK:
+		failed.Reason = "this is no answer of a store"
+	case err != nil:
+		failed.Err = c.transportError(ctx, limited, err)
+	case int64(len(data)) > most:
+		failed.Reason = fmt.Sprintf("the answer has more than %d bytes", most)
+	default:
+		return resp.StatusCode, data, nil
+	}
+	return resp.StatusCode, nil, failed
+}
+
+// storeReason is the store's own words in an answer: code and message of the usual XML, for
+// the rest repeats what was signed, and the signature. Other texts are shown without the form's values.
+func storeReason(body []byte, secrets []string) string {
+	var known struct{ Code, Message string }
+	text := string(body)
+	if xml.Unmarshal(body, &known) == nil && known.Code != "" {
+		if text = known.Code; known.Message != "" {
+			text += ": " + known.Message
+		}
+	}
+	for _, s := range secrets {
+		if len(s) > 3 {
+			text = strings.ReplaceAll(text, s, redacted)
+		}
+	}
+	if strings.Contains(strings.ToLower(text), "signature=") {
+		return "" // an address with its signature
+	}
+	return oneLine(diag.Truncate(text, maxExcerpt), maxExcerpt)
+}

@@ -1,0 +1,161 @@
+package apiclient_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+)
+
+// form is what a service hands out for an upload.
+func form(url string) resource.Row {
+	return resource.Row{"url": url + "/bucket?X-Amz-Signature=" + signature, "fields": map[string]any{"key": "a/b", "policy": "cG9saWN5", "x-amz-signature": signature}}
+}
+
+const signature = "5e9a7ab1c0ffee"
+
+func TestAnUploadIsAFormWithoutTheCredential(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	c := setup(t, http.NotFoundHandler(), func(cfg *apiclient.Config) {
+		cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"X-Api-Key", "Authorization", "Cookie"} {
+			if r.Header.Get(name) != "" {
+				t.Errorf("%s came to the store", name)
+			}
+		}
+		parts, err := r.MultipartReader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for {
+			part, err := parts.NextPart()
+			if err != nil {
+				break
+			}
+			data, _ := io.ReadAll(part)
+			names = append(names, part.FormName()+"="+string(data))
+		}
+		if got := strings.Join(names, " "); got != "key=a/b policy=cG9saWN5 x-amz-signature="+signature+" file=content" {
+			t.Error(got)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer store.Close()
+	if err := c.Upload(t.Context(), form(store.URL), "a.txt", []byte("content")); err != nil {
+		t.Error(err)
+	}
+	if text := log.String(); strings.Contains(text, signature) || !strings.Contains(text, "file store") {
+		t.Error(text)
+	}
+}
+
+func TestWhatTheStoreAnswersIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer   http.HandlerFunc
+		requests int32 // with two retries
+		want     string
+	}{
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.example.com/?"+signature, http.StatusTemporaryRedirect)
+		}, 1, "307: it redirects, which is refused"},
+		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>Policy expired</Message><Sig>"+signature+"</Sig></Error>")
+		}, 1, "403: AccessDenied: Policy expired"},
+		"a refusal that repeats the form": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "bad\x1b policy cG9saWN5 "+signature)
+		}, 1, "400: bad policy [redacted] [redacted]"},
+		"an address with its signature": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, r.URL.String())
+		}, 1, "400"},
+		"a page to sign in": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 1, "200: this is no answer of a store"},
+		"an endless refusal": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			for range 10_000 {
+				if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<10)); err != nil {
+					return
+				}
+			}
+		}, 1, "403: xxx"},
+		"a store that is busy": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 3, "503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				_, _ = io.Copy(io.Discard, r.Body)
+				tt.answer(w, r)
+			}))
+			defer store.Close()
+			c := setup(t, http.NotFoundHandler(), func(cfg *apiclient.Config) { cfg.Retries = 2 })
+			err := c.Upload(t.Context(), form(store.URL), "a.txt", []byte("content"))
+			refused, ok := errors.AsType[*apiclient.StoreError](err)
+			if !ok || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), signature) || len(err.Error()) > 1000 || requests.Load() != tt.requests || refused.Hint() == "" {
+				t.Errorf("%d requests: %v", requests.Load(), err)
+			}
+		})
+	}
+}
+
+func TestAFormThatLeadsAstrayIsNotUsed(t *testing.T) {
+	t.Parallel()
+	c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+		cfg.Transport = scripted(func(*http.Request) (*http.Response, error) {
+			t.Error("a request was sent")
+			return nil, errors.New("none")
+		})
+	})
+	for url, want := range map[string]string{
+		"http://files.example.com": "unencrypted", "ftp://files.example.com": "no valid address", "file:///etc": "no valid address",
+		"https://me:secret@files.example.com": "no valid address", "//files.example.com": "no valid address", ":": "no valid address",
+	} {
+		if err := c.Upload(t.Context(), form(url), "a.txt", []byte("content")); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), signature) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	bad := form("https://files.example.com")
+	bad["fields"] = map[string]any{"key": []any{}}
+	if err := c.Upload(t.Context(), bad, "a.txt", nil); err == nil {
+		t.Error("a form with a list was used")
+	}
+}
+
+func TestAFileIsFetchedWhereTheServiceLeads(t *testing.T) {
+	t.Parallel()
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key")+r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" || r.URL.Query().Get("s") != signature {
+			t.Errorf("%v %s", r.Header, r.URL)
+		}
+		_, _ = io.WriteString(w, "content")
+	}))
+	defer store.Close()
+	to := store.URL + "/?s=" + signature
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }))
+	op, _ := resource.MustLookup("attachment").Op(resource.Download, resource.V1)
+	path, err := c.Path(op, params(op))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := c.Fetch(t.Context(), op, path, 7); err != nil || string(data) != "content" {
+		t.Errorf("%q %v", data, err)
+	}
+	if _, err := c.Fetch(t.Context(), op, path, 6); err == nil || !strings.Contains(err.Error(), "more than 6 bytes") || strings.Contains(err.Error(), signature) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,53 @@
+package resource
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+func init() {
+	const items = workspace + "projects/{project_id}/work-items/{work_item_id}/attachments/"
+	const scope = "projects.work_items.attachments"
+	register(Kind{
+		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id", HasExternalID: true, UniqueExternalID: true, Upload: true,
+		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
+			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is deleted.",
+		Example: `{key: design, file: files/design.pdf}`,
+		KeyFrom: []string{"name", "file"}, NaturalKey: []string{"name"},
+		Fields: []Field{
+			{Name: "file", APIName: "size", ShownIn: "attributes", Type: Upload, Required: true, Immutable: true, Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf"},
+			{Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255, TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf"},
+		},
+		Operations: append(crud(items, "attachment_id", scope, "lcd"),
+			Operation{Verb: Confirm, Method: "PATCH", Path: items + "{attachment_id}/", Success: 204, Scope: scope + ":write"},
+			Operation{Verb: Download, Method: "GET", Path: items + "{attachment_id}/", Success: 200, Scope: scope + ":read"},
+		),
+	})
+}
+
+// MaxUpload is the service's default limit for a file, in bytes.
+const MaxUpload = 5 << 20
+
+// MediaType is the media type of a file, by its name; ok is false where the service refuses it.
+func MediaType(name string) (media string, ok bool) {
+	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+	switch ext {
+	case "html", "htm", "xhtml", "eml", "heic", "heif", "mkv", "exe", "dll", "msi", "sh":
+		return "", false
+	}
+	for _, known := range []string{
+		"image/jpeg jpg jpeg", "image/png png", "image/gif gif", "image/svg+xml svg", "image/webp webp", "image/tiff tif tiff", "image/bmp bmp",
+		"application/pdf pdf", "text/plain txt log", "text/csv csv", "text/css css", "application/json json", "application/xml xml",
+		"application/msword doc", "application/vnd.openxmlformats-officedocument.wordprocessingml.document docx",
+		"application/vnd.ms-excel xls", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx",
+		"application/vnd.ms-powerpoint ppt", "application/vnd.openxmlformats-officedocument.presentationml.presentation pptx",
+		"audio/mpeg mp3", "audio/wav wav", "video/mp4 mp4", "video/mpeg mpeg mpg", "video/webm webm", "video/quicktime mov", "video/x-msvideo avi",
+		"application/zip zip", "application/gzip gz tgz", "application/x-tar tar",
+	} {
+		if words := strings.Fields(known); slices.Contains(words[1:], ext) {
+			return words[0], true
+		}
+	}
+	return "application/octet-stream", true // which is on the service's list
+}

@@ -63,24 +63,29 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
-// number is an attribute that is a number, or what stands for it.
-func (n *node) number(name string, missing, most int) int {
+// number is an attribute that is a number, or 1.
+func (n *node) number(name string, most int) int {
 	if v, ok := n.Attrs[name].(float64); ok && v >= 0 && v <= float64(most) {
 		return int(v)
 	}
-	return missing
+	return 1
 }
 
 // plain is all text below a node.
 func (n *node) plain() string {
+	var b strings.Builder
+	n.write(&b)
+	return b.String()
+}
+
+func (n *node) write(b *strings.Builder) {
 	if n.Type == "hardBreak" {
-		return "\n"
+		b.WriteString("\n")
 	}
-	text := n.Text
+	b.WriteString(n.Text)
 	for i := range n.Content {
-		text += n.Content[i].plain()
+		n.Content[i].write(b)
 	}
-	return text
 }
 
 // blocks are the lines of nodes below one another.
@@ -105,7 +110,7 @@ func (c *converter) block(n *node, depth int) []string {
 	case "paragraph", "caption":
 		return paragraph(c.inline(n.Content, depth))
 	case "heading":
-		return []string{strings.Repeat("#", max(1, n.number("level", 1, 6))) + " " + oneLine(c.inline(n.Content, depth))}
+		return []string{strings.Repeat("#", max(1, n.number("level", 6))) + " " + oneLine(c.inline(n.Content, depth))}
 	case "bulletList", "orderedList", "taskList", "decisionList":
 		return c.list(n, depth)
 	case "codeBlock":
@@ -177,7 +182,7 @@ func panel(kind string) string {
 // list writes the items of a list. Lists below an item follow its text without a blank line, so that they stay close together.
 func (c *converter) list(n *node, depth int) []string {
 	var lines []string
-	number := n.number("order", 1, 999_999_999)
+	number := n.number("order", 999_999_999)
 	for i := range n.Content {
 		item := &n.Content[i]
 		mark := "- "
@@ -253,8 +258,8 @@ func (c *converter) table(n *node, depth int) []string {
 				text = "**" + text + "**"
 			}
 			cells = append(cells, text)
-			span := row[j].number("colspan", 1, maxColumns)
-			if span > 1 || row[j].number("rowspan", 1, maxColumns) > 1 {
+			span := row[j].number("colspan", maxColumns)
+			if span > 1 || row[j].number("rowspan", maxColumns) > 1 {
 				c.lost["table-spans"]++
 			}
 			for ; span > 1; span-- {

@@ -227,7 +227,7 @@ func (s *status) category(name string) string {
 // list are the values of a cell that holds several.
 func list(cell string) []string {
 	var all []string
-	for _, value := range strings.Split(cell, ", ") {
+	for value := range strings.SplitSeq(cell, ", ") {
 		if value = table.Trim(value); value != "" && !slices.Contains(all, value) {
 			all = append(all, value)
 		}

@@ -4,12 +4,16 @@
 // [Person], [Issue]. A format is a folder of its own, or a list of columns in package tabular, and knows nothing of manifests. [Run]
 // does the rest:
 //
-//   - choose the format, if the user does not name it (choose.go);
+//   - find the files in folders and archives (files.go, archive.go), which are untrusted: nothing outside them is read;
+//   - choose the format, if the user does not name it, and recognise side files (choose.go, users.go);
 //   - read everything (collect.go) and count it before anything is decided (count.go);
 //   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
 //   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, text.go), and note every loss (report.go);
+//   - tell the numbers that the items will have (numbers.go);
 //   - write everything, or nothing (write.go).
+//
+// [Manifests] stops before the writing, and [Compare] puts what it made beside what the service has.
 //
 // The same input with the same mapping gives the same bytes. A generated file that somebody changed is never overwritten.
 //

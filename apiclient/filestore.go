@@ -129,7 +129,7 @@ func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header
 	r := retries{c: c}
 	for attempt := 0; ; attempt++ {
 		if c.running.Err() != nil {
-			return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Err: context.Cause(c.running)}
+			return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Err: context.Cause(c.running)} //nolint:contextcheck // it says why the client was stopped
 		}
 		begin := time.Now()
 		status, data, failed := c.storeAttempt(ctx, method, u, header, body, secrets, most)

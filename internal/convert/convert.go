@@ -51,6 +51,9 @@ type converted struct {
 	memory    *memory
 }
 
+// MappingSchema is the JSON Schema of the mapping file, for editors.
+func MappingSchema() []byte { return mapping.Schema(lossKinds()) }
+
 // Run converts an export. If it returns an error, nothing was written.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	c, err := prepare(ctx, o)

@@ -259,10 +259,7 @@ func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
 				}
 			}
 			r := must(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format, o.Mapping = tt.format, path })
-			manifests := ""
-			for _, text := range contents(t, filepath.Join(dir, "to")) {
-				manifests += text
-			}
+			manifests := fmt.Sprint(contents(t, filepath.Join(dir, "to")))
 			if r.Report.Carried.Items != tt.items || !strings.Contains(manifests, tt.want) {
 				t.Errorf("%+v %s", r.Report.Carried, manifests)
 			}

@@ -1,6 +1,9 @@
 package mapping_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,5 +131,49 @@ func TestColumnsHoldFieldsOrAreQuestions(t *testing.T) {
 	m, findings := f.Mapping(nil)
 	if c, _ := mapping.Find(m.Columns, "tags"); len(findings) > 0 || c != (mapping.Column{Field: "labels", Split: " "}) || len(m.Questions) != 1 || m.Questions[0].Section != "columns" {
 		t.Error(findings, m.Columns, m.Questions)
+	}
+}
+
+func TestTheSchemaHasTheSettingsThatTheFileHas(t *testing.T) {
+	t.Parallel()
+	var root map[string]any
+	if err := json.Unmarshal(mapping.Schema([]string{"watchers"}), &root); err != nil {
+		t.Fatal(err)
+	}
+	var settings []string // with dots between
+	var walk func(path string, schema map[string]any)
+	walk = func(path string, schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		for name, s := range properties {
+			settings = append(settings, path+name)
+			walk(path+name+".", s.(map[string]any))
+		}
+		if entry, ok := schema["additionalProperties"].(map[string]any); ok {
+			walk(path+"NAME.", entry)
+		}
+		choices, _ := schema["anyOf"].([]any)
+		for _, choice := range choices {
+			walk(path, choice.(map[string]any))
+		}
+	}
+	walk("", root)
+	slices.Sort(settings)
+	for _, setting := range settings {
+		var text strings.Builder
+		for depth, name := range strings.Split(setting, ".") {
+			fmt.Fprintf(&text, "%*s%s:\n", 2*depth, "", name)
+		}
+		f, _ := mapping.Parse("m.yaml", []byte(text.String()))
+		_, findings := f.Mapping([]string{"watchers"})
+		for _, d := range findings {
+			if strings.Contains(d.Summary, "no setting") {
+				t.Errorf("%s: %s", setting, d.Summary)
+			}
+		}
+	}
+	for name := range strings.FieldsSeq("version source columns target projects people unknown_people states priorities types labels components versions sprints archived numbers links fields comments history allow") {
+		if !slices.Contains(settings, name) {
+			t.Errorf("the schema lacks %s", name)
+		}
 	}
 }

@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "readme": readme},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GOGC", strconv.Itoa(sandboxtest.GCPercent))
 			return os.CopyFS(filepath.Join(env.WorkDir, "examples"), examples())
 		},
 	})

@@ -150,7 +150,6 @@ type export struct {
 	above    []string          // of a tree, the keys down to the last row
 	second   bool              // reading
 	rows     int
-	zone     bool
 }
 
 // Read reads the files as one export.

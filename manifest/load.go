@@ -50,10 +50,7 @@ func (m *Manifest) RenameSources(names map[string]string) {
 // complete; otherwise it holds no objects.
 func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
 	m := &Manifest{Dir: "."}
-	checker, err := schema.New()
-	if err != nil {
-		return m, diag.List{{Code: "schema", Summary: err.Error()}}
-	}
+	checker := schema.New()
 	limits := opts.Limits.withDefaults()
 	found := &findings{max: limits.Findings}
 	files := sources(names, opts.Stdin, found)

@@ -35,7 +35,6 @@ type Violation struct {
 // Checker checks instances, one after another. It caches accepted values, since most
 // objects of a manifest are similar.
 type Checker struct {
-	rules  map[string]*rules // by kind; those of a document are under [document]
 	caches map[string]*cache // by kind
 }
 
@@ -48,64 +47,67 @@ type rules struct {
 	needed  []string // properties that an object without one of these has
 }
 
-// New returns the checker of every kind. An error is a wrong descriptor, such as a pattern
-// that is no regular expression.
-func New() (*Checker, error) {
-	compiled, err := compiled()
-	if err != nil {
-		return nil, err
-	}
-	c := &Checker{rules: compiled, caches: map[string]*cache{}}
-	for kind := range compiled {
-		c.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
-	}
-	return c, nil
-}
-
-//nolint:gochecknoglobals // computed once from the registry, never changed after
-var compiled = sync.OnceValues(compile)
+// New returns the checker of every kind.
+func New() *Checker { return &Checker{caches: map[string]*cache{}} }
 
 const (
 	address = "planform:///rules.json"
 	shell   = "document"
 )
 
-// compile compiles all rules as one schema, so that the validator checks them against its own schema once.
-func compile() (map[string]*rules, error) {
-	all := map[string]*rules{shell: {}}
-	defs := object{{shell, shellSchema()}}
+//nolint:gochecknoglobals // computed once from the registry, never changed after
+var compiled = sync.OnceValue(func() map[string]func() (*rules, error) {
+	all := map[string]func() (*rules, error){
+		shell: sync.OnceValues(func() (*rules, error) { return compile(&rules{}, shellSchema()) }),
+	}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
-			all[k.Name] = &rules{knownBy: knownBy(k), needed: needed(k)}
-			defs = append(defs, member{k.Name, kindSchema(k, false)})
+			all[k.Name] = sync.OnceValues(func() (*rules, error) {
+				return compile(&rules{knownBy: knownBy(k), needed: needed(k)}, kindSchema(k, false))
+			})
 		}
 	}
+	return all
+})
+
+// compile compiles rules when they are first needed: that takes milliseconds, and most manifests have few kinds. An error
+// is a wrong descriptor, such as a pattern that is no regular expression.
+func compile(r *rules, definition object) (*rules, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft2020
 	compiler.AssertFormat = true
-	if err := compiler.AddResource(address, bytes.NewReader(indent(object{{"$schema", draft}, {"$defs", defs}}))); err != nil {
+	if err := compiler.AddResource(address, bytes.NewReader(indent(append(object{{"$schema", draft}}, definition...)))); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	for name, r := range all {
-		var err error
-		if r.schema, err = compiler.Compile(address + "#/$defs/" + name); err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", name, err)
-		}
+	var err error
+	if r.schema, err = compiler.Compile(address); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return all, nil
+	return r, nil
 }
 
 // CheckDocument checks a document without its sections.
 func (c *Checker) CheckDocument(instance map[string]any) []Violation {
-	return c.rules[shell].check(instance)
+	r, err := compiled()[shell]()
+	if err != nil {
+		return []Violation{{Message: err.Error()}}
+	}
+	return r.check(instance)
 }
 
 // Check checks one object of a kind, without the lists of the objects in it. Of the rules
 // that one value breaks, it reports the first.
 func (c *Checker) Check(kind string, instance map[string]any) []Violation {
-	r, ok := c.rules[kind]
+	compile, ok := compiled()[kind]
 	if !ok {
 		return []Violation{{Keyword: Unknown, Message: "there is no kind " + kind}}
+	}
+	r, err := compile()
+	if err != nil {
+		return []Violation{{Message: err.Error()}}
+	}
+	if c.caches[kind] == nil {
+		c.caches[kind] = &cache{sets: map[string]bool{}, texts: map[string]map[string]bool{}}
 	}
 	if c.caches[kind].accepts(r, instance) {
 		return nil

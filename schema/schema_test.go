@@ -76,7 +76,7 @@ func TestTheSchemaNamesEveryKindAndFieldWithHelp(t *testing.T) {
 
 func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 	t.Parallel()
-	c := newChecker(t)
+	c := schema.New()
 	for _, k := range resource.Kinds() {
 		if k.Section == "" {
 			continue
@@ -104,18 +104,9 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 	}
 }
 
-func newChecker(t *testing.T) *schema.Checker {
-	t.Helper()
-	c, err := schema.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
 	t.Parallel()
-	c := newChecker(t)
+	c := schema.New()
 	const id = "8a234ec6-0000-4000-8000-000000000000"
 	for name, tt := range map[string]struct {
 		kind     string
@@ -159,7 +150,7 @@ func TestCheckNamesTheRuleThatIsBroken(t *testing.T) {
 
 func TestCheckDocumentReportsViolationsAtTheTopLevel(t *testing.T) {
 	t.Parallel()
-	c := newChecker(t)
+	c := schema.New()
 	for name, tt := range map[string]struct {
 		instance string
 		want     []string

@@ -34,10 +34,7 @@ type edge struct {
 
 // compose makes the files and the records.
 func compose(found *content, workspace, baseURL string) (*Export, error) {
-	checker, err := schema.New()
-	if err != nil {
-		return nil, err
-	}
+	checker := schema.New()
 	c := &composer{
 		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
 		workspace: workspace, baseURL: baseURL, checker: checker, memberships: map[resource.Address]*planner.Record{},

@@ -198,13 +198,8 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 		b.giveUpBulk(b.op, err)
 		b.sendAlone(ctx, rows)
 	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // something about one of them
-		if creates { // services were seen to refuse what they had done
-			for i := range rows {
-				if rows[i].lost == nil {
-					rows[i].lost = &lostCreate{cause: err}
-				}
-			}
-			rows = b.settle(ctx, rows)
+		if creates {
+			rows = b.withoutDone(ctx, rows, err, count)
 		}
 		b.sendAlone(ctx, rows)
 	case errors.Is(err, apiclient.ErrUndocumented):
@@ -227,6 +222,18 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 	}
 }
 
+// withoutDone looks up the rows of a create that was refused as a whole, before which batches had created count objects:
+// the service was seen to refuse what it had done. It returns the rows that do not exist. What became of the others is not
+// known if the look-up fails; they are not sent again then.
+func (b *batch) withoutDone(ctx context.Context, rows []batchRow, cause error, count int) []batchRow {
+	for i := range rows {
+		if rows[i].lost == nil {
+			rows[i].lost = &lostCreate{cause: cause, sentAfter: count, failedLookups: maxFailedLookups}
+		}
+	}
+	return b.settle(ctx, rows)
+}
+
 // settle looks up creates without an answer, all of them in one list. It returns the rows
 // that do not exist and can be sent.
 func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
@@ -234,7 +241,7 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 		return nil
 	}
 	begin := time.Now()
-	found, err := b.findByExternalID(ctx, rows)
+	found, err := b.findAllCreated(ctx, rows)
 	var absent []batchRow
 	for _, r := range rows {
 		a, u := &b.attempts[r.at], r.lost
@@ -265,10 +272,10 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 	return absent
 }
 
-// findByExternalID finds rows by their external IDs in the list of their kind, newest first. It ends
+// findAllCreated finds rows by their external IDs in the list of their kind, newest first. It ends
 // with a page whose last object existed before any of them was sent, if the service keeps
 // to that order.
-func (b *batch) findByExternalID(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
+func (b *batch) findAllCreated(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, b.plan.API)
 	if !ok {

@@ -245,6 +245,22 @@ func TestARunEndsAtAnAnswerThatIsNotDocumentedAndTheNextByV1DoublesNothing(t *te
 	}
 }
 
+// dyingInABatch is a service on which a run was killed while its first batch was under way, and the manifest of that run.
+func dyingInABatch(t *testing.T, items int, fault sandboxtest.Fault) (*service, string) {
+	t.Helper()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
+	s.virtual = true
+	text, seen := manyItems(items), &batches{fault: first(fault)}
+	s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, fault: func(req *http.Request, r run) sandboxtest.Fault {
+		f := seen.on(req, r)
+		if len(seen.rows) == 1 {
+			r.kill()
+		}
+		return f
+	}})
+	return s, text
+}
+
 func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
@@ -258,16 +274,7 @@ func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 			t.Run(name+", by "+next.String(), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
-					s.virtual = true
-					text, seen := manyItems(60), &batches{fault: first(fault)}
-					s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, fault: func(req *http.Request, r run) sandboxtest.Fault {
-						f := seen.on(req, r)
-						if len(seen.rows) == 1 {
-							r.kill()
-						}
-						return f
-					}})
+					s, text := dyingInABatch(t, 60, fault)
 					s.settled(t, text, 60, next, provider.DefaultGrace)
 				})
 			})
@@ -300,16 +307,7 @@ func TestALookUpThatEndsAfterTheGracePeriodButBeganBeforeIsRepeated(t *testing.T
 func TestABatchOfARunThatDiedIsFoundAlsoAfterARunThatSendsOneByOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
-		s.virtual = true
-		text, seen := manyItems(50), &batches{fault: first(sandboxtest.Fault{Late: 40 * time.Second})}
-		s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, fault: func(req *http.Request, r run) sandboxtest.Fault {
-			f := seen.on(req, r)
-			if len(seen.rows) == 1 {
-				r.kill()
-			}
-			return f
-		}})
+		s, text := dyingInABatch(t, 50, sandboxtest.Fault{Late: 40 * time.Second})
 		s.api = resource.V1
 		s.apply(t, applying{manifest: text, killed: true, grace: provider.DefaultGrace, dies: func(j executor.Journal, r run) executor.Journal {
 			return &mortal{Journal: j, run: r, n: 1, moment: announced}
@@ -320,13 +318,31 @@ func TestABatchOfARunThatDiedIsFoundAlsoAfterARunThatSendsOneByOne(t *testing.T)
 
 func TestItemsOfABatchThatIsRefusedAsAWholeAreNotMadeTwice(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
-		s.virtual = true
-		text, seen := manyItems(50), &batches{fault: first(after(sandboxtest.Problem(400, "invalid_request", "invalid_request")))}
-		s.apply(t, applying{manifest: text, fault: seen.on})
-		s.settled(t, text, 50, resource.V2, 0)
-	})
+	refused := sandboxtest.Problem(400, "invalid_request", "invalid_request")
+	for name, tt := range map[string]struct {
+		fault  sandboxtest.Fault
+		noLook bool // the look-ups of the first run fail
+	}{
+		"it was done":                          {fault: after(refused)},
+		"it was done, and no look-up succeeds": {fault: after(refused), noLook: true},
+		"nor is it, and no look-up succeeds":   {fault: before(refused), noLook: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever})
+				s.virtual = true
+				text, seen := manyItems(50), &batches{fault: every(100, tt.fault)}
+				s.apply(t, applying{manifest: text, fault: func(req *http.Request, r run) sandboxtest.Fault {
+					if tt.noLook && req.URL.Query().Get("order_by") == "-created_at" {
+						return before(sandboxtest.Break{Status: 502})
+					}
+					return seen.on(req, r)
+				}})
+				s.settled(t, text, 50, resource.V2, 0)
+			})
+		})
+	}
 }
 
 func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {

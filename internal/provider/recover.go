@@ -15,8 +15,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// attempts is the number of times that one create is sent, each time after look-ups that found nothing.
-const attempts = 3
+const (
+	attempts         = 3 // of one create, each further one after look-ups that found nothing
+	maxFailedLookups = 5 // in a row, until the outcome is left unknown
+)
 
 // lookupResult is the result of a look-up.
 type lookupResult int
@@ -54,9 +56,8 @@ func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *
 // lookupFailed is the error of a look-up without a result. If the service fails for a
 // while, the look-up is repeated.
 func (s *Service) lookupFailed(step *planner.Step, u *lostCreate, err error) error {
-	const most = 5
 	var e *apiclient.Error
-	if errors.As(err, &e) && e.Transient() && u.failedLookups < most {
+	if errors.As(err, &e) && e.Transient() && u.failedLookups < maxFailedLookups {
 		u.failedLookups++
 		return &executor.Pending{After: s.grace.Period / 6, Err: u.reason()}
 	}

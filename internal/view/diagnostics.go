@@ -33,8 +33,8 @@ func (v *View) Diagnostics(list diag.List) {
 func (p *printer) annotations(list diag.List) {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning"}
 	for _, d := range list {
-		command := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning"}[d.Severity]
 		at := []string{"title=" + property.Replace(Safe("planform "+d.Code))}
 		if !d.Position.IsZero() {
 			at = append(at, "file="+property.Replace(Safe(d.Position.File)), "line="+strconv.Itoa(d.Position.Line), "col="+strconv.Itoa(d.Position.Column))
@@ -43,7 +43,7 @@ func (p *printer) annotations(list diag.List) {
 		if d.Hint != "" {
 			text += "\n" + Safe(d.Hint)
 		}
-		p.line("::", cmp.Or(command, "notice"), " ", strings.Join(at, ","), "::", data.Replace(text))
+		p.line("::", cmp.Or(commands[d.Severity], "notice"), " ", strings.Join(at, ","), "::", data.Replace(text))
 	}
 }
 

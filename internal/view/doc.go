@@ -1,6 +1,7 @@
 // Package view shows plans, findings, progress, results, reports, exports and
-// tables: to people as text, to programs as JSON. It must not know the network,
-// files, or how what it shows came about.
+// tables: to people as text, to programs as JSON; plans to reviewers as Markdown, and
+// findings to GitHub Actions as annotations. It must not know the network, files, or how
+// what it shows came about.
 //
 // # Rules of the user interface
 //

@@ -37,11 +37,15 @@ func leaving() *planner.Plan {
 
 func TestAPlanShowsDeletionsAndKeptFields(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}} {
+	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}, "leaving.md": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(leaving(), here()); err != nil {
+			show := s.Plan
+			if name == "leaving.md" {
+				show = s.PlanMarkdown
+			}
+			if err := show(leaving(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String())

@@ -58,7 +58,7 @@ func (m *markdown) line(parts ...string) {
 func (m *markdown) head(plan *planner.Plan, where Where, perMinute int) {
 	var b strings.Builder
 	text := &printer{w: bufio.NewWriter(&b), palette: m.palette}
-	if plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0 {
+	if unremarkable(plan) {
 		text.noChanges(plan)
 	} else {
 		text.summary(plan, perMinute)
@@ -169,7 +169,7 @@ func (m *markdown) sections(plan *planner.Plan) []markdownSection {
 			steps[action] = append(steps[action], s)
 		}
 	}
-	var notices, kept []string
+	var notices, kept, corrected []string
 	for _, d := range plan.Notices {
 		text := d.Severity.String() + ": " + escapeMarkdown(d.Summary)
 		if !d.Position.IsZero() {
@@ -182,7 +182,14 @@ func (m *markdown) sections(plan *planner.Plan) []markdownSection {
 	}
 	for _, d := range plan.Drift {
 		if d.Kept {
-			kept = append(kept, "- "+code(string(d.Object.Address))+" "+code(d.Change.Path)+escapeMarkdown(" as changed on the service"+changedBy(d.Change))+"\n")
+			s := &planner.Step{Kind: d.Object.Kind}
+			kept = append(kept, "- "+code(string(d.Object.Address))+": "+code(d.Change.Path)+" "+m.value(s, d.Change, d.Change.Before)+
+				", changed on the service"+escapeMarkdown(changedBy(d.Change))+"; the manifest says "+m.value(s, d.Change, d.Change.After)+"\n")
+		}
+	}
+	for _, c := range plan.StateChanges {
+		if c.Why != "" {
+			corrected = append(corrected, "- "+code(string(c.From))+": "+escapeMarkdown(c.Why)+"\n")
 		}
 	}
 	of := func(title string, open bool, a planner.Action) markdownSection {
@@ -198,6 +205,7 @@ func (m *markdown) sections(plan *planner.Plan) []markdownSection {
 		of("Create", false, planner.Create),
 		of("Adopt", false, planner.Adopt),
 		of("Add members", false, planner.AddMembers),
+		{"Correct in the state", false, len(corrected), corrected},
 	}
 }
 
@@ -297,7 +305,9 @@ func (m *markdown) what(o *outline, s *planner.Step) string {
 		c := &changes[i]
 		f := fieldOf(s, c.Path)
 		switch {
-		case isMark(s, c), s.Action == planner.Create && c.After == nil:
+		case isMark(s, c):
+			short = append(short, "its mark on the service follows its key")
+		case s.Action == planner.Create && c.After == nil: // a new object starts without
 		case s.Action == planner.Create && c.Path == "name":
 			short = slices.Insert(short, 0, code(inline(f, *c.After)))
 		case s.Action == planner.Create:

@@ -21,7 +21,7 @@ func (v *View) Plan(p *planner.Plan, where Where) error {
 }
 
 func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
-	if plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0 {
+	if unremarkable(plan) {
 		p.noChanges(plan)
 		return
 	}
@@ -41,6 +41,11 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 		}
 	}
 	p.summary(plan, perMinute)
+}
+
+// unremarkable reports whether there is nothing to do and nothing to tell.
+func unremarkable(plan *planner.Plan) bool {
+	return plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0
 }
 
 // unsupported says what an edition of the service lacks, and what is left out for that.

@@ -59,11 +59,12 @@ type slot struct {
 }
 
 const (
-	window        = time.Minute     // for which a request counts
-	startWidth    = 4               // requests under way until the first answer
-	nearEnough    = 2 * time.Second // a wait that is not worth a refused request
-	unknown       = math.MaxInt
-	maxBackoffLog = 4 // 2·2^4 s is the longest pause without a Retry-After
+	window       = time.Minute     // for which a request counts
+	startWidth   = 4               // requests under way until the first answer
+	nearEnough   = 2 * time.Second // a wait that is not worth a refused request
+	unknown      = math.MaxInt
+	firstPause   = 2 * time.Second // after a refusal without a Retry-After; after each further one it doubles
+	maxDoublings = 4
 )
 
 func newLimiter(perMinute float64, notify func(time.Duration)) *limiter {
@@ -235,7 +236,7 @@ func (l *limiter) refuse(now time.Time, s *slot, h http.Header) {
 	wait, says := retryAfter(h, now)
 	next := l.nextPlace(now)
 	if !says { // the refusal may be momentary; the log may have a free place sooner
-		wait = min(2*time.Second<<min(max(l.refusals-1, 0), maxBackoffLog), next)
+		wait = min(firstPause<<min(max(l.refusals-1, 0), maxDoublings), next)
 	}
 	l.trusted = (wait - next).Abs() < nearEnough
 	// After repeated refusals the pause grows.

@@ -54,7 +54,7 @@ func (b *changes) planUpdate(i int) {
 		return
 	}
 	d := b.difference(i)
-	if f.info.kind.Upload && len(d.unappliable) > 0 && b.planReplacement(i) {
+	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && b.planReplacement(i) {
 		return
 	}
 	b.recordKnown(i)

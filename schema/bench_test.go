@@ -10,7 +10,7 @@ import (
 func BenchmarkCompile(b *testing.B) {
 	definition := kindSchema(resource.MustLookup("work_item"), false)
 	for b.Loop() {
-		if _, err := compile(&rules{}, definition); err != nil {
+		if _, err := compile("work_item", &rules{}, definition); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -58,12 +58,12 @@ const (
 //nolint:gochecknoglobals // computed once from the registry, never changed after
 var compiled = sync.OnceValue(func() map[string]func() (*rules, error) {
 	all := map[string]func() (*rules, error){
-		shell: sync.OnceValues(func() (*rules, error) { return compile(&rules{}, shellSchema()) }),
+		shell: sync.OnceValues(func() (*rules, error) { return compile(shell, &rules{}, shellSchema()) }),
 	}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			all[k.Name] = sync.OnceValues(func() (*rules, error) {
-				return compile(&rules{knownBy: knownBy(k), needed: needed(k)}, kindSchema(k, false))
+				return compile(k.Name, &rules{knownBy: knownBy(k), needed: needed(k)}, kindSchema(k, false))
 			})
 		}
 	}
@@ -72,16 +72,16 @@ var compiled = sync.OnceValue(func() map[string]func() (*rules, error) {
 
 // compile compiles rules when they are first needed: that takes milliseconds, and most manifests have few kinds. An error
 // is a wrong descriptor, such as a pattern that is no regular expression.
-func compile(r *rules, definition object) (*rules, error) {
+func compile(name string, r *rules, definition object) (*rules, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft2020
 	compiler.AssertFormat = true
 	if err := compiler.AddResource(address, bytes.NewReader(indent(append(object{{"$schema", draft}}, definition...)))); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	var err error
 	if r.schema, err = compiler.Compile(address); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	return r, nil
 }

@@ -310,7 +310,8 @@ func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...stri
 	s.Drain()
 }
 
-// count takes down what was found. What a service carries out later than planform was told to expect may be there twice.
+// count adds up what a round found. It names the slowest write: one that the service carries out after the grace period
+// may make a duplicate, which is not planform's doing.
 func (c *campaign) count(t *testing.T, s *service, f findings) {
 	t.Helper()
 	c.doubled, c.lost, c.wrong = c.doubled+f.doubled, c.lost+f.lost, c.wrong+f.wrong

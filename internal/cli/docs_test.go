@@ -217,7 +217,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.MaxLength > 0 {
 		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
 	}
-	if f.Immutable && !k.Upload {
+	if f.Immutable && k.Upload == nil {
 		text += " Cannot be changed afterwards."
 	}
 	switch _, via := resource.MembershipOf(k.Name, f.Name); {

@@ -21,7 +21,7 @@ import (
 // what the store does not give, is left out.
 func (found *content) download(ctx context.Context, client *apiclient.Client, o Options) error {
 	for _, k := range resource.Kinds() {
-		if !k.Upload {
+		if k.Upload == nil {
 			continue
 		}
 		var all []*object

@@ -117,7 +117,7 @@ func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	case t.content != nil && f.Type == resource.Upload:
 		name := c.names.unique(t.kind.Section, strings.TrimSuffix(t.text("name"), path.Ext(t.text("name"))), extension(t.text("name")))
 		return fieldValue{field: f, value: name, instance: name, canonical: t.content.String(), file: &File{Name: name, From: t.spooled}}, true
-	case t.kind.Upload && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the file's own name is taken for it
+	case t.kind.Upload != nil && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the file's own name is taken for it
 		t.writesID = true
 		c.omit(t, f.Path(), "no manifest can say it")
 		return w, false

@@ -17,14 +17,14 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// upload makes the request of a create. Where that sends a file, it makes three: the service
-// gives a form, the store takes the file with it, and the service is told. The service lists
-// only what it was told of, and gives no second form for the same object. So what an
+// upload makes the request of a create. Where that sends a file, it makes three: see
+// [resource.UploadForm]. The service lists only what it was told of, and gives no second form for the same object. So what an
 // earlier attempt left half-made, and the service names as the conflict of the first
 // request, is deleted; there are never two.
 func (s *Service) upload(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
+	how := step.Kind.Upload
 	i := slices.IndexFunc(step.Values, func(v *resource.Value) bool { return v.Content != nil })
-	if i < 0 {
+	if how == nil || i < 0 {
 		return s.send(ctx, step, params, ids)
 	}
 	content := step.Values[i].Content
@@ -54,8 +54,8 @@ func (s *Service) upload(ctx context.Context, step *planner.Step, params map[str
 	if err != nil {
 		return nil, err
 	}
-	form, _ := res.Row["upload_data"].(map[string]any)
-	row, _ := res.Row["attachment"].(map[string]any)
+	form, _ := res.Row[how.Form].(map[string]any)
+	row, _ := res.Row[how.Object].(map[string]any)
 	if res.Row = row; res.Row.ID() == "" {
 		return res, nil
 	}
@@ -68,7 +68,7 @@ func (s *Service) upload(ctx context.Context, step *planner.Step, params map[str
 	confirm, _ := s.operation(step, resource.Confirm)
 	at := maps.Clone(params)
 	at[step.Kind.Param] = res.Row.ID()
-	_, err = s.client.Do(ctx, apiclient.Request{Operation: confirm, Params: at, Body: []byte(`{"is_uploaded":true}`)})
+	_, err = s.client.Do(ctx, apiclient.Request{Operation: confirm, Params: at, Body: fmt.Appendf(nil, `{%q:true}`, how.Done)})
 	return res, err
 }
 

@@ -30,14 +30,19 @@ type Kind struct {
 	// UniqueExternalID is set where the wider API answers 409 to a second object with
 	// the same external ID, unless both arrive at the same moment.
 	UniqueExternalID bool
-	// Upload is set where a create sends a file: it asks the service for a form, posts the
-	// file with that to a store, and confirms. Such an object cannot be changed, only replaced.
-	Upload     bool
-	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	Upload           *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
+	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	Lifecycle
 	Listing
 
 	Operations []Operation
+}
+
+// UploadForm is how a file is sent: the service answers the create with a form, the store takes
+// the file with it, and the service is told. The fields are those of the API.
+type UploadForm struct {
+	Form, Object string // of the create's answer: the form, and the object
+	Done         string // the boolean that the last request sets
 }
 
 // Lifecycle is what else decides about creating, changing and archiving objects of a kind.

@@ -49,10 +49,10 @@ func allowed() map[string][]string {
 		"internal/convert/xlsx":     {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format.
 		"internal/convert/github":    {"internal/convert", "internal/convert/records", "internal/diag"},
-		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/dates", "internal/convert/table", "internal/diag"},
+		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/convert/table", "internal/diag"},
 		"internal/convert/linearcsv": {"internal/convert", "internal/convert/table", "internal/diag"},
-		"internal/convert/jirajson":  {"internal/convert", "internal/convert/adf", "internal/convert/jira", "internal/convert/records", "internal/diag"},
-		"internal/convert/jiraxml":   {"internal/convert", "internal/convert/jira", "internal/diag"},
+		"internal/convert/jirajson":  {"internal/convert", "internal/convert/adf", "internal/convert/dates", "internal/convert/jira", "internal/convert/records", "internal/diag"},
+		"internal/convert/jiraxml":   {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/diag"},
 		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
 		"internal/view":              {"executor", "internal/diag", "internal/resource", "planner"},
 		"internal/sandbox":           {},

@@ -24,25 +24,14 @@ import (
 )
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
-func convertFormats() []convert.Format {
-	formats := []convert.Format{
-		jiracsv.Format{},
-		linearcsv.Format{},
-		trello.Format{},
-		jirajson.Format{},
-		jiraxml.Format{},
-		github.Format{},
-	}
-	for _, f := range tabular.Formats() {
-		formats = append(formats, f)
-	}
-	return formats
+func convertFormats() []*convert.Format {
+	return append([]*convert.Format{jiracsv.Format(), linearcsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
 }
 
 func convertCommand(p Process) *cli.Command {
 	var formats []string
 	for _, f := range convertFormats() {
-		formats = append(formats, f.Name())
+		formats = append(formats, f.Name)
 	}
 	formats = append(formats, convert.Auto)
 	return &cli.Command{

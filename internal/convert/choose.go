@@ -17,7 +17,7 @@ const Auto = "auto"
 
 // choice is what the files are.
 type choice struct {
-	format Format
+	format *Format
 	by     string // what it was recognised by
 	files  []File // of the format
 	users  []File // lists of the site's users
@@ -26,10 +26,10 @@ type choice struct {
 
 // choose finds the format of the files, and says by what. A format that was named has to fit them, too. What a folder or an archive
 // holds beside the export is passed over, unless it looks like a part of it that is damaged.
-func choose(name string, formats []Format, files []File) (*choice, error) {
+func choose(name string, formats []*Format, files []File) (*choice, error) {
 	var names []string
 	for _, f := range formats {
-		names = append(names, f.Name())
+		names = append(names, f.Name)
 	}
 	chosen := &choice{}
 	for _, file := range files {
@@ -44,10 +44,10 @@ func choose(name string, formats []Format, files []File) (*choice, error) {
 			chosen.users = append(chosen.users, file)
 			continue
 		}
-		var found, named Format
+		var found, named *Format
 		var what string
 		for _, f := range formats {
-			if f.Name() == name {
+			if f.Name == name {
 				named = f
 			}
 			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) { // of several that know it, the one that was named
@@ -58,15 +58,15 @@ func choose(name string, formats []Format, files []File) (*choice, error) {
 			found, what = named, "the command line" // it says best what is wrong, if anything
 		}
 		switch {
-		case file.found && (found == nil || name != Auto && found.Name() != name):
+		case file.found && (found == nil || name != Auto && found.Name != name):
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
 		case found == nil:
 			return nil, diag.WithHint(fmt.Errorf("%s:1: it is no export that is known", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
-		case name != Auto && found.Name() != name:
-			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name(), name), "recognised by "+what+"; planform convert "+found.Name()+" reads it")
-		case chosen.format != nil && chosen.format.Name() != found.Name():
-			return nil, diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", chosen.files[0].Name, chosen.format.Name(), file.Name, found.Name()), "convert one export at a time, or name the format")
+		case name != Auto && found.Name != name:
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name, name), "recognised by "+what+"; planform convert "+found.Name+" reads it")
+		case chosen.format != nil && chosen.format.Name != found.Name:
+			return nil, diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", chosen.files[0].Name, chosen.format.Name, file.Name, found.Name), "convert one export at a time, or name the format")
 		}
 		chosen.format, chosen.by, chosen.files = found, cmp.Or(chosen.by, what), append(chosen.files, file)
 	}

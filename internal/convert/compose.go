@@ -23,7 +23,7 @@ const signature = "Written by planform convert. Do not edit it: change the mappi
 
 // composer writes issues as manifests, as the mapping says, and notes in the report what is lost.
 type composer struct {
-	format  Format
+	format  *Format
 	found   *collection
 	mapping *mapping.Mapping
 	report  *Report
@@ -48,7 +48,6 @@ type outFile struct {
 // compose makes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.related = map[string]place{}, map[string]map[string][]any{}
-	byKey := map[string]place{} // of all projects: links name issues by keys that are unique in a tracker
 	var projects []string
 	parts := map[string][]place{}
 	for _, i := range issues {
@@ -62,9 +61,6 @@ func (c *composer) compose(issues []*Issue) {
 		}
 		at := place{i, p, itemKey(i.Key)}
 		c.placed[i.Project+"/"+i.Key] = at
-		if _, known := byKey[i.Key]; !known {
-			byKey[i.Key] = at
-		}
 		if _, known := parts[i.Project]; !known {
 			projects = append(projects, i.Project)
 		}
@@ -137,7 +133,7 @@ func (c *composer) project(source string, places []place) {
 			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
 		}
 		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(fields), manifest.Entry{Key: "work_items", Value: part})}})
-		c.files = append(c.files, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker()+".\nyaml-language-server: $schema="+schema.ID, document)})
+		c.files = append(c.files, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.ID, document)})
 	}
 }
 

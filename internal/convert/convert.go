@@ -19,7 +19,7 @@ import (
 // Options say what to convert, and how.
 type Options struct {
 	Format   string // one of the formats, or [Auto]
-	Formats  []Format
+	Formats  []*Format
 	Files    []File
 	Dir      string // to write to
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
@@ -172,7 +172,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 // compose makes manifests and report.
 func (c *converted) compose(chosen *choice, found *collection, issues []*Issue, unselected map[string]bool) {
 	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
-	r.Source = Source{Format: chosen.format.Name(), DetectedBy: chosen.by}
+	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
@@ -183,7 +183,7 @@ func (c *converted) compose(chosen *choice, found *collection, issues []*Issue, 
 	}
 	composed.compose(issues)
 	r.Carried.People = composed.carriedPeople(present)
-	r.finish(c.mapping, found, present, chosen.format.Tracker())
+	r.finish(c.mapping, found, present, chosen.format.Tracker)
 	if c.mapping.UnknownPeople == "fail" && r.lost["assignees"] != nil {
 		for i := range r.Losses {
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"

@@ -2,7 +2,7 @@ package convert
 
 import "github.com/planform/planform/internal/convert/mapping"
 
-// Counts are numbers of an export, or of what was carried over.
+// Counts say how much an export holds, or how much of it went into the manifests.
 type Counts struct {
 	Items       int            `json:"items"`
 	Comments    int            `json:"comments"`

@@ -197,7 +197,7 @@ func (c *composer) links(i *Issue) []any {
 	if title == strconv.Itoa(i.Number) {
 		title = "#" + title
 	}
-	add(to, title+" in "+c.format.Tracker())
+	add(to, title+" in "+c.format.Tracker)
 	for _, page := range i.Pages {
 		add(page.URL, page.Name)
 	}

@@ -40,9 +40,9 @@ func (t tally) each(open func(name string) bool, do func(name string, n int)) {
 func never(string) bool { return false }
 
 // complete adds to the mapping file what the export has and the file lacks.
-func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zone string) {
+func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, zone string) {
 	f.Set("version", 1, "")
-	source := []mapping.Pair{{Key: "format", Value: format.Name()}}
+	source := []mapping.Pair{{Key: "format", Value: format.Name}}
 	if c.browse != "" {
 		source = append(source, mapping.Pair{Key: "site", Value: cmp.Or(c.site, mapping.Open)})
 	}
@@ -70,7 +70,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format Format, zo
 	versions := "label"
 	if slices.ContainsFunc(issues, func(i *Issue) bool {
 		return slices.ContainsFunc(i.Versions, func(v Version) bool { return v.Due != "" })
-	}) || slices.Contains([]string{"github", "gitlab"}, format.Name()) {
+	}) || slices.Contains([]string{"github", "gitlab"}, format.Name) {
 		versions = "module"
 	}
 	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}}, "# fix: module, label or skip")

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
@@ -9,13 +10,13 @@ import (
 )
 
 // Format reads the exports of one tracker.
-type Format interface {
-	Name() string
-	Tracker() string // as people call it, such as Jira
+type Format struct {
+	Name    string // on the command line
+	Tracker string // as people call it, such as Jira
 	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
-	Detect(head []byte, name string) (by string, ok bool)
+	Detect func(head []byte, name string) (by string, ok bool)
 	// Read hands everything of the files, which are one export together, to the sink. Its errors name file and line.
-	Read(ctx context.Context, in Input, to Sink) error
+	Read func(ctx context.Context, in Input, to Sink) error
 }
 
 // Input is what a format reads.
@@ -26,6 +27,22 @@ type Input struct {
 
 	Columns map[string]mapping.Column         // what the user says of the columns of tables
 	Propose func(column string, field string) // takes a guess of a column, "" if there is none
+}
+
+// Each reads the files one after another.
+func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io.Reader, name string) error) error {
+	for _, f := range in.Files {
+		text, err := f.Open()
+		if err != nil {
+			return err
+		}
+		err = read(ctx, text, f.Name)
+		_ = text.Close() // it was only read
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Sink takes what a format reads.

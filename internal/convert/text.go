@@ -203,11 +203,11 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 			words = append(words, moment(i.Created))
 		}
 		if len(words) > 0 {
-			foot = append(foot, "Reported in "+c.format.Tracker()+": "+strings.Join(words, ", "))
+			foot = append(foot, "Reported in "+c.format.Tracker+": "+strings.Join(words, ", "))
 		}
 	}
 	for _, id := range unknown {
-		foot = append(foot, "Assignee in "+c.format.Tracker()+": "+escapeName(c.person(id)))
+		foot = append(foot, "Assignee in "+c.format.Tracker+": "+escapeName(c.person(id)))
 	}
 	part(strings.Join(foot, "\\\n"))
 	return strings.Join(parts, "\n\n")

@@ -134,3 +134,23 @@ func monthOf(word string) int {
 	}
 	return 0
 }
+
+// Duration writes seconds as people do; none is "".
+func Duration(seconds int) string {
+	var parts []string
+	if h := seconds / 3600; h > 0 {
+		parts = append(parts, strconv.Itoa(h)+"h")
+	}
+	if m := seconds % 3600 / 60; m > 0 {
+		parts = append(parts, strconv.Itoa(m)+"m")
+	}
+	return strings.Join(parts, " ")
+}
+
+// Day is the calendar day of a time, which no zone shifts; of none it is "".
+func Day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.DateOnly)
+}

@@ -6,11 +6,11 @@
 package github
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,27 +23,18 @@ import (
 )
 
 // Format is issues of GitHub, as JSON.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "github", Tracker: "GitHub", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "github" }
-
-// Tracker is GitHub.
-func (Format) Tracker() string { return "GitHub" }
-
-// Detect looks for the fields that issues and comments have.
-func (Format) Detect(head []byte, _ string) (string, bool) {
-	text := bytes.TrimSpace(head)
-	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
-		return "", false
-	}
-	has := func(name string) bool { return bytes.Contains(text, []byte(`"`+name+`"`)) }
+// detect looks for the fields that issues and comments have.
+func detect(head []byte, _ string) (string, bool) {
 	switch {
-	case has("iid"): // of GitLab
+	case records.Name(head, "iid"): // of GitLab
 		return "", false
-	case has("issue_url") && has("body"):
+	case records.Name(head, "issue_url", "body"):
 		return "the fields issue_url and body", true
-	case has("number") && has("title"):
+	case records.Name(head, "number", "title"):
 		return "the fields number and title", true
 	}
 	return "", false
@@ -115,13 +106,11 @@ type issue struct {
 	count int    // of comments, as REST says
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{to: to, comments: map[string][]convert.Comment{}}
-	for _, f := range in.Files {
-		if err := e.file(ctx, f); err != nil {
-			return err
-		}
+	if err := in.Each(ctx, e.file); err != nil {
+		return err
 	}
 	stateless := 0
 	for _, i := range e.issues {
@@ -149,14 +138,9 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-func (e *export) file(ctx context.Context, f convert.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
+func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	entries := 0
-	err = records.Read(ctx, in, f.Name, nil, func(r records.Record) error {
+	err := records.Read(ctx, text, name, nil, func(r records.Record) error {
 		var one entry
 		if err := r.Decode(&one, "issue of GitHub"); err != nil {
 			return err
@@ -168,7 +152,7 @@ func (e *export) file(ctx context.Context, f convert.File) error {
 		return err
 	}
 	if entries == 30 || entries == 100 {
-		e.to.Note(convert.Note{Kind: "exactly-" + strconv.Itoa(entries), Text: fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", f.Name, entries)})
+		e.to.Note(convert.Note{Kind: "exactly-" + strconv.Itoa(entries), Text: fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries)})
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func run(t *testing.T, texts ...string) (string, *convert.Report) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(dir, "to")
-	r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: []convert.Format{github.Format{}}, Files: files, Dir: to})
+	r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: []*convert.Format{github.Format()}, Files: files, Dir: to})
 	if err != nil {
 		t.Fatal(err)
 	}

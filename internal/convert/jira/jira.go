@@ -22,6 +22,9 @@ func Key(key string) (project string, number int, ok bool) {
 	return m[1], number, err == nil
 }
 
+// IsKey reports whether a text is the key of an issue.
+func IsKey(text string) bool { return issueKey.MatchString(text) }
+
 // Category is the group of states that the key of a category stands for.
 func Category(key string) string {
 	return map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[key]
@@ -56,27 +59,28 @@ func RoleOf(kind, name string) Role {
 		return EpicLink
 	case strings.EqualFold(name, "Start date"):
 		return Start
-	case is("gh-epic-label,gh-epic-status,gh-epic-color", "epic name,epic status,epic color,epic colour"):
+	case is("gh-epic-label,gh-epic-status,gh-epic-color", "epic name,epic status,epic color,epic colour,epic link summary"):
 		return Own
-	case is("gh-lexo-rank,jsw-issue-color,devsummarycf", "rank,issue color,development"):
+	case is("gh-lexo-rank,jsw-issue-color,devsummarycf", "rank,issue color,development,vulnerability,security level"):
 		return Noise
 	}
 	return Other
 }
 
-var noise = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
+var noise = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
 // IsNoise reports a value that only programs can read.
 func IsNoise(value string) bool { return noise.MatchString(value) }
 
-// Duration writes seconds as people do; none is "".
-func Duration(seconds int) string {
-	var parts []string
-	if h := seconds / 3600; h > 0 {
-		parts = append(parts, strconv.Itoa(h)+"h")
+var serverField = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
+
+// ServerSprint takes a sprint apart that Server writes as a text: name, state, startDate, endDate. Another text has none of them.
+func ServerSprint(text string) map[string]string {
+	fields := map[string]string{}
+	if strings.HasPrefix(text, "com.atlassian.greenhopper.service.sprint.Sprint@") {
+		for _, m := range serverField.FindAllStringSubmatch(text, -1) {
+			fields[m[1]] = m[2]
+		}
 	}
-	if m := seconds % 3600 / 60; m > 0 {
-		parts = append(parts, strconv.Itoa(m)+"m")
-	}
-	return strings.Join(parts, " ")
+	return fields
 }

@@ -1,12 +1,13 @@
 package jiracsv
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/table"
 )
 
@@ -84,28 +85,20 @@ func newColumns(r *table.Reader) columns {
 		}
 		return -1
 	}
-	custom := func(names ...string) []int {
-		var list []int
-		for _, name := range names {
-			list = append(list, of("Custom field ("+name+")")...)
-		}
-		return list
-	}
 	who := func(name string) people { return people{of(name), of(name + " Id")} }
 	c := columns{
 		key: one(keyColumn...), id: one("Issue id"), summary: one("Summary"),
 		projectName: of("Project name"), projectText: of("Project description"), description: of("Description"), environment: of("Environment"),
 		status: of("Status"), category: of("Status Category"), resolution: r.Columns("Resolution"), kind: of("Issue Type"), priority: of("Priority"),
-		created: of("Created"), updated: of("Updated"), due: of("Due date"), start: custom("Start date"), votes: of("Votes"),
+		created: of("Created"), updated: of("Updated"), due: of("Due date"), votes: of("Votes"),
 		labels: of("Labels"), components: of("Components", "Component/s"), versions: of("Fix versions", "Fix Version/s"), affects: of("Affects versions", "Affects Version/s"),
-		sprints: slices.Concat(of("Sprint"), custom("Sprint")), parent: of("Parent"), parentKey: of("Parent key"), parentID: of("Parent id"), epic: custom("Epic Link"),
+		sprints: of("Sprint"), parent: of("Parent"), parentKey: of("Parent key"), parentID: of("Parent id"),
 		comments: of("Comment", "Comments"), attachments: of("Attachment"), worklogs: of("Log Work"),
 		assignee: who("Assignee"), reporter: who("Reporter"), creator: who("Creator"), watchers: who("Watchers"),
 	}
 	// What stands in other columns already, or says nothing without Jira.
 	of("Project key", "Project type", "Project lead", "Project lead id", "Project url", "Last Viewed", "Parent summary", "Epic Link Summary", "Status Category Changed", "Work Ratio",
 		"Σ Original Estimate", "Σ Remaining Estimate", "Σ Time Spent", "Issue id")
-	custom("Epic Name", "Epic Status", "Epic Color", "Epic Link Summary")
 	for i, cell := range r.Header {
 		if m := linkColumn.FindStringSubmatch(cell); m != nil {
 			c.links = append(c.links, linkColumns{m[2], strings.EqualFold(m[1], "inward"), []int{i}})
@@ -124,16 +117,24 @@ func newColumns(r *table.Reader) columns {
 			}
 			name = strings.TrimSuffix(inner, ")")
 		}
-		at, known := places[name]
-		if !known {
-			at = len(c.fields)
-			places[name] = at
-			c.fields = append(c.fields, fieldColumns{
-				name: name, noise: is(name, "Development", "Rank", "Issue color", "Vulnerability", "Security Level"),
-				seconds: is(name, "Original estimate", "Remaining Estimate", "Time Spent"),
-			})
+		role := jira.RoleOf("", name)
+		switch role {
+		case jira.Sprint:
+			c.sprints = append(c.sprints, i)
+		case jira.EpicLink:
+			c.epic = append(c.epic, i)
+		case jira.Start:
+			c.start = append(c.start, i)
+		case jira.Own:
+		case jira.Noise, jira.Other:
+			at, known := places[name]
+			if !known {
+				at = len(c.fields)
+				places[name] = at
+				c.fields = append(c.fields, fieldColumns{name: name, noise: role == jira.Noise, seconds: is(name, "Original estimate", "Remaining Estimate", "Time Spent")})
+			}
+			c.fields[at].columns = append(c.fields[at].columns, i)
 		}
-		c.fields[at].columns = append(c.fields[at].columns, i)
 	}
 	return c
 }
@@ -151,37 +152,11 @@ func category(name string) string {
 	return ""
 }
 
-var serverSprint = regexp.MustCompile(`^com\.atlassian\.greenhopper\.service\.sprint\.Sprint@.*[\[,]name=([^,\]]*)`)
-
 // sprints are sprints by their names, which Server writes within their data.
 func sprints(cells []string) []convert.Sprint {
 	var list []convert.Sprint
 	for _, cell := range cells {
-		if m := serverSprint.FindStringSubmatch(cell); m != nil {
-			cell = m[1]
-		}
-		list = append(list, convert.Sprint{Name: cell})
+		list = append(list, convert.Sprint{Name: cmp.Or(jira.ServerSprint(cell)["name"], cell)})
 	}
 	return list
-}
-
-var noiseValue = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|com\.atlassian\..*@[0-9a-f]+)$`)
-
-// noise reports a value that only programs can read.
-func noise(value string) bool { return noiseValue.MatchString(value) }
-
-// duration writes seconds as people do.
-func duration(f fieldColumns, value string) string {
-	n, err := strconv.Atoi(value)
-	if !f.seconds || err != nil {
-		return value
-	}
-	h, m := n/3600, n%3600/60
-	switch {
-	case m == 0:
-		return strconv.Itoa(h) + "h"
-	case h == 0:
-		return strconv.Itoa(m) + "m"
-	}
-	return strconv.Itoa(h) + "h " + strconv.Itoa(m) + "m"
 }

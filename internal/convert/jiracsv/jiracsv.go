@@ -6,51 +6,38 @@
 package jiracsv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
 )
 
 // Format is the CSV of Jira.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "jira-csv", Tracker: "Jira", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "jira-csv" }
-
-// Tracker is Jira.
-func (Format) Tracker() string { return "Jira" }
-
-// Detect looks for the columns that every export has.
-func (Format) Detect(head []byte, name string) (string, bool) {
-	if i := strings.IndexAny(string(head), "\r\n"); i >= 0 {
-		head = head[:i]
-	}
-	r, err := table.Open(strings.NewReader(string(head)), name, func(h []string) bool { return isHeader(h) || foreign(h) != "" })
-	if err != nil {
-		return "", false
-	}
-	for _, cell := range r.Header {
+// detect looks for the columns that every export has.
+func detect(head []byte, _ string) (string, bool) {
+	for _, cell := range table.Header(head, func(h []string) bool { return isHeader(h) || foreign(h) != "" }) {
 		if is(cell, keyColumn...) || foreign([]string{cell}) != "" {
 			return "the column " + strconv.Quote(cell), true
 		}
 	}
 	return "", false
 }
-
-var issueKey = regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[0-9]{1,9}$`)
 
 // export is what all files say together.
 type export struct {
@@ -62,14 +49,12 @@ type export struct {
 	site    string
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{in: in, to: to, keys: map[string]string{}, dates: dates.New(in.Zone, in.Dates)}
-	for _, pass := range []func(*sheet, table.Row) error{e.look, e.row} {
-		for _, f := range in.Files {
-			if err := e.file(ctx, f, pass); err != nil {
-				return err
-			}
+	for _, each := range []func(*sheet, table.Row) error{e.look, e.row} {
+		if err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error { return e.file(ctx, text, name, each) }); err != nil {
+			return err
 		}
 		e.dates.Decide()
 		e.decided = true
@@ -90,21 +75,20 @@ type sheet struct {
 	name, language string
 }
 
-func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, table.Row) error) error {
-	in, err := f.Open()
+func (e *export) file(ctx context.Context, text io.Reader, name string, each func(*sheet, table.Row) error) error {
+	word := ""
+	r, err := table.Open(text, name, func(header []string) bool {
+		word = cmp.Or(word, foreign(header))
+		return isHeader(header)
+	})
 	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	r, err := table.Open(in, f.Name, isHeader)
-	if err != nil {
-		if word := e.language(f); word != "" {
-			return diag.WithHint(fmt.Errorf("%s:1: the header is in a language that is not known here: it says %q for \"Issue key\"", f.Name, word), "set the language of your Jira profile to English and export again")
+		if word != "" {
+			return diag.WithHint(fmt.Errorf("%s:1: the header is in a language that is not known here: it says %q for \"Issue key\"", name, word), "set the language of your Jira profile to English and export again")
 		}
 		return diag.WithHint(err, `the export of Jira has the columns "Issue key" and "Summary"`)
 	}
 	header, language := english(r.Header)
-	s := &sheet{Reader: r, name: f.Name, language: language, columns: newColumns(&table.Reader{Header: header})}
+	s := &sheet{Reader: r, name: name, language: language, columns: newColumns(&table.Reader{Header: header})}
 	skipped := 0
 	for {
 		if err := ctx.Err(); err != nil {
@@ -117,12 +101,12 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, tab
 		if err != nil {
 			return err
 		}
-		if key := table.Trim(row.Cell(s.key)); !issueKey.MatchString(key) {
+		if key := table.Trim(row.Cell(s.key)); !jira.IsKey(key) {
 			if row.Filled() == 1 { // such as "Generated at ..."
 				skipped++
 				continue
 			}
-			return diag.WithHint(fmt.Errorf("%s:%d: %q is no issue key", f.Name, row.Line, key), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
+			return diag.WithHint(fmt.Errorf("%s:%d: %q is no issue key", name, row.Line, key), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
 		if err := each(s, row); err != nil {
 			return err
@@ -132,18 +116,6 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*sheet, tab
 		e.notes(s, skipped)
 	}
 	return nil
-}
-
-// language is the word for "Issue key" in the header, where it is not English.
-func (e *export) language(f convert.File) string {
-	in, err := f.Open()
-	if err != nil {
-		return ""
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	word := ""
-	_, _ = table.Open(in, f.Name, func(h []string) bool { word = foreign(h); return word != "" })
-	return word
 }
 
 // notes says what the file itself lacks.
@@ -213,20 +185,17 @@ func (e *export) row(s *sheet, row table.Row) error {
 		return all
 	}
 	key := table.Trim(row.Cell(s.key))
-	project, number, _ := strings.Cut(key, "-")
+	project, number, _ := jira.Key(key)
 	at := diag.Position{File: s.name, Line: row.Line}
 	issue := convert.Issue{
-		Key: key, ID: table.Trim(row.Cell(s.id)), Project: project, Position: at, Left: map[string]int{},
+		Key: key, ID: table.Trim(row.Cell(s.id)), Project: project, Number: number, Position: at, Left: map[string]int{},
 		Title: table.Trim(row.Cell(s.summary)), Text: wiki(cell(s.description)), Environment: wiki(cell(s.environment)),
 		State: convert.State{Name: cell(s.status), Category: category(cell(s.category))}, Resolution: cell(s.resolution),
 		Type: cell(s.kind), Priority: cell(s.priority),
 		Reporter: e.person(s.reporter, row), Creator: e.person(s.creator, row),
 		Components: cells(s.components), Affects: cells(s.affects), Sprints: sprints(cells(s.sprints)),
 	}
-	issue.Number, _ = strconv.Atoi(number)
-	if name := cell(s.projectName); true {
-		e.to.Project(convert.Project{Key: project, Name: name, Description: cell(s.projectText)})
-	}
+	e.to.Project(convert.Project{Key: project, Name: cell(s.projectName), Description: cell(s.projectText)})
 	if id := e.person(s.assignee, row); id != "" {
 		issue.Assignees = []string{id}
 	}
@@ -244,7 +213,7 @@ func (e *export) row(s *sheet, row table.Row) error {
 	}
 	issue.Created = e.moment(&issue, cell(s.created))
 	issue.Updated = e.moment(&issue, cell(s.updated))
-	issue.Start, issue.Due = e.day(&issue, cell(s.start)), e.day(&issue, cell(s.due))
+	issue.Start, issue.Due = dates.Day(e.moment(&issue, cell(s.start))), dates.Day(e.moment(&issue, cell(s.due)))
 	issue.Parent = e.parent(s, cell)
 	if votes, _ := strconv.Atoi(cell(s.votes)); votes > 0 {
 		issue.Left["votes"] = votes
@@ -264,25 +233,20 @@ func (e *export) row(s *sheet, row table.Row) error {
 		e.comment(&issue, row.Cell(i))
 	}
 	for _, f := range s.fields {
-		values := cells(f.columns)
-		if value := strings.Join(values, ", "); value != "" {
-			issue.Fields = append(issue.Fields, convert.Field{Name: f.name, Value: duration(f, value), Noise: f.noise || noise(value)})
+		value := strings.Join(cells(f.columns), ", ")
+		if n, err := strconv.Atoi(value); err == nil && f.seconds {
+			value = dates.Duration(n)
 		}
-		for _, value := range values {
-			if utf8.RuneCountInString(value) == cutCell {
-				e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
-			}
+		if value != "" {
+			issue.Fields = append(issue.Fields, convert.Field{Name: f.name, Value: value, Noise: f.noise || jira.IsNoise(value)})
 		}
 	}
-	if utf8.RuneCountInString(issue.Text.Body) == cutCell {
+	if row.Cut() {
 		e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
 	}
 	e.to.Issue(issue)
 	return nil
 }
-
-// cutCell is what a spreadsheet cuts a cell to.
-const cutCell = 32767
 
 func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWiki, Body: body} }
 
@@ -322,7 +286,7 @@ func (e *export) parent(s *sheet, cell func([]int) string) string {
 		if key := e.keys[text]; key != "" {
 			return key
 		}
-		if issueKey.MatchString(text) {
+		if jira.IsKey(text) {
 			return text
 		}
 	}
@@ -379,12 +343,4 @@ func (e *export) moment(issue *convert.Issue, text string) time.Time {
 		issue.Left["dates-not-understood"]++
 	}
 	return at
-}
-
-// day is a calendar date, which no zone shifts.
-func (e *export) day(issue *convert.Issue, text string) string {
-	if at := e.moment(issue, text); !at.IsZero() {
-		return at.Format(time.DateOnly)
-	}
-	return ""
 }

@@ -52,7 +52,7 @@ func read(t *testing.T, in convert.Input, texts ...string) *seen {
 		in.Zone = time.UTC
 	}
 	s := &seen{}
-	if err := (jiracsv.Format{}).Read(t.Context(), in, s); err != nil {
+	if err := jiracsv.Format().Read(t.Context(), in, s); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/adf"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira"
 )
 
@@ -44,23 +44,16 @@ func standard(f *fields, i *issue) []convert.Field {
 	var list []convert.Field
 	for _, field := range []convert.Field{
 		{Name: "Resolution", Value: nameOf(f.Resolution)},
-		{Name: "Resolved", Value: day(moment(i, f.Resolved))},
-		{Name: "Original estimate", Value: jira.Duration(f.Estimate)},
-		{Name: "Remaining Estimate", Value: jira.Duration(f.Remaining)},
-		{Name: "Time Spent", Value: jira.Duration(f.Spent)},
+		{Name: "Resolved", Value: dates.Day(moment(i, f.Resolved))},
+		{Name: "Original estimate", Value: dates.Duration(f.Estimate)},
+		{Name: "Remaining Estimate", Value: dates.Duration(f.Remaining)},
+		{Name: "Time Spent", Value: dates.Duration(f.Spent)},
 	} {
 		if field.Value != "" {
 			list = append(list, field)
 		}
 	}
 	return list
-}
-
-func day(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.Format(time.DateOnly)
 }
 
 // fields gives the custom fields of an issue their meaning.
@@ -78,13 +71,13 @@ func (e *export) fields(i *issue) {
 				continue
 			}
 		case jira.EpicLink:
-			if key := valueOf(raw, 0); isKey(key) {
+			if key := valueOf(raw, 0); jira.IsKey(key) {
 				i.Parent = cmp.Or(i.Parent, key)
 				continue
 			}
 		case jira.Start:
 			if at, err := time.Parse(time.DateOnly, valueOf(raw, 0)); err == nil {
-				i.Start = day(at)
+				i.Start = dates.Day(at)
 				continue
 			}
 		case jira.Own:
@@ -95,11 +88,6 @@ func (e *export) fields(i *issue) {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: role == jira.Noise || jira.IsNoise(value)})
 		}
 	}
-}
-
-func isKey(text string) bool {
-	_, _, ok := jira.Key(text)
-	return ok
 }
 
 // valueOf is a value as people read it.
@@ -146,8 +134,6 @@ type sprint struct {
 	End   string `json:"endDate"`
 }
 
-var serverSprint = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
-
 // sprints are the sprints of an issue, the one that counts at the end: the active one, else the next, else the latest. Server
 // writes each as a text.
 func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
@@ -158,10 +144,7 @@ func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
 			return nil
 		}
 		for _, text := range texts {
-			fields := map[string]string{}
-			for _, m := range serverSprint.FindAllStringSubmatch(text, -1) {
-				fields[m[1]] = m[2]
-			}
+			fields := jira.ServerSprint(text)
 			all = append(all, sprint{fields["name"], fields["state"], fields["startDate"], fields["endDate"]})
 		}
 	}
@@ -185,5 +168,5 @@ func (e *export) day(text string) string {
 		return ""
 	}
 	e.moments = true
-	return day(at.In(e.zone))
+	return dates.Day(at.In(e.zone))
 }

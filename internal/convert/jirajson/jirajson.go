@@ -7,11 +7,11 @@
 package jirajson
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,23 +25,13 @@ import (
 )
 
 // Format is the JSON of Jira.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "jira-json", Tracker: "Jira", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "jira-json" }
-
-// Tracker is Jira.
-func (Format) Tracker() string { return "Jira" }
-
-// Detect looks for the fields that issues, comments and fields have.
-func (Format) Detect(head []byte, _ string) (string, bool) {
-	text := bytes.TrimSpace(head)
-	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
-		return "", false
-	}
-	has := func(names ...string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !bytes.Contains(text, []byte(`"`+name+`"`)) })
-	}
+// detect looks for the fields that issues, comments and fields have.
+func detect(head []byte, _ string) (string, bool) {
+	has := func(names ...string) bool { return records.Name(head, names...) }
 	switch {
 	case has("key", "fields") && (has("issues") || has("summary") || has("self")):
 		return "the fields key and fields", true
@@ -189,16 +179,14 @@ type issue struct {
 	custom map[string]json.RawMessage
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		to: to, zone: in.Zone, latest: map[string]*issue{}, comments: map[string][]comment{},
 		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
 	}
-	for _, f := range in.Files {
-		if err := e.file(ctx, f); err != nil {
-			return err
-		}
+	if err := in.Each(ctx, e.file); err != nil {
+		return err
 	}
 	distinct := map[string]bool{}
 	for _, i := range e.issues {
@@ -230,13 +218,8 @@ func (e *export) notes(issues int) {
 	}
 }
 
-func (e *export) file(ctx context.Context, f convert.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	return records.Read(ctx, in, f.Name, []string{"issues", "comments", "values"}, func(r records.Record) error {
+func (e *export) file(ctx context.Context, text io.Reader, name string) error {
+	return records.Read(ctx, text, name, []string{"issues", "comments", "values"}, func(r records.Record) error {
 		var one record
 		if err := r.Decode(&one, "answer of Jira"); err != nil {
 			return err

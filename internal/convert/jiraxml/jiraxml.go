@@ -20,21 +20,18 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/diag"
 )
 
 // Format is the XML of Jira.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "jira-xml", Tracker: "Jira", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "jira-xml" }
-
-// Tracker is Jira.
-func (Format) Tracker() string { return "Jira" }
-
-// Detect looks for the element rss with what only Jira has in it.
-func (Format) Detect(head []byte, _ string) (string, bool) {
+// detect looks for the element rss with what only Jira has in it.
+func detect(head []byte, _ string) (string, bool) {
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")):
@@ -147,13 +144,11 @@ type export struct {
 	total, seen int
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{to: to}
-	for _, f := range in.Files {
-		if err := e.file(ctx, f); err != nil {
-			return err
-		}
+	if err := in.Each(ctx, e.file); err != nil {
+		return err
 	}
 	if e.total > e.seen {
 		to.Note(convert.Note{Kind: "pages-missing", Text: fmt.Sprintf("the search found %d issues, and the files hold %d: export the rest by key, such as key >= A-1001", e.total, e.seen)})
@@ -162,13 +157,8 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-func (e *export) file(ctx context.Context, f convert.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	b := &bounded{in: in, limit: maxItem}
+func (e *export) file(ctx context.Context, text io.Reader, name string) error {
+	b := &bounded{in: text, limit: maxItem}
 	d := xml.NewDecoder(b)
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
 	for {
@@ -181,14 +171,14 @@ func (e *export) file(ctx context.Context, f convert.File) error {
 			return nil
 		}
 		if err != nil {
-			return explain(f.Name, d, err)
+			return explain(name, d, err)
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
 		line, _ := d.InputPos()
-		at := diag.Position{File: f.Name, Line: line}
+		at := diag.Position{File: name, Line: line}
 		switch start.Name.Local {
 		case "entity-engine-xml":
 			return diag.WithHint(fmt.Errorf("%s: it is the backup of a whole site", at), "export the issues: issue navigator, Export, XML")
@@ -204,7 +194,7 @@ func (e *export) file(ctx context.Context, f convert.File) error {
 				if errors.Is(err, errTooLong) {
 					return diag.WithHint(fmt.Errorf("%s: the item that begins here is larger than 64 MiB", at), "no tracker has such an item: see what stands there")
 				}
-				return explain(f.Name, d, err)
+				return explain(name, d, err)
 			}
 			if err := e.item(&one, at); err != nil {
 				return err
@@ -253,7 +243,7 @@ func (e *export) item(one *item, at diag.Position) error {
 	for _, name := range one.Versions {
 		i.Versions = append(i.Versions, convert.Version{Name: name})
 	}
-	i.Created, i.Updated, i.Due = moment(&i, one.Created), moment(&i, one.Updated), day(moment(&i, one.Due))
+	i.Created, i.Updated, i.Due = moment(&i, one.Created), moment(&i, one.Updated), dates.Day(moment(&i, one.Due))
 	for _, l := range one.Links {
 		for _, to := range l.Out {
 			i.Links = append(i.Links, convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key)})
@@ -289,10 +279,10 @@ func fields(i *convert.Issue, one *item) {
 		}
 	}
 	add("Resolution", i.Resolution, false)
-	add("Resolved", day(moment(i, one.Resolved)), false)
-	add("Original estimate", jira.Duration(one.Estimate.N), false)
-	add("Remaining Estimate", jira.Duration(one.Remaining.N), false)
-	add("Time Spent", jira.Duration(one.Spent.N), false)
+	add("Resolved", dates.Day(moment(i, one.Resolved)), false)
+	add("Original estimate", dates.Duration(one.Estimate.N), false)
+	add("Remaining Estimate", dates.Duration(one.Remaining.N), false)
+	add("Time Spent", dates.Duration(one.Spent.N), false)
 	for _, f := range one.Custom {
 		var values []string
 		for _, value := range slices.Concat(f.Values, f.Labels) {
@@ -362,11 +352,4 @@ func moment(i *convert.Issue, text string) time.Time {
 		i.Left["dates-not-understood"]++
 	}
 	return at
-}
-
-func day(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.Format(time.DateOnly)
 }

@@ -22,21 +22,13 @@ import (
 )
 
 // Format is the CSV of Linear.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "linear-csv", Tracker: "Linear", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "linear-csv" }
-
-// Tracker is Linear.
-func (Format) Tracker() string { return "Linear" }
-
-// Detect looks for the columns that every export has.
-func (Format) Detect(head []byte, name string) (string, bool) {
-	if i := strings.IndexAny(string(head), "\r\n"); i >= 0 {
-		head = head[:i]
-	}
-	_, err := table.Open(strings.NewReader(string(head)), name, isHeader)
-	return `the columns "Team", "Cycle Number" and "Parent issue"`, err == nil
+// detect looks for the columns that every export has.
+func detect(head []byte, _ string) (string, bool) {
+	return `the columns "Team", "Cycle Number" and "Parent issue"`, table.Header(head, isHeader) != nil
 }
 
 func isHeader(header []string) bool {
@@ -60,13 +52,11 @@ type export struct {
 	site     string
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{to: to, statuses: map[string]*status{}}
-	for _, f := range in.Files {
-		if err := e.file(ctx, f); err != nil {
-			return err
-		}
+	if err := in.Each(ctx, e.file); err != nil {
+		return err
 	}
 	for _, i := range e.issues {
 		i.State.Category = e.statuses[i.State.Name].category(i.State.Name)
@@ -77,25 +67,20 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-func (e *export) file(ctx context.Context, f convert.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	r, err := table.Open(in, f.Name, isHeader)
+func (e *export) file(ctx context.Context, text io.Reader, name string) error {
+	r, err := table.Open(text, name, isHeader)
 	if err != nil {
 		return diag.WithHint(err, `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`)
 	}
 	columns := map[string]int{}
 	var fields []string
 	for i, cell := range r.Header {
-		name := strings.ToLower(cell)
-		if _, twice := columns[name]; twice || name == "" {
+		column := strings.ToLower(cell)
+		if _, twice := columns[column]; twice || column == "" {
 			continue
 		}
-		columns[name] = i
-		if !slices.Contains(known(), name) {
+		columns[column] = i
+		if !slices.Contains(known(), column) {
 			fields = append(fields, cell)
 		}
 	}
@@ -110,23 +95,20 @@ func (e *export) file(ctx context.Context, f convert.File) error {
 		if err != nil {
 			return err
 		}
-		cell := func(name string) string {
-			i, ok := columns[strings.ToLower(name)]
+		cell := func(column string) string {
+			i, ok := columns[strings.ToLower(column)]
 			if !ok {
 				return ""
 			}
-			return guarded.ReplaceAllString(table.Trim(row.Cell(i)), "$1")
+			return table.Unguard(table.Trim(row.Cell(i)))
 		}
-		at := diag.Position{File: f.Name, Line: row.Line}
+		at := diag.Position{File: name, Line: row.Line}
 		if !issueKey.MatchString(cell("ID")) {
 			return diag.WithHint(fmt.Errorf("%s: %q is no ID of an issue", at, diag.Truncate(cell("ID"), 40)), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
 		e.issue(cell, fields, at)
 	}
 }
-
-// guarded is what Linear puts a quotation mark before, so that no spreadsheet takes it for a formula.
-var guarded = regexp.MustCompile(`^'([-+=@∑√∏<>＜＞≤≥＝≠±÷×])`)
 
 // known are the columns with a meaning of their own, and those that say nothing without Linear.
 func known() []string {

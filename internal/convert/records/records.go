@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 
@@ -41,6 +42,17 @@ func Read(ctx context.Context, in io.Reader, name string, lists []string, each f
 		r.lists[list] = true
 	}
 	return r.top(ctx)
+}
+
+// Begin reports whether a text begins as records do.
+func Begin(head []byte) bool {
+	head = bytes.TrimSpace(head)
+	return len(head) > 0 && (head[0] == '[' || head[0] == '{')
+}
+
+// Name reports whether records begin in a text, and have all these names.
+func Name(head []byte, names ...string) bool {
+	return Begin(head) && !slices.ContainsFunc(names, func(name string) bool { return !bytes.Contains(head, []byte(`"`+name+`"`)) })
 }
 
 // Decode reads a record into a value. of says what it is to be, such as "issue of GitHub".

@@ -8,13 +8,16 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
 )
@@ -77,8 +80,25 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 	return nil, fmt.Errorf("%s:1: the header has none of the expected columns", name)
 }
 
+// Header is the header in the beginning of a file, nil if it is not known.
+func Header(head []byte, known func(header []string) bool) []string {
+	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	r, err := Open(bytes.NewReader(head), "", known)
+	if err != nil {
+		return nil
+	}
+	return r.Header
+}
+
 // Trim takes off white space, also what is no ASCII.
 func Trim(s string) string { return strings.TrimSpace(s) }
+
+var guarded = regexp.MustCompile(`^'([-+=@∑√∏<>＜＞≤≥＝≠±÷×])`)
+
+// Unguard takes off the apostrophe that some trackers put before what a spreadsheet would take for a formula.
+func Unguard(cell string) string { return guarded.ReplaceAllString(cell, "$1") }
 
 // Columns are the places of the columns with one of the names, without case.
 func (r *Reader) Columns(names ...string) []int {
@@ -106,6 +126,14 @@ func (row Row) Cell(i int) string {
 		return ""
 	}
 	return row.cells[i]
+}
+
+// cut is what a spreadsheet cuts a cell to.
+const cut = 32767
+
+// Cut reports whether a spreadsheet cut a cell, probably.
+func (row Row) Cut() bool {
+	return slices.ContainsFunc(row.cells, func(cell string) bool { return len(cell) >= cut && utf8.RuneCountInString(cell) == cut })
 }
 
 // Filled counts the cells that are not empty.
@@ -146,7 +174,7 @@ func (r *Reader) Next() (Row, error) {
 		if len(cells) < len(r.Header) {
 			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut.
 			if !r.short && r.Rows > 0 && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
-				return Row{}, cut(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells), len(r.Header)))
+				return Row{}, damaged(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells), len(r.Header)))
 			}
 			r.short = true
 		}
@@ -155,7 +183,9 @@ func (r *Reader) Next() (Row, error) {
 	}
 }
 
-func cut(err error) error { return diag.WithHint(err, "the file is cut off: export or copy it again") }
+func damaged(err error) error {
+	return diag.WithHint(err, "the file is cut off: export or copy it again")
+}
 
 func (r *Reader) repeatsHeader(cells []string) bool {
 	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)], func(a, b string) bool { return strings.EqualFold(a, Trim(b)) })
@@ -167,7 +197,7 @@ func (r *Reader) explain(err error) error {
 	case !ok:
 		return err
 	case r.lines.ended && r.lines.quoted && errors.Is(bad.Err, csv.ErrQuote):
-		return cut(fmt.Errorf("%s:%d: a quotation that begins in this row has no end", r.name, bad.StartLine))
+		return damaged(fmt.Errorf("%s:%d: a quotation that begins in this row has no end", r.name, bad.StartLine))
 	default:
 		return diag.WithHint(fmt.Errorf("%s:%d:%d: a quotation mark stands where none may be", r.name, bad.Line, bad.Column),
 			"the row begins on line "+strconv.Itoa(bad.StartLine)+"; within a cell each quotation mark is written twice")

@@ -11,9 +11,9 @@ import (
 )
 
 // clickup is the CSV of a workspace or space. A list becomes a module.
-func clickup() *Format {
-	return &Format{
-		Kind: "clickup", Of: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
+func clickup() *layout {
+	return &layout{
+		Name: "clickup", Tracker: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
 		Needs: [][]string{{"Task ID", "Task Name"}},
 		Columns: map[string]string{
 			"Task ID": "key", "Task Link": "link", "Task Type": "type", "Task Name": "name", "Task Content": "description", "Status": "state", "Date Created": "created_at", "Date Created Text": "skip",
@@ -22,7 +22,7 @@ func clickup() *Format {
 			"Space Name": "project", "Comments": raw, "Time Estimated": "skip", "Time Spent": "skip", "List ID": "skip", "Folder ID": "skip", "Space ID": "skip",
 		},
 		Lists: ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
-		Each: func(c *Cells, i *convert.Issue) string {
+		Each: func(c *cells, i *convert.Issue) string {
 			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
 			if name := priority(i.Priority); name != "" {
 				i.Priority = name
@@ -57,7 +57,7 @@ func clickup() *Format {
 }
 
 // bracketed is a list such as [a, b].
-func (c *Cells) bracketed(name string) []string {
+func (c *cells) bracketed(name string) []string {
 	var all []string
 	for _, text := range c.list(strings.Trim(c.Column(name), "[]"), ",") {
 		if text = strings.Trim(text, `"`); text != "" {
@@ -70,7 +70,7 @@ func (c *Cells) bracketed(name string) []string {
 var gmt = regexp.MustCompile(`GMT([+-]\d{1,2})(?::?(\d{2}))?$`)
 
 // localDay is the day of a moment where it was entered: its twin tells the zone.
-func (c *Cells) localDay(name string, i *convert.Issue) string {
+func (c *cells) localDay(name string, i *convert.Issue) string {
 	text := c.Column(name)
 	at := c.Date(text)
 	if at.IsZero() {

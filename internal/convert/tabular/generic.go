@@ -5,32 +5,29 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
 )
 
-// Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
-func Formats() []*Format {
-	all := []*Format{gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane()}
-	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
-		all = append(all, &Format{
-			Kind: kind, Of: "the export", How: "the first line of a table names its columns", Markup: convert.Markdown,
-			Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
-			detects: func(head []byte, name string) (string, bool) {
-				if isJSON(head) != (kind == "jsonl") || kind == "csv" && strings.EqualFold(path.Ext(name), ".xlsx") {
-					return "", false
+// anyTable is a table of no tracker.
+func anyTable(kind string) *layout {
+	return &layout{
+		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Markdown,
+		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
+		detects: func(head []byte, name string) (string, bool) {
+			if records.Begin(head) != (kind == "jsonl") || kind == "csv" && strings.EqualFold(path.Ext(name), ".xlsx") {
+				return "", false
+			}
+			header := headerOf(head, func(h []string) bool { return has(guess(h), "key", "name") })
+			found := guess(header)
+			var names []string
+			for _, cell := range header {
+				if found[cell] == "key" || found[cell] == "name" {
+					names = append(names, cell)
 				}
-				header := headerOf(head, name, func(h []string) bool { return has(guess(h), "key", "name") })
-				found := guess(header)
-				var names []string
-				for _, cell := range header {
-					if found[cell] == "key" || found[cell] == "name" {
-						names = append(names, cell)
-					}
-				}
-				return quoted(names), has(found, "key", "name")
-			},
-		})
+			}
+			return quoted(names), has(found, "key", "name")
+		},
 	}
-	return all
 }
 
 func has(found map[string]string, fields ...string) bool {

@@ -2,18 +2,20 @@ package tabular
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 )
 
 var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_items)/[0-9]+$`)
 
 // gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
-func gitlab() *Format {
-	return &Format{
-		Kind: "gitlab", Of: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
+func gitlab() *layout {
+	return &layout{
+		Name: "gitlab", Tracker: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
 		Needs: [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}}, //nolint:misspell // GitLab's word
 		Columns: map[string]string{
 			"IID": "key", "Issue ID": "key", "Title": "name", "Description": "description", "Type": "type", "issue_type": "type", "URL": "link", "web_url": "link", "State": "state",
@@ -25,7 +27,7 @@ func gitlab() *Format {
 			"user_notes_count": commentCount, "project_id": scope, "noteable_iid": commentOf, "id": commentID, "body": commentText, //nolint:misspell // likewise
 		},
 		Lists: ",", Rest: "skip", Guarded: true, UTC: true,
-		Each: func(c *Cells, i *convert.Issue) string {
+		Each: func(c *cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[1]
 			}
@@ -46,30 +48,13 @@ func gitlab() *Format {
 					i.State = convert.State{Name: name, Category: c.e.groups[fold(name)]}
 				}
 			}
-			var kept []convert.Field
-			for _, f := range i.Fields {
-				if n, err := strconv.Atoi(f.Value); err == nil && strings.HasPrefix(f.Name, "Time ") {
-					if n == 0 {
-						continue
-					}
-					f.Value = duration(n)
+			for n, f := range i.Fields {
+				if seconds, err := strconv.Atoi(f.Value); err == nil && strings.HasPrefix(f.Name, "Time ") {
+					i.Fields[n].Value = dates.Duration(seconds)
 				}
-				kept = append(kept, f)
 			}
-			i.Fields = kept
+			i.Fields = slices.DeleteFunc(i.Fields, func(f convert.Field) bool { return f.Value == "" })
 			return ""
 		},
 	}
-}
-
-// duration writes seconds as people do.
-func duration(seconds int) string {
-	h, m := seconds/3600, seconds%3600/60
-	switch {
-	case m == 0:
-		return strconv.Itoa(h) + "h"
-	case h == 0:
-		return strconv.Itoa(m) + "m"
-	}
-	return strconv.Itoa(h) + "h " + strconv.Itoa(m) + "m"
 }

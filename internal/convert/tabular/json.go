@@ -14,12 +14,6 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// isJSON reports whether a text begins as records of JSON do.
-func isJSON(head []byte) bool {
-	head = bytes.TrimSpace(head)
-	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
-}
-
 // maxNames is how many names records may have together.
 const maxNames = 2000
 

@@ -3,15 +3,15 @@ package tabular
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 )
 
 // plane is the export of Plane itself: of a workspace of which only this file is left.
-func plane() *Format {
-	return &Format{
-		Kind: "plane", Of: "Plane", How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
+func plane() *layout {
+	return &layout{
+		Name: "plane", Tracker: "Plane", How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
 		Needs: [][]string{{"Project Identifier", "Sequence ID", "Name"}},
 		Columns: map[string]string{
 			"ID": "key", "Identifier": "key", "Project Identifier": "project", "Project": "project_name", "Project Name": "project_name", "Project ID": "skip", "Sequence ID": "skip", "Name": "name", "Description": "description",
@@ -22,15 +22,9 @@ func plane() *Format {
 			"comments.comment": raw, "comments.created_by": raw, "comments.created_at": raw,
 		},
 		Markup: convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
-		Each: func(c *Cells, i *convert.Issue) string {
-			day := func(name string) string {
-				if at := c.Date(c.Column(name)); !at.IsZero() {
-					return at.Format(time.DateOnly)
-				}
-				return ""
-			}
+		Each: func(c *cells, i *convert.Issue) string {
 			if len(i.Sprints) == 1 {
-				i.Sprints[0].Start, i.Sprints[0].End = day("Cycle Start Date"), day("Cycle End Date")
+				i.Sprints[0].Start, i.Sprints[0].End = dates.Day(c.Date(c.Column("Cycle Start Date"))), dates.Day(c.Date(c.Column("Cycle End Date")))
 			}
 			i.Archived = c.Column("Archived At") != ""
 			for _, name := range []string{"Link", "Links"} {

@@ -31,9 +31,9 @@ func redmineRelations() []struct {
 }
 
 // redmine is the CSV of a list of issues, in English.
-func redmine() *Format {
-	return &Format{
-		Kind: "redmine", Of: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
+func redmine() *layout {
+	return &layout{
+		Name: "redmine", Tracker: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
 		Needs: [][]string{{"#", "Tracker", "Subject"}},
 		Columns: map[string]string{
 			"#": "key", "Project": "project", "Tracker": "type", "Parent task": "parent", "Status": "state", "Priority": "priority", "Subject": "name", "Author": "created_by", "Assignee": "assignees",
@@ -41,7 +41,7 @@ func redmine() *Format {
 			"Related issues": raw, "Private": private, "Description": "description", "Files": "attachments", "Parent task subject": "skip", "Total estimated time": "skip", "Total spent time": "skip", "Last updated by": "skip",
 		},
 		Lists: "\n", Limit: 500, Lacks: "comments",
-		Each: func(c *Cells, i *convert.Issue) string {
+		Each: func(c *cells, i *convert.Issue) string {
 			if i.Priority == "Immediate" {
 				i.Priority = "Urgent"
 			}

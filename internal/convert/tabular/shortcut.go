@@ -8,9 +8,9 @@ import (
 )
 
 // shortcut is the CSV of all stories. Epics become modules; the zone of the times is a column.
-func shortcut() *Format {
-	return &Format{
-		Kind: "shortcut", Of: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
+func shortcut() *layout {
+	return &layout{
+		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
 		Needs: [][]string{{"id", "name", "requester", "owners", "epic_id"}},
 		Columns: map[string]string{
 			"id": "key", "name": "name", "type": "type", "requester": "created_by", "owners": "assignees", "description": "description", "created_at": "created_at", "updated_at": "updated_at", "due_date": "target_date",
@@ -18,7 +18,7 @@ func shortcut() *Format {
 			"estimate": "text", "external_tickets": "text", "team": "text", "severity": "text", "product_area": "text", "skill_set": "text", "technical_area": "text", "custom_fields": "text", "milestone": "text",
 		},
 		Lists: ";", Rest: "skip", UTC: true, Lacks: "comments",
-		Each: func(c *Cells, i *convert.Issue) string {
+		Each: func(c *cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {
 					if !at.IsZero() {

@@ -7,9 +7,9 @@ import (
 )
 
 // youtrack is the CSV of a list of issues, in English. Its columns are those of the list.
-func youtrack() *Format {
-	return &Format{
-		Kind: "youtrack", Of: "YouTrack", How: "in YouTrack, in English: a list of issues, Export, Issues in CSV",
+func youtrack() *layout {
+	return &layout{
+		Name: "youtrack", Tracker: "YouTrack", How: "in YouTrack, in English: a list of issues, Export, Issues in CSV",
 		Needs: [][]string{{"Issue Id", "Summary"}},
 		Columns: map[string]string{
 			"Issue Id": "key", "Summary": "name", "Description": "description", "Project": "project_name", "Created": "created_at", "Updated": "updated_at", "Resolved": "skip", "Reporter": "created_by", "Updated by": "skip",
@@ -18,7 +18,7 @@ func youtrack() *Format {
 		},
 		Lists: ",", Lacks: "comments",
 		Groups: map[string]string{"submitted": "unstarted", "to be discussed": "backlog", "can't reproduce": "cancelled", "incomplete": "cancelled", "won't fix": "cancelled"},
-		Each: func(_ *Cells, i *convert.Issue) string {
+		Each: func(_ *cells, i *convert.Issue) string {
 			if strings.EqualFold(i.Priority, "Show-stopper") {
 				i.Priority = "Blocker"
 			}

@@ -7,10 +7,10 @@
 package trello
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -24,27 +24,18 @@ import (
 )
 
 // Format is the export of a board.
-type Format struct{}
+func Format() *convert.Format {
+	return &convert.Format{Name: "trello", Tracker: "Trello", Detect: detect, Read: read}
+}
 
-// Name is how the command line names it.
-func (Format) Name() string { return "trello" }
-
-// Tracker is Trello.
-func (Format) Tracker() string { return "Trello" }
-
-// Detect looks for the fields that boards and actions have.
-func (Format) Detect(head []byte, _ string) (string, bool) {
-	text := bytes.TrimSpace(head)
-	if len(text) == 0 || text[0] != '[' && text[0] != '{' {
-		return "", false
-	}
-	has := func(name string) bool { return bytes.Contains(text, []byte(`"`+name+`"`)) }
+// detect looks for the fields that boards and actions have.
+func detect(head []byte, _ string) (string, bool) {
 	switch {
-	case has("labelNames") && has("shortLink"):
+	case records.Name(head, "labelNames", "shortLink"):
 		return "the fields labelNames and shortLink", true
-	case has("idMemberCreator") && has("data"):
+	case records.Name(head, "idMemberCreator", "data"):
 		return "the fields idMemberCreator and data", true
-	case has("idBoard") && has("idList"):
+	case records.Name(head, "idBoard", "idList"):
 		return "the fields idBoard and idList", true
 	}
 	return "", false
@@ -62,16 +53,14 @@ type export struct {
 	moments  bool                         // there are days that a zone tells
 }
 
-// Read reads the files as one export.
-func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error {
+// read reads the files as one export.
+func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		to: to, zone: in.Zone, cards: map[string]*card{},
 		comments: map[string][]convert.Comment{}, said: map[string]bool{}, creators: map[string]string{},
 	}
-	for _, f := range in.Files {
-		if err := e.file(ctx, f); err != nil {
-			return err
-		}
+	if err := in.Each(ctx, e.file); err != nil {
+		return err
 	}
 	for _, b := range e.boards {
 		e.board(b)
@@ -91,14 +80,9 @@ func (Format) Read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
-func (e *export) file(ctx context.Context, f convert.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
+func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	b := newBoard()
-	return records.Read(ctx, in, f.Name, []string{"cards", "lists", "labels", "members", "checklists", "customFields", "actions"}, func(r records.Record) error {
+	return records.Read(ctx, text, name, []string{"cards", "lists", "labels", "members", "checklists", "customFields", "actions"}, func(r records.Record) error {
 		if r.List != "" {
 			return e.part(b, r)
 		}

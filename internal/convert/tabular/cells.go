@@ -1,0 +1,175 @@
+package tabular
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/diag"
+)
+
+// cells are the cells of a row.
+type cells struct {
+	At diag.Position
+
+	e *export
+	s *sheet
+	table.Row
+}
+
+var (
+	zero     = regexp.MustCompile(`^0(?:[.,]0+)?$`)
+	exponent = regexp.MustCompile(`^\d+(?:[.,]\d+)?[eE]\+?\d+$`)
+)
+
+// clean is the value of a cell.
+func (c *cells) clean(text string) string {
+	text = table.Trim(text)
+	if c.e.Guarded {
+		text = table.Unguard(text)
+	}
+	if slices.Contains(c.e.Empty, text) {
+		return ""
+	}
+	return text
+}
+
+// One is the first value that the columns of a field have.
+func (c *cells) One(field string) string {
+	for _, i := range c.s.fields[field] {
+		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
+			if text = c.clean(text); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// All are the values of a field, with the empty ones between.
+func (c *cells) All(field string) []string {
+	var all []string
+	for _, i := range c.s.fields[field] {
+		if text := c.clean(c.Cell(i)); text != "" {
+			all = append(all, c.list(text, cmp.Or(c.s.split[i], c.e.Lists))...)
+		}
+	}
+	return all
+}
+
+// list splits a list. If nothing says by what, line ends and semicolons count before commas.
+func (c *cells) list(text, by string) []string {
+	if strings.Contains(text, table.Separator) {
+		by = table.Separator
+	}
+	if by == "" {
+		by = ","
+		for _, other := range []string{"\n", ";"} {
+			if strings.Contains(text, other) {
+				by = other
+				break
+			}
+		}
+	}
+	parts := strings.Split(text, by)
+	for i, part := range parts {
+		parts[i] = c.clean(part)
+	}
+	return parts
+}
+
+// private reports a row that not everybody may see, or that is no text of people.
+func (c *cells) private() bool {
+	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
+		return slices.Contains([]string{"yes", "true"}, strings.ToLower(c.clean(c.Cell(i))))
+	})
+}
+
+// Values are the values of a field, each once.
+func (c *cells) Values(field string) []string {
+	var all []string
+	for _, text := range c.All(field) {
+		if text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// Text are the values of a column that is kept as a text.
+func (c *cells) Text(name string) string {
+	var values []string
+	for _, i := range c.s.places[name] {
+		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
+			if text = c.clean(text); text != "" {
+				values = append(values, text)
+			}
+		}
+	}
+	return strings.Join(values, ", ")
+}
+
+// Column is the value of the column of a name.
+func (c *cells) Column(name string) string {
+	for i, cell := range c.s.Header {
+		if fold(cell) == fold(name) {
+			if text := c.clean(c.Cell(i)); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// Records are the objects of a list: in columns of their own, or as JSON in a cell.
+func (c *cells) Records(name string) []map[string]string {
+	var all []map[string]string
+	put := func(field, list string) {
+		for n, text := range strings.Split(list, table.Separator) {
+			if n >= len(all) {
+				all = append(all, map[string]string{})
+			}
+			all[n][fold(field)] = text
+		}
+	}
+	for i, cell := range c.s.Header {
+		if field, ok := strings.CutPrefix(fold(cell), fold(name)+"."); ok && c.Cell(i) != "" {
+			put(field, c.Cell(i))
+		}
+	}
+	if text := c.Column(name); strings.HasPrefix(text, "[{") {
+		var values []value
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := member(d, name, &values); err == nil {
+			for _, v := range values {
+				put(strings.TrimPrefix(v.name, name+"."), v.text)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(r map[string]string) bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(r)), func(text string) bool { return text != "" })
+	})
+}
+
+// Moment is the time in a field.
+func (c *cells) Moment(field string, i *convert.Issue) time.Time {
+	text := c.One(field)
+	at, ok := c.e.dates.Moment(text)
+	if !ok && text != "" {
+		i.Left["dates-not-understood"]++
+	}
+	return at
+}
+
+// Date reads a time.
+func (c *cells) Date(text string) time.Time {
+	at, _ := c.e.dates.Moment(text)
+	return at
+}

@@ -1,0 +1,168 @@
+package tabular
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/diag"
+)
+
+// sheet is one file with its columns.
+type sheet struct {
+	*table.Reader
+
+	name   string
+	in     io.ReadCloser
+	rows   func(ctx context.Context, each func(table.Row) error) error
+	fields map[string][]int
+	split  map[int]string
+	text   []string         // columns that are kept as a text
+	places map[string][]int // of these
+}
+
+// open opens a file and finds its columns.
+func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error) {
+	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}}
+	defer func() {
+		if err != nil && s.in != nil {
+			_ = s.in.Close()
+		}
+	}()
+	again := func() error { // what was looked at is read once more
+		if s.in != nil {
+			_ = s.in.Close()
+		}
+		s.in, err = f.Open()
+		return err
+	}
+	if err := again(); err != nil {
+		return s, err
+	}
+	start := make([]byte, 512)
+	n, err := io.ReadFull(s.in, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return s, err
+	}
+	if err := again(); err != nil {
+		return s, err
+	}
+	if s.rows = s.tableRows; records.Begin(start[:n]) {
+		found, err := jsonHeader(ctx, s.in, f.Name)
+		if err := cmp.Or(err, again()); err != nil {
+			return s, err
+		}
+		s.Reader = &table.Reader{Header: found.list}
+		s.rows = func(ctx context.Context, each func(table.Row) error) error {
+			return found.rows(ctx, s.in, f.Name, each)
+		}
+	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.guess != nil {
+		if err := again(); err != nil {
+			return s, err
+		}
+		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool { return len(header) > 1 }) // whose names say nothing to us
+	}
+	if err != nil {
+		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
+	}
+	e.columns(s)
+	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
+		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(s.Header, ", ")),
+			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
+	}
+	return s, nil
+}
+
+// tableRows hands out the rows of CSV.
+func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error {
+	for {
+		row, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+}
+
+// known reports whether a header, read with some separator, is one.
+func (e *export) known(header []string) bool {
+	return e.recognised(header) != nil || len(e.guessed(header)) > 1 ||
+		slices.ContainsFunc(header, func(cell string) bool { _, ok := mapping.Find(e.in.Columns, cell); return ok })
+}
+
+// guessed is what the columns of a header hold, as far as their names tell.
+func (e *export) guessed(header []string) map[string]string {
+	if e.guess != nil {
+		return e.guess(header)
+	}
+	fields := map[string]string{}
+	for name, field := range e.Columns {
+		fields[fold(name)] = field
+	}
+	found := map[string]string{}
+	for _, cell := range header {
+		if field := fields[fold(cell)]; field != "" {
+			found[cell] = field
+		}
+	}
+	return found
+}
+
+// columns finds out what the columns of a file hold.
+func (e *export) columns(s *sheet) {
+	guesses := e.guessed(s.Header)
+	for field := range single {
+		for _, cell := range s.Header { // what somebody decided leaves no room for a guess
+			if c, ok := mapping.Find(e.in.Columns, cell); ok && c.Field == field {
+				maps.DeleteFunc(guesses, func(_, guess string) bool { return guess == field })
+			}
+		}
+	}
+	for i, cell := range s.Header {
+		field := guesses[cell]
+		if cell == "" {
+			continue
+		}
+		column, told := mapping.Find(e.in.Columns, cell)
+		if told {
+			field = column.Field
+			s.split[i] = column.Split
+		}
+		if e.guess != nil && !e.second && e.in.Propose != nil {
+			e.in.Propose(cell, field)
+		}
+		switch field {
+		case "", "text":
+			if field == "" && e.Rest == "skip" {
+				continue
+			}
+			if s.places[cell] == nil {
+				s.text = append(s.text, cell)
+			}
+			s.places[cell] = append(s.places[cell], i)
+		case "skip":
+		default:
+			s.fields[field] = append(s.fields[field], i)
+		}
+	}
+}
+
+// single are the fields that have one value: one column holds them.
+//
+//nolint:gochecknoglobals // a constant
+var single = map[string]bool{"key": true, "name": true, "description": true, "state": true, "priority": true, "type": true, "project": true}

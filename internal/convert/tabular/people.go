@@ -1,0 +1,54 @@
+package tabular
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+var (
+	nameAndMail = regexp.MustCompile(`^(.*?)\s*<([^<>@\s]+@[^<>@\s]+)>$`)
+	isMail      = regexp.MustCompile(`^[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+$`)
+)
+
+// people notes the people of a row, and says by what they are known.
+func (e *export) people(c *cells, ids, names, emails string) []string {
+	id, name, email := c.All(ids), c.All(names), c.All(emails)
+	at := func(list []string, n int) string {
+		if n < len(list) {
+			return list[n]
+		}
+		return ""
+	}
+	var all []string
+	for n := range max(len(id), len(name), len(email)) {
+		if one := c.Person(at(id, n), at(name, n), at(email, n)); one != "" && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// Person notes somebody, and says by what they are known: the ID, else the e-mail address, else the name.
+func (c *cells) Person(id, name, email string) string {
+	for _, text := range []string{id, name} {
+		if m := nameAndMail.FindStringSubmatch(text); m != nil {
+			id, name, email = m[2], m[1], m[2]
+		}
+	}
+	if isMail.MatchString(id) {
+		email = cmp.Or(email, id)
+	}
+	key := cmp.Or(id, email, name)
+	if nobody := []string{"", "unassigned", "none", "null", "nobody", "n/a", "-"}; slices.Contains(nobody, strings.ToLower(key)) {
+		return ""
+	}
+	if key == name {
+		name = ""
+	}
+	c.e.to.Person(convert.Person{ID: key, Name: name, Email: email})
+	return key
+}

@@ -1,0 +1,140 @@
+package tabular
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/diag"
+)
+
+// export is what all files say together.
+type export struct {
+	*layout
+
+	in       convert.Input
+	to       convert.Sink
+	dates    *dates.Reader
+	keys     map[string]diag.Position
+	titles   map[string][]string // keys by title
+	titled   map[string]string   // title by key
+	issues   []*convert.Issue
+	comments map[string][]convert.Comment
+	counted  map[*convert.Issue]int
+	scopes   map[*convert.Issue]string
+	groups   map[string]string // of states, by name
+	above    []string          // of a tree, the keys down to the last row
+	second   bool              // reading
+	rows     int
+}
+
+// read reads the files as one export.
+func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	zone := in.Zone
+	if l.UTC {
+		zone = time.UTC
+	}
+	e := &export{
+		layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, titles: map[string][]string{}, titled: map[string]string{},
+		comments: map[string][]convert.Comment{}, groups: groups(), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+	}
+	for _, each := range []func(*cells) error{e.look, e.row} {
+		for _, file := range in.Files {
+			if err := e.file(ctx, file, each); err != nil {
+				return err
+			}
+		}
+		e.dates.Decide()
+		e.second = true
+	}
+	for _, i := range e.issues {
+		i.Comments = append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...)
+		if missing := e.counted[i] - len(i.Comments); missing > 0 {
+			i.Left["comments-not-exported"] = missing
+		}
+		to.Issue(*i)
+	}
+	if at := e.dates.Open; !at.IsZero() {
+		to.AskDates(at)
+	}
+	if e.dates.Zoneless && !l.UTC {
+		to.AssumedZone()
+	}
+	if l.Lacks != "" {
+		to.Note(convert.Note{Kind: "not-in-the-export", Text: "an export of " + l.Tracker + " has no " + l.Lacks})
+	}
+	return nil
+}
+
+func (e *export) file(ctx context.Context, f convert.File, each func(*cells) error) error {
+	s, err := e.open(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer s.in.Close() //nolint:errcheck // it was only read
+	skipped, left := 0, map[string]int{}
+	err = s.rows(ctx, func(row table.Row) error {
+		c := &cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
+		if c.One(commentOf) != "" {
+			if e.second && !c.private() {
+				e.comment(c)
+			}
+			return nil
+		}
+		if row.Filled() == 1 && (c.One("key") == "" || len(s.fields["name"]) > 0) { // such as "Generated at ..."
+			skipped++
+			return nil
+		}
+		if c.One("key") == "" {
+			name := "column"
+			if key := s.fields["key"]; len(key) > 0 { // comments have none
+				name = s.Header[key[0]]
+			}
+			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
+		}
+		if e.second && c.private() {
+			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
+			return nil
+		}
+		err := each(c)
+		if why, ok := errors.AsType[leftError](err); ok {
+			left[string(why)]++
+			return nil
+		}
+		return err
+	})
+	if err == nil && e.second {
+		e.notes(s, skipped, left)
+	}
+	return err
+}
+
+// leftError leaves a row out, and says why.
+type leftError string
+
+func (e leftError) Error() string { return string(e) }
+
+// notes says what is special about a file.
+func (e *export) notes(s *sheet, skipped int, left map[string]int) {
+	note := func(n int, kind, format string, args ...any) {
+		if n > 0 {
+			e.to.Note(convert.Note{Kind: kind, Text: s.name + ": " + fmt.Sprintf(format, args...)})
+		}
+	}
+	if rows := s.Rows - skipped; e.Limit > 0 && rows == e.Limit {
+		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
+	}
+	note(skipped, "rows-skipped", "%s without a key skipped", diag.Count(skipped, "line"))
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		note(left[why], "rows-left-out", "%s left out: %s", diag.Count(left[why], "row"), why)
+	}
+	note(s.Headers, "headers-skipped", "the header stands in the file %s more: files were pasted together", diag.Count(s.Headers, "time"))
+	note(s.Returns, "line-ends", "%s within texts made line feeds", diag.Count(s.Returns, "carriage return"))
+}

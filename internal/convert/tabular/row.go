@@ -1,0 +1,145 @@
+package tabular
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/diag"
+)
+
+// look takes from a row what is needed to understand others.
+func (e *export) look(c *cells) error {
+	key, title := c.One("key"), c.One("name")
+	for _, field := range []string{"key", "parent"} {
+		if text := c.One(field); exponent.MatchString(text) {
+			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, field, text), "export again, and do not save the file with a spreadsheet")
+		}
+	}
+	had, known := e.keys[key]
+	if known && e.guess != nil && e.titled[key] != title {
+		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.Line, had.File), "another column is the key: name it under columns: in the mapping")
+	}
+	if !known {
+		e.keys[key], e.titled[key] = c.At, title
+		e.titles[title] = append(e.titles[title], key)
+	}
+	for _, field := range []string{"created_at", "updated_at", "start_date", "target_date"} {
+		e.dates.Look(c.One(field), c.At)
+	}
+	return nil
+}
+
+// row makes an issue of a row.
+func (e *export) row(c *cells) error {
+	e.rows++
+	key := c.One("key")
+	i := &convert.Issue{
+		Key: key, Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
+		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
+		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"), Priority: c.One("priority"),
+		Assignees: e.people(c, "assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
+		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
+	}
+	if reporter := e.people(c, "created_by", "created_by_name", "created_by_email"); len(reporter) > 0 {
+		i.Reporter = reporter[0]
+	}
+	for _, name := range c.Values("labels") {
+		i.Labels = append(i.Labels, convert.Label{Name: name})
+	}
+	for _, name := range c.Values("cycle") {
+		i.Sprints = append(i.Sprints, convert.Sprint{Name: name})
+	}
+	for _, name := range c.Values("versions") {
+		i.Versions = append(i.Versions, convert.Version{Name: name, Due: dates.Day(c.Date(c.One(versionDue)))})
+	}
+	i.State.Category = cmp.Or(i.State.Category, e.Groups[strings.ToLower(i.State.Name)], e.groups[fold(i.State.Name)])
+	i.Created, i.Updated = c.Moment("created_at", i), c.Moment("updated_at", i)
+	i.Start, i.Due = dates.Day(c.Moment("start_date", i)), dates.Day(c.Moment("target_date", i))
+	if parent := c.One("parent"); parent != "" {
+		i.Parent = e.reference(c, parent)
+	}
+	for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to"} {
+		for _, to := range e.references(c, kind) {
+			i.Links = append(i.Links, convert.Link{Type: linkName(kind), To: to, Inward: kind == "blocked_by"})
+		}
+	}
+	for _, file := range c.Values("attachments") {
+		a := convert.Attachment{Name: file}
+		if strings.Contains(file, "://") {
+			a = convert.Attachment{Name: file[strings.LastIndexByte(file, '/')+1:], URL: file}
+		}
+		i.Attachments = append(i.Attachments, a)
+	}
+	for _, name := range c.s.text {
+		if value := c.Text(name); value != "" && (e.guess != nil || !zero.MatchString(value)) {
+			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value})
+		}
+	}
+	e.counted[i], _ = strconv.Atoi(c.One(commentCount))
+	e.scopes[i] = c.One(scope)
+	if c.Cut() {
+		e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
+	}
+	if e.Each != nil {
+		if why := e.Each(c, i); why != "" {
+			return leftError(why)
+		}
+	}
+	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project)})
+	e.issues = append(e.issues, i)
+	return nil
+}
+
+func linkName(kind string) string {
+	if strings.HasPrefix(kind, "block") {
+		return "blocks"
+	}
+	return kind
+}
+
+var lastNumber = regexp.MustCompile(`([0-9]{1,18})[^0-9]*$`)
+
+// number is the last number in a key, by which items are ordered.
+func number(key string, row int) int {
+	if m := lastNumber.FindStringSubmatch(key); m != nil {
+		row, _ = strconv.Atoi(m[1])
+	}
+	return row
+}
+
+// groups are the groups of states that go by names which many trackers have.
+func groups() map[string]string {
+	all := map[string]string{}
+	for group, names := range map[string]string{
+		"backlog":   "icebox idea ideas later triage",
+		"unstarted": "new planned ready unstarted notstarted submitted approved accepted selected scheduled reopened opened todo tobedone",
+		"started":   "started active doing inreview review testing intesting qa wip feedback indevelopment verification committed",
+		"completed": "complete completed finished fixed resolved released shipped verified merged deployed delivered",
+		"cancelled": "rejected removed wontfix wontdo duplicate invalid obsolete abandoned",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = group
+		}
+	}
+	return all
+}
+
+// comment takes a row that is a comment.
+func (e *export) comment(c *cells) {
+	of := c.One(scope) + "#" + c.One(commentOf)
+	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
+	if author := e.people(c, "created_by", "created_by_name", "created_by_email"); len(author) > 0 {
+		one.Author = author[0]
+	}
+	if n := slices.IndexFunc(e.comments[of], func(had convert.Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
+		e.comments[of][n] = one // pages overlap
+		return
+	}
+	e.comments[of] = append(e.comments[of], one)
+}

@@ -25,8 +25,21 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// faults says how much of the table is gone through.
-var faults = flag.String("faults", "some", "all: let every write suffer everything there is") //nolint:gochecknoglobals // a flag
+// faults says how much of the tables of faults is gone through: a sample, for each write a fault of its own, or every write with every fault.
+var faults = flag.String("faults", "some", "some, each or all: which writes of the tables suffer") //nolint:gochecknoglobals // a flag
+
+// suffers says whether the n-th write of a scene is to suffer the i-th of so many faults.
+func (sc scene) suffers(name string, n, i, count int) bool {
+	one := i == (n*7+len(name))%count
+	switch {
+	case *faults == "all":
+		return true
+	case *faults == "each":
+		return one && (sc.api != resource.V2 || n%3 == len(name)%3)
+	default:
+		return one && n%5 == len(name)%5
+	}
+}
 
 // scene is a run each of whose writes is to suffer, and those that went before it.
 type scene struct {
@@ -305,7 +318,7 @@ func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 			t.Logf("%d writes", len(st.writes))
 			for n := range st.writes {
 				for i, how := range names {
-					if *faults != "all" && (i != (n*7+len(name))%len(names) || st.api == resource.V2 && n%3 != len(name)%3) {
+					if !sc.suffers(name, n, i, len(names)) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%d/%s", n+1, how), func(t *testing.T) {

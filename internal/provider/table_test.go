@@ -31,10 +31,10 @@ var faults = flag.String("faults", "some", "some, each or all: which writes of t
 // suffers says whether the n-th write of a scene is to suffer the i-th of so many faults.
 func (sc scene) suffers(name string, n, i, count int) bool {
 	one := i == (n*7+len(name))%count
-	switch {
-	case *faults == "all":
+	switch *faults {
+	case "all":
 		return true
-	case *faults == "each":
+	case "each":
 		return one && (sc.api != resource.V2 || n%3 == len(name)%3)
 	default:
 		return one && n%5 == len(name)%5

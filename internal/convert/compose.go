@@ -30,7 +30,10 @@ type composer struct {
 
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
-	files   []outFile
+	parts   []outFile
+
+	attached attached
+	upload   bool // the manifests name the files of attachments
 }
 
 // place is an issue with the project and the key of its item.
@@ -133,13 +136,13 @@ func (c *composer) project(source string, places []place) {
 			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
 		}
 		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(fields), manifest.Entry{Key: "work_items", Value: part})}})
-		c.files = append(c.files, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.ID, document)})
+		c.parts = append(c.parts, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.ID, document)})
 	}
 }
 
 // free is a file name that neither the mapping nor another project's file has.
 func (c *composer) free(name string) string {
-	for name == "mapping.yaml" || slices.ContainsFunc(c.files, func(f outFile) bool { return f.name == name }) {
+	for name == "mapping.yaml" || slices.ContainsFunc(c.parts, func(f outFile) bool { return f.name == name }) {
 		name = "project-" + name
 	}
 	return name
@@ -228,7 +231,11 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		}
 		m = append(m, manifest.Entry{Key: "relations", Value: list})
 	}
-	add("links", c.links(i))
+	files, others := c.attachments(i)
+	if c.upload {
+		add("attachments", files)
+	}
+	add("links", c.links(i, others))
 	add("comments", c.comments(i))
 	for kind, n := range i.Left {
 		c.report.lose(kind, i.Key, n)

@@ -46,6 +46,7 @@ type converted struct {
 	path      string // of the mapping file
 	mapped    []byte // what it is to hold
 	manifests []outFile
+	attached  []outFile // the list of attachments, if there are any
 	mapping   *mapping.Mapping
 	report    *Report
 	memory    *memory
@@ -60,7 +61,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := append(c.manifests, outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))}, outFile{"report.json", c.report.json()})
+	files := append(slices.Concat(c.manifests, c.attached), outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))}, outFile{"report.json", c.report.json()})
 	if err := checkFolder(o.Dir, files); err != nil {
 		return nil, err
 	}
@@ -164,19 +165,22 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		for _, i := range issues {
 			i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
 		}
-		c.compose(chosen, found, issues, unselected)
-		return c, nil
+		return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, o.Dir != "")
 	}
 }
 
 // compose makes manifests and report.
-func (c *converted) compose(chosen *choice, found *collection, issues []*Issue, unselected map[string]bool) {
+func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, upload bool) error {
 	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
 	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r}
+	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, upload: upload, attached: attached{folder: dir}}
+	if err := composed.attached.open(found, c.memory.kept); err != nil {
+		return fmt.Errorf("look into the folder: %w", err)
+	}
+	defer composed.attached.close()
 	present := issues
 	if r.Since = c.memory.since; unselected == nil {
 		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.memory.kept)), order)
@@ -189,7 +193,8 @@ func (c *converted) compose(chosen *choice, found *collection, issues []*Issue, 
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"
 		}
 	}
-	c.manifests, c.report = composed.files, r
+	c.manifests, c.attached, c.report = composed.parts, composed.attached.list(), r
+	return nil
 }
 
 // readMapping reads the mapping file, which need not be there, and reports all mistakes in it.

@@ -523,7 +523,7 @@ func TestManyItemsAreWrittenInPartsInAscendingOrder(t *testing.T) {
 	}
 	to := filepath.Join(dir, "to")
 	r := must(t, to, fixture{files: []string{file}}, nil)
-	want := []string{"big-001.yaml", "big-002.yaml", "big-003.yaml", "report.md", "report.json"}
+	want := []string{"big-001.yaml", "big-002.yaml", "big-003.yaml", "attachments.tsv", "report.md", "report.json"}
 	if !slices.Equal(r.Files, want) {
 		t.Fatal(r.Files)
 	}

@@ -176,8 +176,8 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	return name
 }
 
-// links are the issue's address in the source, and the addresses of its attachments.
-func (c *composer) links(i *Issue) []any {
+// links are the issue's address in the source, and those of its pages and of attachments that are not uploaded.
+func (c *composer) links(i *Issue, attachments []Attachment) []any {
 	url, _ := resource.MustLookup("link").Field("url")
 	var list []any
 	seen := map[string]bool{}
@@ -198,12 +198,8 @@ func (c *composer) links(i *Issue) []any {
 		title = "#" + title
 	}
 	add(to, title+" in "+c.format.Tracker)
-	for _, page := range i.Pages {
+	for _, page := range slices.Concat(i.Pages, attachments) {
 		add(page.URL, page.Name)
-	}
-	for _, a := range i.Attachments {
-		add(a.URL, a.Name)
-		c.report.lose("attachments", i.Key, 1)
 	}
 	return list
 }

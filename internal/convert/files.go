@@ -267,11 +267,17 @@ func (f File) head() ([]byte, error) {
 		return nil, err
 	}
 	head = head[:n]
-	switch begin := strings.ToLower(strings.TrimSpace(string(head[:min(n, 200)]))); {
-	case begin == "":
+	switch {
+	case len(bytes.TrimSpace(head)) == 0:
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", f.Name), "export it again")
-	case strings.HasPrefix(begin, "<!doctype html"), strings.HasPrefix(begin, "<html"):
+	case isPage(head):
 		return nil, diag.WithHint(fmt.Errorf("%s:1: it is a web page, not an export", f.Name), "the download met a page to log in, probably: export again from the browser")
 	}
 	return head, nil
+}
+
+// isPage reports whether a file begins as a web page does.
+func isPage(head []byte) bool {
+	begin := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))))
+	return bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html"))
 }

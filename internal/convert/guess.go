@@ -82,6 +82,12 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 		}
 	}
 	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}, {Key: "header", Value: "**{author}** · {date}"}}, "")
+	for _, i := range c.issues {
+		if len(i.Attachments) > 0 {
+			f.Set("attachments", []mapping.Pair{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}}, "# to: upload (what lies in the folder; the rest is linked to) or skip")
+			break
+		}
+	}
 	f.Set("history", "text", "# text: author and date in the text; full: created_at and created_by, too, one request an item")
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }

@@ -128,7 +128,12 @@ type Comment struct {
 }
 
 // Attachment is a file of an issue, or a page that it points to.
-type Attachment struct{ Name, URL string }
+type Attachment struct {
+	ID   string `json:",omitempty"` // the same in the next export, if the source tells
+	Name string
+	URL  string
+	Size int64 `json:",omitempty"` // in bytes; 0 = unknown
+}
 
 // Field is a value that the model has no word for.
 type Field struct {

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,6 +117,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	stateless := 0
 	for _, i := range e.issues {
 		i.Comments = append(i.Comments, e.comments[i.at]...)
+		i.Attachments = attachments(i)
 		if missing := i.count - len(i.Comments); missing > 0 {
 			i.Left["comments-not-exported"] = missing
 		}
@@ -292,6 +295,35 @@ func first(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]]*[^\s()"'<>\].,;:!?]))`)
+
+// attachments are the files that were uploaded to GitHub: texts point to them.
+func attachments(i *issue) []convert.Attachment {
+	texts := []string{i.Text.Body}
+	for _, c := range i.Comments {
+		texts = append(texts, c.Text.Body)
+	}
+	var list []convert.Attachment
+	for _, m := range upload.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+		first, _, _ := strings.Cut(m[4], "/")
+		last := path.Base(m[4])
+		a := convert.Attachment{Name: last, URL: m[2]}
+		switch m[3] {
+		case "files":
+			a.ID = first
+		case "assets":
+			a.ID, a.Name = last, cmp.Or(m[1], last)
+		}
+		if name, err := url.PathUnescape(a.Name); err == nil {
+			a.Name = name
+		}
+		if !slices.ContainsFunc(list, func(had convert.Attachment) bool { return had.URL == a.URL }) {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 var damagedText = regexp.MustCompile(`\S*(?:ÔÇ|├[ñÂ╝ƒÑ®])\S*`)

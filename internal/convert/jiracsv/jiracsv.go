@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -317,6 +318,8 @@ func (e *export) comment(issue *convert.Issue, cell string) {
 	issue.Comments = append(issue.Comments, c)
 }
 
+var attachmentID = regexp.MustCompile(`/attachment/(?:content/)?([0-9]+)`)
+
 // attachment takes date;author;file name;URL. A name may hold semicolons.
 func (e *export) attachment(issue *convert.Issue, cell string) {
 	if table.Trim(cell) == "" {
@@ -326,6 +329,9 @@ func (e *export) attachment(issue *convert.Issue, cell string) {
 	a := convert.Attachment{Name: table.Trim(cell)}
 	if len(parts) >= 4 {
 		a = convert.Attachment{Name: strings.Join(parts[2:len(parts)-1], ";"), URL: table.Trim(parts[len(parts)-1])}
+	}
+	if m := attachmentID.FindStringSubmatch(a.URL); m != nil {
+		a.ID = m[1]
 	}
 	if at, err := url.Parse(a.URL); err == nil && at.Host != "" && e.site == "" {
 		base, _, ok := strings.Cut(at.Path, "/rest/")

@@ -137,8 +137,10 @@ type fields struct {
 		Total    int       `json:"total"`
 	} `json:"comment"`
 	Attachments []struct {
+		ID   string `json:"id"`
 		Name string `json:"filename"`
 		URL  string `json:"content"`
+		Size int64  `json:"size"`
 	} `json:"attachment"`
 	Worklog struct {
 		Total int `json:"total"`
@@ -325,7 +327,7 @@ func (e *export) issue(r records.Record, one *record) error {
 		}
 	}
 	for _, a := range f.Attachments {
-		i.Attachments = append(i.Attachments, convert.Attachment{Name: a.Name, URL: a.URL})
+		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Size})
 	}
 	i.Fields = standard(f, i)
 	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)

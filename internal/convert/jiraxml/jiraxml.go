@@ -97,6 +97,7 @@ type item struct {
 	Attachments []struct {
 		ID   string `xml:"id,attr"`
 		Name string `xml:"name,attr"`
+		Size int64  `xml:"size,attr"`
 	} `xml:"attachments>attachment"`
 	Comments []struct {
 		ID      string `xml:"id,attr"`
@@ -253,7 +254,7 @@ func (e *export) item(one *item, at diag.Position) error {
 		}
 	}
 	for _, a := range one.Attachments {
-		i.Attachments = append(i.Attachments, convert.Attachment{Name: a.Name, URL: e.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)})
+		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, Size: a.Size, URL: e.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)})
 	}
 	for _, c := range one.Comments {
 		if c.Group+c.Role != "" {

@@ -167,7 +167,8 @@ func (e *export) issue(cell func(string) string, fields []string, at diag.Positi
 		i.Links = append(i.Links, convert.Link{Type: "Related", To: other, Inward: other < key})
 	}
 	for _, m := range upload.FindAllStringSubmatch(i.Text.Body, -1) {
-		i.Attachments = append(i.Attachments, convert.Attachment{Name: cmp.Or(m[1], m[2][strings.LastIndexByte(m[2], '/')+1:]), URL: m[2]})
+		id := m[2][strings.LastIndexByte(m[2], '/')+1:]
+		i.Attachments = append(i.Attachments, convert.Attachment{ID: id, Name: cmp.Or(m[1], id), URL: m[2]})
 	}
 	for _, name := range fields {
 		if value := cell(name); value != "" {

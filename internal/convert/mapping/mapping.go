@@ -1,6 +1,8 @@
 package mapping
 
 import (
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,6 +34,7 @@ type Mapping struct {
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
 	Comments      Comments
+	Attachments   Attachments
 	History       string         // text or full
 	Allow         map[string]int // -1 = all
 	Questions     []Question
@@ -100,6 +103,12 @@ type Comments struct {
 	Header string // with {author} and {date}; "" = none
 }
 
+// Attachments says what becomes of attached files.
+type Attachments struct {
+	Skip   bool   // neither uploaded nor linked to
+	Folder string // where the files lie, below the manifests
+}
+
 // Question is what is open.
 type Question struct {
 	Section, Name string
@@ -123,7 +132,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
 		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"},
+		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
 	d.fields(f.root, table{
@@ -172,6 +181,12 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 			d.fields(n, table{
 				"to":     func(n *yaml.Node) { m.Comments.Skip = d.oneOf(n, words("comments", "skip")) == "skip" },
 				"header": func(n *yaml.Node) { m.Comments.Header = d.text(n) },
+			})
+		},
+		"attachments": func(n *yaml.Node) {
+			d.fields(n, table{
+				"to":     func(n *yaml.Node) { m.Attachments.Skip = d.oneOf(n, words("upload", "skip")) == "skip" },
+				"folder": func(n *yaml.Node) { m.Attachments.Folder = d.folder(n) },
 			})
 		},
 		"numbers": func(n *yaml.Node) { m.Numbers = d.oneOf(n, words("new", "keep", "fill")) },
@@ -306,6 +321,16 @@ func (d *decoder) zone(n *yaml.Node) string {
 		return ""
 	}
 	return text
+}
+
+// folder is a folder below that of the manifests, which may name no files elsewhere.
+func (d *decoder) folder(n *yaml.Node) string {
+	text := d.text(n)
+	name := path.Clean(filepath.ToSlash(text))
+	if !filepath.IsLocal(text) || name == "." || strings.HasPrefix(name, ".planform") {
+		d.wrong(n, "such as attachments: manifests name files in their own folder and below it", "%q is no folder below that of the manifests", text)
+	}
+	return name
 }
 
 func (d *decoder) site(n *yaml.Node) string {

@@ -36,7 +36,7 @@ func clickup() *layout {
 			i.Start, i.Due = c.localDay("Start Date", i), c.localDay("Due Date", i)
 			for _, r := range c.Records("Attachments") {
 				url := cmp.Or(r["url"], r["link"])
-				i.Attachments = append(i.Attachments, convert.Attachment{Name: cmp.Or(r["title"], r["name"], url), URL: url})
+				i.Attachments = append(i.Attachments, convert.Attachment{ID: r["id"], Name: cmp.Or(r["title"], r["name"], url), URL: url})
 			}
 			comments := c.Records("Comments")
 			for _, r := range comments {

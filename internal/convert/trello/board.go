@@ -52,8 +52,10 @@ type card struct {
 }
 
 type attachment struct {
+	ID       string `json:"id"`
 	Name     string `json:"name"`
 	URL      string `json:"url"`
+	Bytes    int64  `json:"bytes"`
 	IsUpload bool   `json:"isUpload"`
 }
 

@@ -306,7 +306,7 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 		}
 		switch {
 		case a.IsUpload:
-			i.Attachments = append(i.Attachments, to)
+			i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Bytes})
 		case other != "" && other != key: // named from one of the two, so that cards that point to each other have one relation
 			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < key})
 		default:

@@ -1,0 +1,195 @@
+package convert
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// attachedName is the list of all attachments, for people and programs that fetch the files.
+const attachedName = "attachments.tsv"
+
+// attached is what becomes of attachments.
+type attached struct {
+	folder string         // of the manifests, in or below which the files lie
+	root   *os.Root       // of it; nil = it is not there yet
+	named  map[string]int // how many attachments of the export have a name
+	rows   [][]string
+}
+
+// uploaded is the state of an attachment whose file is there. Other states say why it is not uploaded.
+const (
+	uploaded = "upload"
+	missing  = "missing"
+)
+
+// open looks into the folder.
+func (a *attached) open(found *collection, kept []*Issue) error {
+	a.named = map[string]int{}
+	for _, i := range slices.AppendSeq(slices.Clone(kept), maps.Values(found.issues)) {
+		for _, one := range i.Attachments {
+			a.named[one.Name]++
+		}
+	}
+	root, err := os.OpenRoot(a.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	a.root = root
+	return err
+}
+
+// close lets go of the folder.
+func (a *attached) close() {
+	if a.root != nil {
+		_ = a.root.Close() // it was only read
+	}
+}
+
+// list is the file that lists all attachments, if there are any.
+func (a *attached) list() []outFile {
+	if len(a.rows) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("item\tname\tsize\tsource address\tlocal file\tstate\n")
+	cell := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+	for _, row := range a.rows {
+		for n := range row {
+			row[n] = cell.Replace(row[n])
+		}
+		b.WriteString(strings.Join(row, "\t") + "\n")
+	}
+	return []outFile{{attachedName, []byte(b.String())}}
+}
+
+// attachments are the files of an issue that are uploaded, and those that its item links to instead.
+func (c *composer) attachments(i *Issue) (files []any, others []Attachment) {
+	if c.mapping.Attachments.Skip {
+		if n := len(i.Attachments); n > 0 {
+			c.report.leftOut["attachments"] += n
+		}
+		return nil, nil
+	}
+	keys, had := attachmentKeys(i.Attachments), map[string]bool{}
+	for n, a := range i.Attachments {
+		file, state := c.attached.find(c.mapping.Attachments, i, a)
+		switch state {
+		case uploaded:
+			name := a.Name
+			if folded := strings.ToLower(name); had[folded] { // the files of an item are told apart by their names
+				ext := path.Ext(name)
+				name = diag.Truncate(strings.TrimSuffix(name, ext), 100) + " (" + keys[n] + ")" + ext
+			} else {
+				had[folded] = true
+			}
+			files = append(files, manifest.Map{{Key: "key", Value: keys[n]}, {Key: "file", Value: file}, {Key: "name", Value: name}})
+			c.report.Carried.Attachments++
+		case missing:
+			c.report.lose("attachments", i.Key, 1)
+			others = append(others, a)
+		default:
+			c.report.lose("attachments-refused", i.Key, 1)
+			others = append(others, a)
+		}
+		size := ""
+		if a.Size > 0 {
+			size = strconv.FormatInt(a.Size, 10)
+		}
+		c.attached.rows = append(c.attached.rows, []string{shown(i.name()), a.Name, size, a.URL, file, state})
+	}
+	return files, others
+}
+
+// attachmentKeys are the keys of an issue's attachments. One without an ID is known by its name and ordinal.
+func attachmentKeys(list []Attachment) []string {
+	keys, taken := make([]string, len(list)), map[string]int{}
+	for n, a := range list {
+		slug := resource.Slug(a.Name)
+		key := cmp.Or(slug[:min(len(slug), 60)], "file")
+		if a.ID != "" {
+			key = itemKey(a.ID)
+		}
+		if taken[key]++; a.ID == "" || taken[key] > 1 {
+			key += "-" + strconv.Itoa(taken[key])
+		}
+		keys[n] = key
+	}
+	return keys
+}
+
+// find says where the file of an attachment lies, or is looked for, and what speaks against uploading it.
+func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, state string) {
+	field, _ := resource.MustLookup("attachment").Field("name")
+	switch _, accepted := resource.MediaType(one.Name); {
+	case !filepath.IsLocal(one.Name), one.Name == ".", strings.ContainsAny(one.Name, field.Forbidden), manifest.CheckText(field, one.Name) != "", utf8.RuneCountInString(one.Name) > field.MaxLength:
+		return "", "name-refused" // it may lead out of the folder
+	case !accepted:
+		return "", "type-refused"
+	case one.Size > resource.MaxUpload:
+		return "", "too-large"
+	}
+	names := []string{itemKey(i.Key) + "/" + one.Name}
+	if one.ID != "" {
+		names = []string{itemKey(one.ID) + "-" + one.Name, names[0]}
+	}
+	if a.named[one.Name] == 1 { // else it may be that of another
+		names = append(names, one.Name)
+	}
+	for _, name := range names {
+		file := path.Join(m.Folder, name)
+		if state := a.look(file, one.Size); state != missing {
+			return file, state
+		}
+	}
+	return path.Join(m.Folder, names[0]), missing
+}
+
+// look says what speaks against uploading a file of the folder.
+func (a *attached) look(file string, size int64) string {
+	if a.root == nil {
+		return missing
+	}
+	file = filepath.FromSlash(file)
+	info, err := a.root.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return missing
+	case err != nil, !info.Mode().IsRegular(): // of which some lead out of the folder, and others have no end
+		return "unreadable"
+	case info.Size() == 0:
+		return "empty"
+	case info.Size() > resource.MaxUpload:
+		return "too-large"
+	}
+	f, err := a.root.Open(file)
+	if err != nil {
+		return "unreadable"
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	switch {
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return "unreadable"
+	case isPage(head[:n]): // to log in, probably
+		return "web-page"
+	case size > 0 && info.Size() != size:
+		return "size-differs"
+	}
+	return uploaded
+}

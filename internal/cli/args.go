@@ -13,11 +13,12 @@ import (
 
 // commandLine is a command line in the order that the library wants: flags first.
 type commandLine struct {
-	args    []string
-	command *cli.Command // nil = the program itself
-	name    string       // with those that it is below of
-	help    bool
-	json    bool // the result is wanted as JSON, and so are errors
+	args      []string
+	arguments []string     // those of them that are no flags
+	command   *cli.Command // nil = the program itself
+	name      string       // with those that it is below of
+	help      bool
+	json      bool // the result is wanted as JSON, and so are errors
 }
 
 // arrange brings flags in front of arguments, so that they may stand anywhere.
@@ -40,15 +41,15 @@ func arrange(app *cli.App, args []string) commandLine {
 	if line.command != nil {
 		known = line.command.Flags
 	}
-	var flags, arguments []string
+	var flags []string
 	for len(rest) > 0 {
 		word := rest[0]
 		rest = rest[1:]
 		switch {
 		case word == "--":
-			arguments, rest = append(arguments, rest...), nil
+			line.arguments, rest = append(line.arguments, rest...), nil
 		case len(word) < 2 || word[0] != '-':
-			arguments = append(arguments, word)
+			line.arguments = append(line.arguments, word)
 		case helpFlag(word):
 			line.help = true
 		default:
@@ -62,7 +63,7 @@ func arrange(app *cli.App, args []string) commandLine {
 		}
 	}
 	line.args = append(append(slices.Clip(line.args), flags...), "--")
-	line.args = append(line.args, arguments...)
+	line.args = append(line.args, line.arguments...)
 	return line
 }
 

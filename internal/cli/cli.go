@@ -31,6 +31,9 @@ func System() Process {
 // Main runs the command line and returns the exit code.
 func Main(p Process) (code int) {
 	app := newApp(p)
+	if len(p.Args) > 1 && p.Args[1] == completeCommand {
+		return finish(p, false, complete(context.Background(), p, app, p.Args[2:]))
+	}
 	line := arrange(app, p.Args)
 	defer func() {
 		if bug := recover(); bug != nil { // the runtime's exit code for it would say that changes are pending
@@ -76,7 +79,7 @@ Try it without an account:
 		OnUsageError:   usage,
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
 		Commands: []*cli.Command{
-			validateCommand(p), planCommand(p), applyCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), convertCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), versionCommand(p),
+			validateCommand(p), planCommand(p), applyCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), convertCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p), versionCommand(p),
 		},
 		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 	}

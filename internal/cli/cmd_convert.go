@@ -28,15 +28,20 @@ func convertFormats() []*convert.Format {
 	return append([]*convert.Format{jiracsv.Format(), linearcsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
 }
 
-func convertCommand(p Process) *cli.Command {
-	var formats []string
+// convertNames are the formats as the command line names them.
+func convertNames() []string {
+	var names []string
 	for _, f := range convertFormats() {
-		formats = append(formats, f.Name)
+		names = append(names, f.Name)
 	}
-	formats = append(formats, convert.Auto)
+	return append(names, convert.Auto)
+}
+
+func convertCommand(p Process) *cli.Command {
+	formats := convertNames()
 	return &cli.Command{
 		Name: "convert", Usage: "turns exports of other trackers into manifests, offline",
-		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]",
+		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
 		Description: `Formats are ` + strings.Join(formats, ", ") + ` (the default: found out by content).
 All files are one export: parents and links go across them. A file may be a
 folder, a zip archive, or - for standard input. In a folder or archive, lists of

@@ -23,7 +23,7 @@ import (
 func convertCheckCommand(p Process, formats []string) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "compares an export with the service that it was moved to; read-only",
-		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]",
+		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
 		Description: `Converts the export with its mapping, without writing anything, reads the projects
 from the service, and shows the numbers of both side by side: by kind, state, type,
 priority and assignee. Items that are missing, additional or different are named

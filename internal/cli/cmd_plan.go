@@ -116,13 +116,7 @@ func kinds(names []string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for _, name := range names {
 		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
-			var known []string
-			for _, k := range resource.Kinds() {
-				if k.Membership == nil && k.Section != "" {
-					known = append(known, k.Name)
-				}
-			}
-			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, known)}
+			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, kindNames())}
 		}
 		all[name] = true
 	}

@@ -62,7 +62,7 @@ type stateOptions struct {
 
 func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions, output) error) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
+		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args, ArgsUsage: strings.Trim(args, "[]"),
 		Flags: slices.Concat(flags, []cli.Flag{
 			manifestFlag(),
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},

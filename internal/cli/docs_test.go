@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
@@ -26,6 +28,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
 		"commands.md":   commandsPage(),
+		"planform.1":    manPage(),
 		"manifest.md":   manifestPage(),
 		"operations.md": operationsPage(),
 	} {
@@ -47,6 +50,14 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 }
 
 const generated = "<!-- Made from the code by go test ./internal/cli -run Reference -update; changes here are lost. -->\n\n"
+
+// manPage is the page of the commands as man shows it.
+func manPage() string {
+	page := strings.TrimPrefix(commandsPage(), generated+"# Commands\n")
+	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "<", "\\<").Replace(page)
+	page = regexp.MustCompile(`(?m)^\| (.*?) \| (.*) \|$`).ReplaceAllString(page, "$1\n: $2\n") // a table is too wide for man
+	return string(md2man.Render([]byte("% planform 1\n\n# NAME\n\nplanform - makes a Plane workspace match YAML manifests\n\n# COMMANDS\n" + page)))
+}
 
 func commandsPage() string {
 	shared := []struct {

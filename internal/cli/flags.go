@@ -44,8 +44,14 @@ func outputFlags(more ...string) []cli.Flag {
 	}
 }
 
-// choice is a flag that takes one of a few words.
-func choice(f cli.StringFlag, words ...string) *cli.StringFlag {
+// choiceFlag is a flag that takes one of a few words.
+type choiceFlag struct {
+	*cli.StringFlag
+
+	words []string
+}
+
+func choice(f cli.StringFlag, words ...string) choiceFlag {
 	f.Action = func(_ *cli.Context, value string) error {
 		switch {
 		case slices.Contains(words, value), f.Name == "api" && value == "full": // the former name of v1
@@ -56,7 +62,7 @@ func choice(f cli.StringFlag, words ...string) *cli.StringFlag {
 			return usageError{text: fmt.Sprintf("--%s %q is none of %s", f.Name, value, strings.Join(words, ", "))}
 		}
 	}
-	return &f
+	return choiceFlag{&f, words}
 }
 
 func sandboxAlone(c *cli.Context, sandbox bool) error {

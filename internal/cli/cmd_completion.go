@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+)
+
+// completeCommand is what the scripts call, with the words of a command line. It is not for people.
+const completeCommand = "__complete"
+
+// Words that the scripts take for names of files and folders.
+const (
+	completeFiles   = ":files"
+	completeFolders = ":folders"
+)
+
+//go:embed completion
+var completionScripts embed.FS
+
+func completionCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "completion", Usage: "prints the completion script of a shell",
+		UsageText: "planform completion " + strings.Join(shells(), "|"), ArgsUsage: "SHELL",
+		Description: `Completes commands, flags and their values, kinds, files and, where -f names
+manifests, the addresses in them.
+
+   # bash, in ~/.bashrc
+   source <(planform completion bash)
+
+   # zsh, in a folder of $fpath
+   planform completion zsh > ~/.zfunc/_planform
+
+   # fish
+   planform completion fish > ~/.config/fish/completions/planform.fish
+
+   # PowerShell, in $PROFILE
+   planform completion powershell | Out-String | Invoke-Expression`,
+		Action: func(c *cli.Context) error {
+			script, err := completionScripts.ReadFile("completion/" + c.Args().First())
+			if err != nil || c.NArg() != 1 {
+				return usageError{text: "planform completion takes the name of a shell", hint: diag.OneOf(c.Args().First(), shells())}
+			}
+			_, err = p.Streams.Out.Write(script)
+			return err
+		},
+	}
+}
+
+// shells are those that there is a script for.
+func shells() []string {
+	entries, _ := fs.ReadDir(completionScripts, "completion") // it is part of the program
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// complete prints what the last of the words can become, a line each: the word, and what it means behind a tab.
+func complete(ctx context.Context, p Process, app *cli.App, words []string) error {
+	c := completion{ctx: ctx}
+	if last := len(words) - 1; last >= 0 {
+		c.before, c.word = words[:last], words[last]
+	}
+	for _, line := range c.lines(app) {
+		if strings.HasPrefix(line, ":") || strings.HasPrefix(line, c.word) {
+			if _, err := fmt.Fprintln(p.Streams.Out, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// completion is a word that is to be completed, and those before it.
+type completion struct {
+	ctx    context.Context //nolint:containedctx // it lives as long as one call
+	before []string
+	word   string
+}
+
+func (c completion) lines(app *cli.App) []string {
+	line := arrange(app, append([]string{app.Name}, c.before...))
+	flags, commands := app.Flags, app.Commands
+	if line.command != nil {
+		flags, commands = line.command.Flags, line.command.Subcommands
+	}
+	if n := len(c.before); n > 0 && strings.HasPrefix(c.before[n-1], "-") && !strings.Contains(c.before[n-1], "=") {
+		if f := flagOf(flags, strings.TrimLeft(c.before[n-1], "-")); f != nil && takesValue(flags, f.Names()[0]) {
+			return c.values(f)
+		}
+	}
+	switch name, _, given := strings.Cut(c.word, "="); {
+	case given && strings.HasPrefix(name, "-"):
+		var lines []string
+		if f := flagOf(flags, strings.TrimLeft(name, "-")); f != nil {
+			for _, value := range c.values(f) {
+				lines = append(lines, name+"="+value)
+			}
+		}
+		return lines
+	case strings.HasPrefix(c.word, "-"):
+		return flagLines(flags)
+	case len(commands) > 0 && len(line.arguments) == 0:
+		var lines []string
+		for _, cmd := range commands {
+			lines = append(lines, described(cmd.Name, cmd.Usage))
+		}
+		if line.command == nil || line.command.ArgsUsage == "" {
+			return lines
+		}
+		return append(lines, c.arguments(line)...)
+	case line.command != nil:
+		return c.arguments(line)
+	}
+	return nil
+}
+
+// arguments are what the next argument of a command can be.
+func (c completion) arguments(line commandLine) []string {
+	wants := strings.Fields(line.command.ArgsUsage)
+	if len(wants) == 0 {
+		return nil
+	}
+	i := len(line.arguments)
+	if i >= len(wants) && !strings.HasSuffix(wants[len(wants)-1], "…") {
+		return nil
+	}
+	return c.named(strings.TrimSuffix(wants[min(i, len(wants)-1)], "…"))
+}
+
+// values are what a flag can be.
+func (c completion) values(f cli.Flag) []string {
+	if choice, ok := f.(choiceFlag); ok {
+		return choice.words
+	}
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return nil
+	}
+	return c.named(placeholder(d.GetUsage()))
+}
+
+// named are the values that a word of a usage line stands for.
+func (c completion) named(what string) []string {
+	switch what {
+	case "FILE":
+		return []string{completeFiles}
+	case "DIR":
+		return []string{completeFolders}
+	case "SHELL":
+		return shells()
+	case "FORMAT":
+		return convertNames()
+	case "KINDS":
+		return kindNames()
+	case "ADDRESS", "FROM", "TO", "PREFIX":
+		return c.addresses()
+	}
+	return nil
+}
+
+// addresses are those of the manifests that the command line names.
+func (c completion) addresses() []string {
+	var names []string
+	for i, word := range c.before {
+		if i > 0 && slices.Contains([]string{"-f", "--file"}, c.before[i-1]) && word != standardInput {
+			names = append(names, word)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	m, _ := manifest.Load(c.ctx, names, manifest.Options{}) // as far as they can be read
+	var lines []string
+	for _, o := range m.Objects {
+		lines = append(lines, view.Safe(string(o.Address)))
+	}
+	return lines
+}
+
+// kindNames are the kinds that manifests hold.
+func kindNames() []string {
+	var names []string
+	for _, k := range resource.Kinds() {
+		if k.Membership == nil && k.Section != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+func flagOf(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func flagLines(flags []cli.Flag) []string {
+	lines := []string{described("--help", "show the help")}
+	for _, f := range flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && !hidden(f) {
+			lines = append(lines, described("--"+f.Names()[0], strings.ReplaceAll(d.GetUsage(), "`", "")))
+		}
+	}
+	return lines
+}
+
+// described is a word with the beginning of what it means.
+func described(word, means string) string {
+	means, _, _ = strings.Cut(means, "; ")
+	return word + "\t" + diag.Truncate(means, 60)
+}

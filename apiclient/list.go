@@ -26,6 +26,9 @@ const (
 // List reads every page of a list. A row that is on several pages, by its ID, is returned
 // once, as on the first.
 func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) {
+	if resource.MustLookup(req.Operation.Kind).Single {
+		return c.single(ctx, req)
+	}
 	all := []resource.Row{}
 	for rows, err := range c.Pages(ctx, req) {
 		if err != nil {
@@ -34,6 +37,21 @@ func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) 
 		all = append(all, rows...)
 	}
 	return all, nil
+}
+
+// single reads a list of one object at most: the answer is the object, or that there is none.
+func (c *Client) single(ctx context.Context, req Request) ([]resource.Row, error) {
+	resp, err := c.Do(ctx, req)
+	switch {
+	case errors.Is(err, ErrNotFound) && !errors.Is(err, ErrUnsupported):
+		return []resource.Row{}, nil
+	case err != nil:
+		return nil, err
+	case resp.Row != nil:
+		return []resource.Row{resp.Row}, nil
+	default:
+		return resp.Rows, nil
+	}
 }
 
 // Pages is [Client.List] page by page: no page is requested before the last one's rows are

@@ -266,6 +266,8 @@ func (d *decoder) decodeFields(it *item) {
 			d.field(o, f, n)
 		} else if v, ok := o.Value(f.BaseOf); ok && v.Text != "" {
 			o.Values = append(o.Values, resource.Value{Field: f, Text: path.Base(v.Text), Implied: true, Position: v.Position})
+		} else if f.Ordinal {
+			o.Values = append(o.Values, resource.Value{Field: f, Text: strconv.Itoa(it.index + 1), Implied: true, Position: o.Position})
 		}
 	}
 }

@@ -199,18 +199,23 @@ func (a *assembly) objects() []*resource.Object {
 			o := a.items[i].object
 			list = append(list, o)
 			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
-				enableFeature(o.Parent, o)
+				imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
+			}
+			if o.Kind.UsedIn != "" {
+				imply(o, o.Kind.UsedIn, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
 			}
 		}
 	}
 	return list
 }
 
-// enableFeature turns on the feature of a parent that a child needs, such as cycle_view, unless the manifest gives it.
-func enableFeature(parent, needs *resource.Object) {
-	f, ok := parent.Kind.Field(needs.Kind.RequiresFeature)
-	if !ok || parent.Writes(f) {
+// imply gives the parent of an object a value for a field, unless the manifest gives it: switches on
+// what the object needs, such as cycle_view, or names it as the one in use.
+func imply(o *resource.Object, field string, v resource.Value) {
+	f, ok := o.Parent.Kind.Field(field)
+	if !ok || o.Parent.Writes(f) {
 		return
 	}
-	parent.Values = insert(parent, resource.Value{Field: f, Text: "true", Position: needs.Position})
+	v.Field, v.Position = f, o.Position
+	o.Parent.Values = insert(o.Parent, v)
 }

@@ -24,19 +24,23 @@ type resolver struct {
 
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
+	single map[objectKey]int      // items of kinds of which a parent has one at most, by kind and parent
 
 	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
 }
 
 // resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete bool) {
-	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, warned: map[objectKey]int{}}
+	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, single: map[objectKey]int{}, warned: map[objectKey]int{}}
 	for i := range all.items {
 		it := &all.items[i]
 		if it.mergedInto >= 0 || !it.kind.referenced {
 			continue
 		}
 		s.listed[it.kind] = true
+		if it.kind.Single {
+			s.only(i)
+		}
 		if it.kind.AdoptOnRequestOnly {
 			continue
 		}
@@ -136,17 +140,36 @@ func (s *resolver) object(i int) {
 	}
 }
 
-// scope is the item in which references of an item to the kind are looked up, or -1 for the workspace.
+// only notes an item of which its parent has one at most, and reports a second one.
+func (s *resolver) only(i int) {
+	it := &s.all.items[i]
+	key := objectKey{kind: it.kind, parent: it.parent}
+	first, twice := s.single[key]
+	if !twice {
+		s.single[key] = i
+		return
+	}
+	s.all.found.add(diag.Diagnostic{
+		Code: "one-only", Position: it.object.Position, Path: s.all.items.path(i), Address: string(it.object.Address),
+		Summary: diag.A(it.object.Parent.Kind.Noun()) + " has one " + it.kind.Noun() + " at most", Hint: "keep one of them",
+		Related: []diag.Related{{Position: s.all.items[first].object.Position, Note: "the other is at"}},
+	})
+}
+
+// scope is the item in which references of an item to the kind are looked up, or -1 for the
+// workspace, and for a single object that the manifest does not list.
 func (s *resolver) scope(i int, k *kindInfo) int {
-	if k.Parent == "" {
+	within := k.NamedWithin()
+	for i >= 0 && s.all.items[i].kind.Name != within {
+		i = s.all.items[i].parent
+	}
+	if i >= 0 && k.Parent != within {
+		if at, ok := s.single[objectKey{kind: s.kinds.byName[k.Parent], parent: i}]; ok {
+			return at
+		}
 		return -1
 	}
-	for ; i >= 0; i = s.all.items[i].parent {
-		if s.all.items[i].kind.Name == k.Parent {
-			return i
-		}
-	}
-	return -1
+	return i
 }
 
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.

@@ -85,7 +85,6 @@ var unsupported = []struct{ hint, words string }{
 	{"the service numbers work items in the order in which they are written", "sequence_id"},
 	{"people are invited in Plane; a project lists its members", "workspace_members invitations"},
 	{"write archived: true where the kind has it", "archived_at"},
-	{"estimates are made in Plane; work items name their points in estimate_point", "estimates"},
 	{"a project lists them in its members", "project_members"},
 	{"write assignees", "assignee_ids"},
 	{"write labels", "label_ids"},

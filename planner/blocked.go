@@ -47,7 +47,7 @@ func (b *blockers) findBlocker(i int) int {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !f.info.viaMembership(v.Field) {
+		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !v.Field.SetAfterCreate && !f.info.viaMembership(v.Field) {
 			if root := b.blockerOf(v); root != noObject {
 				return root
 			}

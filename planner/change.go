@@ -184,6 +184,7 @@ func (b *changes) planCreate(i int) {
 	}
 	predefined := b.blockers.isPredefined(i)
 	if !predefined {
+		b.checkSingle(i)
 		b.checkComplete(i)
 		b.checks.checkFeature(i)
 		b.checks.warnCaseMismatch(i)
@@ -217,6 +218,8 @@ func (b *changes) planCreate(i int) {
 			if !v.Null && !v.Field.ArchiveFlag {
 				d.block(change(v, FromManifest), cannotSet, diag.Position{})
 			}
+		case v.Field.SetAfterCreate && b.blockers.blockerOf(v) != noObject:
+			d.block(change(v, FromManifest), b.whyUnappliable(i, v), v.Position)
 		case v.Field.SetAfterCreate && !predefined:
 			followUp = append(followUp, v)
 		default:
@@ -263,7 +266,7 @@ func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
 func (b *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
 	f := &b.objects.states[i]
 	step := b.steps.add(i, Update)
-	step.Operation, step.needsObjects = f.info.update, []int{i}
+	step.Operation, step.needsObjects = f.info.update, append(b.steps.toCreate(b.steps.referenced(i, values)...), i)
 	step.changes, step.Values = changesTo(values), slices.Concat(values, alwaysSent)
 }
 
@@ -292,6 +295,18 @@ func (b *changes) checkComplete(i int) {
 	}
 	b.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
 		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
+}
+
+// checkSingle reports an object of which the parent has another one already, and can have no second.
+func (b *changes) checkSingle(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if !o.Kind.Single || b.objects.states[f.parent].presence != exists {
+		return
+	}
+	if l, _ := b.snapshot.list(f.info, f.parent); len(l.rows) > 0 {
+		b.diags.report(o, "one-only", string(o.Parent.Address)+" has the "+label(o.Kind, l.rows[0])+" already, and can have no other",
+			"to manage that one, write its name, or id: "+l.rows[0].ID())
+	}
 }
 
 func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {

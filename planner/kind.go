@@ -24,7 +24,7 @@ type kindInfo struct {
 	find             *resource.Operation
 	self             *resource.Operation
 	archived         *resource.Operation // lists what the list leaves out
-	singleton        *kindInfo           // singleton whose ID is in the path of the list; nil = none
+	namedWithin      *kindInfo           // in which objects are named: the parent, or what a single parent lives in; nil = the workspace
 	defaultFlag      string              // field that marks the one which others get by default; "" = none
 	externalIDs      bool                // objects carry planform's external ID
 	referenced       bool                // other objects live in one or refer to one
@@ -113,7 +113,7 @@ func (t *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	var found []referrer
 	for _, k := range resource.Kinds() {
 		u := kinds[k]
-		if k == t.kind || k.Parent != t.kind.Parent || u.list == nil {
+		if k == t.kind || k.Parent != t.kind.NamedWithin() || u.list == nil {
 			continue
 		}
 		for i := range u.refs {
@@ -175,8 +175,8 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 			t.parent = all[resource.MustLookup(k.Parent)]
 			t.parent.referenced = true
 		}
-		if k.ViaSingleton != "" {
-			t.singleton = all[resource.MustLookup(k.ViaSingleton)]
+		if within, ok := resource.Lookup(k.NamedWithin()); ok {
+			t.namedWithin = all[within]
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]

@@ -268,8 +268,8 @@ func (s *objects) findExpensive() {
 	}
 }
 
-// within is the state in which objects of a kind live that an object names.
-func (s *objects) within(at int, t *kindInfo) int { return s.ancestor(at, t.parent) }
+// within is the state within which objects of a kind are that an object names.
+func (s *objects) within(at int, t *kindInfo) int { return s.ancestor(at, t.namedWithin) }
 
 // ancestor is the state of a kind that an object is or lives in.
 func (s *objects) ancestor(at int, t *kindInfo) int {

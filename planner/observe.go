@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -211,17 +210,14 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	if l.read {
 		return l, l.presence
 	}
-	if t.singleton != nil {
-		id, st := s.singletonID(t.singleton, parent)
-		if st != exists {
-			l.read, l.presence = st != pending, st
-			if st == absent {
-				l.presence = exists // and nothing is in it
-			}
+	if t.viaSingle(s.objects, parent) {
+		host, st := s.list(t.parent, parent)
+		if st != exists || len(host.rows) == 0 { // and nothing is in it
+			l.read, l.presence, l.why = st != pending, st, host.why
 			return l, l.presence
 		}
 		params := s.objects.params(parent)
-		params[t.singleton.kind.Param] = id
+		params[t.parent.kind.Param] = host.rows[0].ID()
 		l.path, _ = t.list.Expand(params)
 	}
 	l.read = true
@@ -246,29 +242,16 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 	return l, l.presence
 }
 
-// singletonID is the ID of the one object of a kind that a parent has, and whether there is one.
-func (s *snapshot) singletonID(t *kindInfo, parent int) (string, presence) {
-	op := cmp.Or(t.list, t.get)
-	if op == nil {
-		return "", invalid
-	}
-	a, answered := s.service.askAt(op, s.objects.params(parent))
-	switch {
-	case !answered:
-		return "", pending
-	case a.Unsupported:
-		return "", unsupported
-	case a.NotFound, len(a.Rows) == 0:
-		return "", absent
-	default:
-		return a.Rows[0].ID(), exists
-	}
+// viaSingle reports whether a list is asked for by what the objects are named within, and is
+// that of its one object, such as the points of a project's estimate.
+func (t *kindInfo) viaSingle(objects *objects, parent int) bool {
+	return t.parent != t.namedWithin && parent != noObject && objects.states[parent].info == t.namedWithin
 }
 
 // kindPresence is unsupported if this edition does not have the kind, else exists. A list below a
 // new parent is probed with an unused ID: only a known route answers that the parent is missing.
 func (s *snapshot) kindPresence(t *kindInfo) presence {
-	if t.list == nil || t.singleton != nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
+	if t.list == nil || t.parent == nil || t.parent.parent != nil || t.create != nil && t.create.Documented() {
 		return exists
 	}
 	read, _ := readOf(t.list, map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
@@ -285,7 +268,7 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *snapshot) listed(t *kindInfo, parent int) bool {
-	if t.list == nil || t.singleton != nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
+	if t.list == nil || t.viaSingle(s.objects, parent) || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
 		return false
 	}
 	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames}]

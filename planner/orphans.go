@@ -205,6 +205,9 @@ func (p *orphans) decide(l *orphan) {
 	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived):
 		l.decision = l.parent.decision
 		return
+	case l.parent != nil && l.parent.info.kind.Single && l.parent.decision == blocked:
+		l.block("its " + l.parent.info.kind.Noun() + " stays")
+		return
 	case p.objects.isHidden(l.record.Address.Parent()):
 		l.decision = leftArchived
 		return

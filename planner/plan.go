@@ -276,10 +276,8 @@ func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
 // NameOf is the name under which a reference is looked up.
 func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
 	n := Name{Kind: field.Ref, Text: r.Text}
-	if k := resource.MustLookup(field.Ref); k.Parent != "" {
-		if parent := o.Ancestor(k.Parent); parent != nil {
-			n.Within = parent.Address
-		}
+	if within := o.Ancestor(resource.MustLookup(field.Ref).NamedWithin()); within != nil {
+		n.Within = within.Address
 	}
 	return n
 }

@@ -105,7 +105,7 @@ func rich(t *testing.T, api resource.API) (*service, []*resource.Object) {
 	s.have("cycle", web, uuid(2, 1), "name=Sprint 14").have("module", web, uuid(0xd, 1), "name=Checkout")
 	s.have("state", web, uuid(3, 1), "name=Todo").have("state", web, uuid(3, 2), "name=In Progress")
 	s.have("label", web, uuid(4, 1), "name=backend")
-	s.have("estimate", web, uuid(0xe, 1), "name=Points").have("estimate_point", web, uuid(0xe, 3), "value=3")
+	s.have("estimate", web, uuid(0xe, 1), "name=Points").have("estimate_point", uuid(0xe, 1), uuid(0xe, 3), "value=3")
 	s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 	s.members["project_member "+web] = []string{uuid(0xc, 1)}
 	s.have("work_item", web, uuid(9, 7), "sequence_id=7", "name=Shop", "description_html=<p>Old</p>", "state="+uuid(3, 1), "priority=low")

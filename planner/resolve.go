@@ -289,6 +289,10 @@ func (s *references) readName(t *kindInfo, parent int, id string) {
 	if t.parent != nil && (parent == noObject || s.objects.states[parent].presence != exists) {
 		return
 	}
+	if t.viaSingle(s.objects, parent) {
+		s.snapshot.list(t, parent)
+		return
+	}
 	s.service.askOptional(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 

@@ -160,11 +160,6 @@ func (s *service) answer(r planner.Read) planner.Answer {
 		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
 		}
-		for _, t := range s.objects { // a parent has one of these
-			if t.kind == k && params[k.Param] == "" && t.parent == params[resource.MustLookup(k.Parent).Param] {
-				return planner.Answer{Rows: []resource.Row{t.row}}
-			}
-		}
 	case resource.Self:
 		if s.me == "" {
 			return planner.Answer{}

@@ -290,8 +290,8 @@ func (e *examination) readList(ctx context.Context, op *resource.Operation) (*ap
 	}
 	f := listResult{err: err}
 	switch {
-	case op.Verb == resource.Get && errors.Is(err, apiclient.ErrNotFound):
-		f.err = nil // the project has none
+	case resource.MustLookup(op.Kind).Single && (err == nil || errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)):
+		f.err = nil // the project may have none
 	case err == nil && op.Verb == resource.List:
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")

@@ -148,7 +148,7 @@ func (e *examination) checkSampleProject() {
 		f, asked := e.lists[k.Name]
 		_, isList := k.Op(resource.List, e.in.API)
 		switch {
-		case !asked || !isList || k.Parent != "project" || unsupported(f.err):
+		case !asked || !isList || k.Single || k.Parent != "project" || unsupported(f.err):
 		case !errors.Is(f.err, apiclient.ErrNotFound):
 			return
 		default:

@@ -585,7 +585,7 @@ func TestAnUnknownSectionIsAnErrorWithAHint(t *testing.T) {
 		want string
 	}{
 		"a project":           {export.Options{Projects: []string{"WEP"}}, `the service has no project WEP: did you mean "WEB"`},
-		"a section":           {export.Options{Only: []string{"sprints"}}, "--only sprints: no such section: one of "},
+		"a section":           {export.Options{Only: []string{"iterations"}}, "--only iterations: no such section: one of "},
 		"what takes long":     {export.Options{With: []string{"link"}}, ""},
 		"what takes no time":  {export.Options{With: []string{"cycles"}}, "--with cycles: no such section: one of attachments, comments, links, relations"},
 		"a name of a project": {export.Options{Projects: []string{"website"}}, ""},

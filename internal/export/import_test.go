@@ -90,7 +90,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 	n := 0
 	for _, k := range resource.Kinds() {
 		create, ok := k.Op(resource.Create, resource.V1)
-		if !ok || k.Section == "" || k.Upload != nil {
+		if !ok || k.Section == "" || k.Upload != nil || k.Single {
 			continue
 		}
 		path, missing := create.Expand(params)

@@ -136,6 +136,9 @@ func (t *object) naturalKey() string {
 // orderField is the field that gives an object's place among its siblings, or nil.
 // The order of a list in a manifest stands for it.
 func orderField(k *resource.Kind) *resource.Field {
+	if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Ordinal }); i >= 0 {
+		return &k.Fields[i]
+	}
 	for _, name := range []string{"sequence", "sort_order"} {
 		if f, ok := k.Field(name); ok && f.Type == resource.Number {
 			return f

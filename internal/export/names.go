@@ -32,6 +32,8 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 			names = append(names, namedID{text, id})
 		case member:
 			c.omit(t, f.Path()+" entry", whyUnlisted(f))
+		case c.found.unsupported[resource.MustLookup(f.Ref)]: // which is told once
+			return w, false
 		default: // a list without it would take it out
 			c.omit(t, f.Path(), whyUnlisted(f))
 			return w, false
@@ -43,7 +45,9 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 		names = names[:1]
 	}
 	if len(names) == 0 {
-		w.value, w.instance = []any{}, []any{}
+		if w.value, w.instance = []any{}, []any{}; f.Type == resource.Ref {
+			w.value, w.instance = manifest.Literal("null"), nil
+		}
 		return w, t.hasDefault(f)
 	}
 	if f.Type == resource.Ref && f.Ref == t.kind.Name && c.cutsCycle(t, f) {
@@ -74,8 +78,12 @@ func whyUnlisted(f *resource.Field) string {
 	return "no list shows the " + resource.MustLookup(f.Ref).Noun() + ": it is archived or a draft, or elsewhere"
 }
 
-// hasDefault reports whether a new object would take the field from its parent: the manifest must then say that it is empty.
+// hasDefault reports whether an object would take the field from its parent or from what is in it: the manifest must then
+// say that it is empty.
 func (t *object) hasDefault(f *resource.Field) bool {
+	if slices.ContainsFunc(resource.Children(t.kind.Name), func(k *resource.Kind) bool { return k.UsedIn == f.Name && len(t.exports(k)) > 0 }) {
+		return true
+	}
 	if f.ParentDefault == "" || t.parent.kind == nil {
 		return false
 	}
@@ -154,7 +162,7 @@ type step struct {
 // name where that is clear, else its ID; "" = no list shows it.
 func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	k := resource.MustLookup(f.Ref)
-	scope := from.ancestor(k.Parent)
+	scope := from.scope(k)
 	to := scope.byID[serviceID{k, id}]
 	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
 		return c.crossProjectName(serviceID{k, id})

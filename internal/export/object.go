@@ -103,7 +103,16 @@ func (t *object) ancestor(kind string) *object {
 
 // find is the object with the kind and ID among what t can refer to: its siblings, and those of its ancestors. nil = none.
 func (t *object) find(k *resource.Kind, id string) *object {
-	return t.ancestor(k.Parent).byID[serviceID{k, id}]
+	return t.scope(k).byID[serviceID{k, id}]
+}
+
+// scope is what the objects of a kind live in that t can refer to.
+func (t *object) scope(k *resource.Kind) *object {
+	t = t.ancestor(k.NamedWithin())
+	if host, ok := resource.Lookup(k.Parent); ok && host.Single && len(t.children[host]) > 0 {
+		return t.children[host][0]
+	}
+	return t
 }
 
 // params are the path parameters for the object's children.

@@ -66,7 +66,7 @@ func read(ctx context.Context, client *apiclient.Client, o Options, kinds kindCh
 func (r *reader) level(ctx context.Context, parents []*object) error {
 	var lists []*list
 	for _, p := range parents {
-		if p.exported {
+		if p.exported || r.through(p.kind) {
 			lists = append(lists, r.lists(p)...)
 		}
 	}
@@ -76,7 +76,7 @@ func (r *reader) level(ctx context.Context, parents []*object) error {
 	if err := r.read(ctx, lists); err != nil {
 		return err
 	}
-	more := append(r.archived(lists), r.viaSingletons(lists)...)
+	more := r.archived(lists)
 	if err := r.read(ctx, more); err != nil {
 		return err
 	}
@@ -131,18 +131,13 @@ func (r *reader) lists(p *object) []*list {
 	}
 	var lists []*list
 	for _, k := range resource.Kinds() {
-		if k.Parent != parent || k.ViaSingleton != "" || r.found.unsupported[k] {
+		if k.Parent != parent || r.found.unsupported[k] {
 			continue
 		}
 		if r.kinds.skipped[k] {
 			r.found.skipped[k]++
 		}
-		through := slices.ContainsFunc(resource.Kinds(), func(o *resource.Kind) bool { return o.ViaSingleton == k.Name && r.kinds.referenced[o] })
-		op, ok := k.Op(resource.List, r.o.API)
-		if !ok && through { // of which a parent has one
-			op, ok = k.Op(resource.Get, r.o.API)
-		}
-		if ok && (r.kinds.exported[k] || r.kinds.referenced[k] || through) {
+		if op, ok := k.Op(resource.List, r.o.API); ok && (r.kinds.exported[k] || r.kinds.referenced[k] || r.through(k)) {
 			lists = append(lists, r.list(k, op, p))
 		}
 	}
@@ -154,6 +149,11 @@ func (r *reader) lists(p *object) []*list {
 		}
 	}
 	return lists
+}
+
+// through reports whether a single object is read for what is in it, such as the points of a project's estimate.
+func (r *reader) through(k *resource.Kind) bool {
+	return k != nil && k.Single && slices.ContainsFunc(resource.Children(k.Name), func(o *resource.Kind) bool { return r.kinds.referenced[o] })
 }
 
 func (r *reader) list(k *resource.Kind, op *resource.Operation, of *object) *list {
@@ -224,24 +224,6 @@ func (r *reader) reportHidden(lists []*list) {
 			}
 		}
 	}
-}
-
-// viaSingletons are the lists whose path names another object of the parent, such as the points of a project's estimate.
-func (r *reader) viaSingletons(hosts []*list) []*list {
-	var lists []*list
-	for _, h := range hosts {
-		for _, k := range resource.Kinds() {
-			op, ok := k.Op(resource.List, r.o.API)
-			if !ok || k.ViaSingleton != h.kind.Name || !r.kinds.referenced[k] || len(h.rows) == 0 {
-				continue
-			}
-			params := h.parent.params(r.o.Workspace)
-			params[h.kind.Param] = h.rows[0].ID()
-			path, _ := op.Expand(params)
-			lists = append(lists, &list{kind: k, parent: h.parent, op: op, path: path})
-		}
-	}
-	return lists
 }
 
 // readAbridged reads one by one the objects whose list shows no text, as the service's list of pages may.

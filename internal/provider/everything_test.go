@@ -159,7 +159,7 @@ func tables() []string {
 	return []string{
 		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",
 		"work_item_type", "initiative", "initiative_label", "initiative_project", "initiative_label_link", "teamspace", "teamspace_project",
-		"teamspace_member", "customer", "customer_request", "page", "attachment",
+		"teamspace_member", "customer", "customer_request", "page", "attachment", "estimate", "estimate_point",
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *service) called() map[string]string {
 	names := map[string]string{}
 	for _, kind := range append(tables(), "member") {
 		for _, r := range s.Rows(kind) {
-			for _, field := range []string{"identifier", "name", "title", "url", "comment_html", "email"} {
+			for _, field := range []string{"identifier", "name", "title", "url", "comment_html", "email", "value"} {
 				if text, ok := r[field].(string); ok && text != "" {
 					names[fmt.Sprint(r["id"])] = kind + " " + text
 					break

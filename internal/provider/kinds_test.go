@@ -231,9 +231,15 @@ func (l *life) offers(v resource.Verb) bool {
 	return ok
 }
 
-// settable reports whether the API sets the field, in a body or otherwise.
+// settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
 func (l *life) settable(f *resource.Field) bool {
-	return (f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f)
+	return !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f))
+}
+
+// inside reports whether a field names what is in the object itself, such as a project's estimate.
+func (l *life) inside(f *resource.Field) bool {
+	to, ok := resource.Lookup(f.Ref)
+	return ok && to.Parent == l.k.Name
 }
 
 // changeable are the fields that can be changed once the object exists.
@@ -287,9 +293,13 @@ func (l *life) place(places map[string]mapping, kind string) mapping {
 	}
 	k := resource.MustLookup(kind)
 	in := l.plain(k, "around")
-	if k.Identifier != nil && k.Identifier.APIName != "" { // one that the sandbox has, with all that is in it
+	switch {
+	case l.k.Single: // what the sandbox has, has one
+	case k.Identifier != nil && k.Identifier.APIName != "": // one that the sandbox has, with all that is in it
 		in["identifier"] = l.s.Rows(k.Name)[0][k.Identifier.APIName]
 		delete(in, "name")
+	case k.Single:
+		in["name"] = l.s.Rows(k.Name)[0]["name"]
 	}
 	places[kind] = in
 	l.put(places, k, in)
@@ -386,7 +396,7 @@ func (l *life) text(o mapping) string {
 	}
 	for i := range l.k.Fields {
 		to, ok := resource.Lookup(l.k.Fields[i].Ref)
-		if !ok || to.Section == "" {
+		if !ok || to.Section == "" || l.inside(&l.k.Fields[i]) {
 			continue
 		}
 		for _, key := range named(&l.k.Fields[i]) {

@@ -123,13 +123,19 @@ func (s *Service) send(ctx context.Context, step *planner.Step, params map[strin
 	extra := s.extraFields(step, params)
 	resolve := s.resolve(step.Object, ids)
 	names := s.fieldNames(step.Kind)
-	req := apiclient.Request{Operation: step.Operation, Params: params, Body: resource.Body(step.Values, names, resolve, extra...)}
+	body := func(names resource.FieldNames) []byte {
+		return step.Operation.Enclose(resource.Body(step.Values, names, resolve, extra...))
+	}
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(names)}
 	res, err := s.client.Do(ctx, req)
 	if other, ok := s.switchFieldNames(step, names, err); ok {
-		req.Body = resource.Body(step.Values, other, resolve, extra...)
+		req.Body = body(other)
 		if res, err = s.client.Do(ctx, req); err == nil {
 			s.setFieldNames(step.Kind, other)
 		}
+	}
+	if err == nil && step.Operation.ListInBody != "" && len(res.Rows) == 1 {
+		res.Row = res.Rows[0]
 	}
 	if err == nil {
 		if names, known := step.Kind.FieldNamesOf(res.Row); known {

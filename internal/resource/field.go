@@ -56,6 +56,8 @@ type Field struct {
 	ShownIn string
 	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
 	BaseOf string
+	// Ordinal is set where a new object gets its place in the manifest's list, from 1, if none is written.
+	Ordinal bool
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
 	Virtual   bool // never in a body: a membership declares it

@@ -59,13 +59,17 @@ type Lifecycle struct {
 	// Predefined are the natural keys of the objects that the service creates with the
 	// parent, such as the state Todo of a project.
 	Predefined []string
+	// UsedIn is the field of the parent that names the one in use: the one of the manifest
+	// unless that says otherwise. "" = none.
+	UsedIn string
 }
 
 // Listing is what else there is to know about reading objects of a kind.
 type Listing struct {
-	// ViaSingleton is a kind with one object in each parent, whose ID is part of the list's
-	// path, such as the estimate of a project; "" = none.
-	ViaSingleton string
+	// Single is set where a parent has one at most, such as the estimate of a project: the
+	// operations name it by its parent, and the list is the object itself. What is in it is
+	// named from the parent, as the points of an estimate by work items.
+	Single bool
 	// CountedAs is the name of the kind's number in the parent's Summary, which includes
 	// objects that no list shows; "" = none.
 	CountedAs string
@@ -210,6 +214,15 @@ func MustLookup(name string) *Kind {
 		panic(fmt.Sprintf("resource: there is no kind %q", name))
 	}
 	return k
+}
+
+// NamedWithin is the kind within which objects of this one are named: its parent, or for what
+// is in a single object what that lives in. "" = the workspace.
+func (k *Kind) NamedWithin() string {
+	if parent, ok := kinds.byName[k.Parent]; ok && parent.Single {
+		return parent.Parent
+	}
+	return k.Parent
 }
 
 // Children returns the kinds that a manifest lists within kind name ("" = the

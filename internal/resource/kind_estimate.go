@@ -2,28 +2,37 @@ package resource
 
 func init() {
 	const path = workspace + "projects/{project_id}/estimates/"
-	const scope = "projects.estimates:read"
+	const points = "projects/{project_id}/estimates/{estimate_id}/"
+	const scope = "projects.estimates"
 	register(Kind{
-		Name: "estimate", Parent: "project", Param: "estimate_id",
-		Doc:        "The estimate of a project (one at most). Read only.",
-		NaturalKey: []string{"name"},
+		Name: "estimate", Section: "estimates", Parent: "project", Param: "estimate_id", HasExternalID: true,
+		Doc:     "The estimate of a project, which has one at most. planform never deletes it, since its points and their use would be lost.",
+		Example: `{name: Points, type: points, points: [{value: "1"}, {value: "2"}, {value: "3"}]}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Lifecycle: Lifecycle{UsedIn: "estimate"}, Listing: Listing{Single: true},
 		Fields: []Field{
-			{Name: "name", Type: Text, Doc: "Name of the estimate.", Example: "Points"},
-			{Name: "type", Type: Text, Doc: "Type of its values, such as points or categories.", Example: "points"},
+			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the estimate.", Example: "Points"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the estimate.", Example: "Relative effort"},
+			{Name: "type", Type: Enum, Enum: []string{"categories", "points", "time"}, Immutable: true, Doc: "Type of its points.", Example: "points"},
 		},
 		Operations: []Operation{
-			{Verb: Get, Method: "GET", Path: path, Success: 200, Scope: scope},
+			{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read"},
+			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
+			{Verb: Update, Method: "PATCH", Path: path, Success: 200, Scope: scope + ":write"},
 		},
 	})
 	register(Kind{
-		Name: "estimate_point", Parent: "project", Param: "estimate_point_id", Listing: Listing{ViaSingleton: "estimate"},
-		Doc:        "A value of the project's estimate. Work items refer to it in `estimate_point`. Read only.",
-		NaturalKey: []string{"value"},
+		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", HasExternalID: true,
+		Doc:     "A value of an estimate. Work items refer to it in `estimate_point`.",
+		Example: `{value: "5"}`,
+		KeyFrom: []string{"value"}, NaturalKey: []string{"value"},
 		Fields: []Field{
-			{Name: "value", Type: Text, Doc: "The value, such as 5 or XL.", Example: "5"},
+			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},
+			{Name: "position", APIName: "key", Type: Number, Max: 12, Ordinal: true, Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3"},
 		},
-		Operations: []Operation{
-			{Verb: List, Method: "GET", Path: path + "{estimate_id}/estimate-points/", Success: 200, Scope: scope},
-		},
+		Operations: append(append([]Operation{
+			{Verb: Create, Method: "POST", Path: workspace + points + "estimate-points/", Success: 201, Scope: scope + ":write", ListInBody: "estimate_points"},
+		}, crud(workspace+points+"estimate-points/", "estimate_point_id", scope, "lud")...), bulk(workspaceV2+points+"points/", scope)...),
 	})
 }

@@ -44,7 +44,7 @@ func TestKindsComeAfterTheirDependencies(t *testing.T) {
 		}
 		for i := range k.Fields {
 			// What only a membership carries can come later; objects of one kind are ordered one by one.
-			if f := &k.Fields[i]; f.IsRef() && !f.Virtual && f.Ref != k.Name {
+			if f := &k.Fields[i]; f.IsRef() && !f.Virtual && f.Ref != k.Name && resource.MustLookup(f.Ref).Parent != k.Name {
 				needs = append(needs, f.Ref)
 			}
 		}
@@ -111,7 +111,7 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				continue
 			}
 			// What is named is looked up in one of the ancestors.
-			if to.Parent != "" && !f.CrossProject && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == to.Parent }) {
+			if within := to.NamedWithin(); within != "" && !f.CrossProject && !slices.ContainsFunc(append(ancestors(k), k), func(a *resource.Kind) bool { return a.Name == within }) {
 				t.Errorf("%s names a %s, which lives in a %s", f.Name, to.Name, to.Parent)
 			}
 			if _, via := resource.MembershipOf(k.Name, f.Name); f.Virtual && !via {
@@ -165,9 +165,9 @@ func TestEveryKindIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s is nothing that a %s can have switched on", k.RequiresFeature, k.Parent)
 			}
 		}
-		if k.ViaSingleton != "" {
-			if to, ok := resource.Lookup(k.ViaSingleton); !ok || to.Parent != k.Parent || to.Param == "" {
-				t.Errorf("a %s has no %s", k.Parent, k.ViaSingleton)
+		if k.UsedIn != "" {
+			if f, ok := resource.MustLookup(k.Parent).Field(k.UsedIn); !ok || f.Ref != k.Name || !f.SetAfterCreate {
+				t.Errorf("a %s does not name the %s that it uses, once that is there", k.Parent, k.Name)
 			}
 		}
 		if k.ParentField != "" {
@@ -195,9 +195,6 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 		if m := k.Membership; m != nil {
 			around = []*resource.Kind{resource.MustLookup(m.Container), resource.MustLookup(m.Member)}
 			around = append(around, ancestors(around[0])...)
-		}
-		if k.ViaSingleton != "" {
-			around = append(around, resource.MustLookup(k.ViaSingleton))
 		}
 		for _, a := range around {
 			params[a.Param] = a.Name

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -60,6 +61,9 @@ type Operation struct {
 	// OneAtATime is set where a membership operation takes one member at a time: by its
 	// parameter in the path, or as the one text that the body's field holds.
 	OneAtATime bool
+	// ListInBody is the field of the body that holds the object, alone in a list, and the
+	// answer is a list too; "" = the body is the object.
+	ListInBody string
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
 	// GetCommand is the word for a read in the get command; "" = it has none.
@@ -79,6 +83,14 @@ func (o *Operation) Writes() bool { return o.Method != "GET" }
 
 // V2 reports whether the operation is of the second version of the API.
 func (o *Operation) V2() bool { return strings.HasPrefix(o.Path, "/api/v2/") }
+
+// Enclose is the body for an object: itself, or a list of it where the operation takes that.
+func (o *Operation) Enclose(body []byte) []byte {
+	if o.ListInBody == "" {
+		return body
+	}
+	return fmt.Appendf(nil, `{%q:[%s]}`, o.ListInBody, body)
+}
 
 // Params lists the path's parameters in order.
 func (o *Operation) Params() []string {

@@ -32,7 +32,7 @@ var orders = sync.OnceValue(func() map[string]int {
 })
 
 // dependsOn lists the kinds that come before this one: its parent, both sides of a
-// membership, memberships that its references require, and the targets of its fields.
+// membership, memberships that its references require, and the targets of its fields outside of it.
 func (k *Kind) dependsOn() []string {
 	var deps []string
 	if k.Parent != "" {
@@ -47,7 +47,7 @@ func (k *Kind) dependsOn() []string {
 		}
 	}
 	for i := range k.Fields {
-		if to := k.Fields[i].Ref; to != "" && to != k.Name {
+		if to := k.Fields[i].Ref; to != "" && to != k.Name && MustLookup(to).Parent != k.Name {
 			deps = append(deps, to)
 		}
 	}

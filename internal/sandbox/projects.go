@@ -48,6 +48,7 @@ func (k *kinds) projects() {
 			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
+			{name: "estimate", check: ref(&k.estimate), null: true},
 		}, external()...),
 		indexes: []index{{name: "identifier", fields: []string{"identifier"}, clash: projectName}, {name: "project name", fields: []string{"name"}, clash: projectName}},
 		param:   "project", oldestFirst: true, readableArchived: true,
@@ -95,9 +96,12 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 }
 
 // prepareProject checks the fields against each other.
-func prepareProject(_ *call, t *tx, old, r row) *reply {
+func prepareProject(c *call, t *tx, old, r row) *reply {
 	if old == nil {
-		r["network"] = 2
+		r["network"], r["estimate"] = 2, nil
+	}
+	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
+		return new(invalid(row{"estimate": message("Invalid pk \"%s\" - object does not exist.", estimate)}))
 	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")

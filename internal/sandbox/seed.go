@@ -175,6 +175,8 @@ func (g *seeder) projects() {
 		g.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb}, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
 	}
 
+	g.create(s.kinds.project.change, "", web, row{"estimate": estimateWeb})
+
 	item := map[string]string{"project": projectWeb, "item": workItemWeb1}
 	g.create(createWorkItem, workItemWeb1, web, row{
 		"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>",

@@ -56,6 +56,11 @@ func (k *kinds) estimates() {
 		},
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.estimatePoint, text(r, "id"))
+			if s, ok := t.get(c.kinds.project, text(r, "project")); ok && s.row["estimate"] == r["id"] {
+				s.row = clone(s.row)
+				s.row["estimate"] = nil
+				t.save(c.kinds.project, s)
+			}
 		},
 	})
 }

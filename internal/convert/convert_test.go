@@ -397,7 +397,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a key that is none":       {head + "a,A-1,Bug,Open,x\nb,1.2E+5,Bug,Open,x\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
 		"an ID out of a sheet":     {"Summary,Issue key,Issue id\na,A-1,1.2E+05\n", "auto", "FILE:2: the issue ID 1.2E+05 is no whole number", "spreadsheet"},
 		"a header alone":           {head, "auto", "FILE: there is no issue in it", "filter"},
-		"another language":         {"Zusammenfassung,Vorgangsschlüssel,Status\na,A-1,Fertig\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
+		"another language":         {"Riepilogo,Chiave segnalazione,Stato\na,A-1,Fatto\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
 		"a JSON that is cut":       {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
 		"a JSON that is broken":    {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number":  {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},

@@ -32,13 +32,16 @@ func New(zone *time.Location, order string) *Reader {
 }
 
 var (
-	named   = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+([a-z]{3})[a-z]*[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`)
-	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
+	named   = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?(\d{1,2})[/ .-]+(\p{L}{2,}|\d{1,2}月)[/ .-]+(\d{4}|\d{2})(?:,?\s+(.*))?$`)
+	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3,})\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	iso     = regexp.MustCompile(`^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ](.*))?$`)
 	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?\s*(?:(Z|UTC|GMT)?(?:([+-])(\d{1,2}):?(\d{2})?)?)$`)
 	unix    = regexp.MustCompile(`^1\d{9}(\d{3})?$`)
 )
+
+// halves are those of a day, in languages that have words of their own for them.
+var halves = strings.NewReplacer("上午", "AM", "午前", "AM", "下午", "PM", "午後", "PM")
 
 // Look notes what a date tells of the order of day and month.
 func (d *Reader) Look(text string, at diag.Position) {
@@ -67,7 +70,7 @@ func (d *Reader) Decide() {
 
 // Moment reads a date with its time, if it has one.
 func (d *Reader) Moment(text string) (time.Time, bool) {
-	text = strings.TrimSpace(text)
+	text = halves.Replace(strings.TrimSpace(text))
 	if m := unix.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(text, 10, 64)
 		if m[1] == "" {
@@ -125,11 +128,21 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 	return time.Date(year, time.Month(month), day, hour, minute, second, 0, zone), true
 }
 
-// monthOf is the number of an English or Spanish month, 0 for another word.
+// months are how the months begin in the languages of exports.
+func months() []string {
+	return []string{
+		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月", "apr abr avr kwi апр 四月 4月", "may mai mei maj мая май 五月 5月", "jun juin cze июн 六月 6月",
+		"jul juil lip июл 七月 7月", "aug ago aoû sie авг 八月 8月", "sep set wrz сен 九月 9月", "oct okt out paź окт 十月 10月", "nov lis ноя 十一月 11月", "dec dez dic déc gru дек 十二月 12月",
+	}
+}
+
+// monthOf is the number of a month, 0 for another word.
 func monthOf(word string) int {
-	for _, months := range []string{"janfebmaraprmayjunjulaugsepoctnovdec", "enefebmarabrmayjunjulagosepoctnovdic"} {
-		if i := strings.Index(months, strings.ToLower(word)); i >= 0 && i%3 == 0 {
-			return i/3 + 1
+	for i, names := range months() {
+		for name := range strings.FieldsSeq(names) {
+			if strings.HasPrefix(strings.ToLower(word), name) {
+				return i + 1
+			}
 		}
 	}
 	return 0

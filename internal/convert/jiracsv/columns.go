@@ -59,7 +59,14 @@ func isHeader(header []string) bool {
 
 // foreign is what another language says for Issue key, if the header has that.
 func foreign(header []string) string {
-	words := []string{"Clave de incidencia", "Clave de la incidencia", "Vorgangsschlüssel", "Schlüssel", "Clé de ticket", "Clé de demande", "Chave da item", "Chave do ticket", "Chiave segnalazione", "Ключ проблемы", "課題キー", "이슈 키", "Issuesleutel", "Klucz zgłoszenia"}
+	words := []string{"Chiave segnalazione", "이슈 키"} // the others are read
+	for _, l := range languages() {
+		for word, name := range l.english() {
+			if name == "Issue key" {
+				words = append(words, word)
+			}
+		}
+	}
 	for _, cell := range header {
 		if is(cell, words...) {
 			return cell
@@ -142,11 +149,11 @@ func newColumns(r *table.Reader) columns {
 // category is the group of states that a category of Jira belongs to.
 func category(name string) string {
 	switch strings.ToLower(name) {
-	case "to do", "new", "por hacer", "tareas por hacer":
+	case "to do", "new", "por hacer", "tareas por hacer", "zu erledigen", "à faire", "tarefas pendentes", "к выполнению", "do zrobienia", "待办":
 		return "unstarted"
-	case "in progress", "en curso", "en progreso":
+	case "in progress", "en curso", "en progreso", "in arbeit", "en cours", "em andamento", "в работе", "w toku", "处理中", "進行中":
 		return "started"
-	case "done", "complete", "listo", "hecho", "finalizado":
+	case "done", "complete", "listo", "hecho", "finalizado", "fertig", "terminé", "concluído", "itens concluídos", "готово", "выполнено", "gotowe", "完成", "完了":
 		return "completed"
 	}
 	return ""

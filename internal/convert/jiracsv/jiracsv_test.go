@@ -77,7 +77,16 @@ func TestDatesAreReadAsSitesAndSpreadsheetsWriteThem(t *testing.T) {
 		"2024-02-26 13:47":             "2024-02-26T13:47:00+01:00",
 		"31/Feb/25 1:00 PM":            "",
 		"22/sep/25 9:26 AM":            "2025-09-22T09:26:00+02:00",
-		"22/Dez/25 9:26 AM":            "",
+		"22/Dez/25 9:26 AM":            "2025-12-22T09:26:00+01:00",
+		"05/ago/26 10:33 AM":           "2026-08-05T10:33:00+02:00",
+		"01. Mär. 2024 13:47":          "2024-03-01T13:47:00+01:00",
+		"2 juil. 2024 13:47":           "2024-07-02T13:47:00+02:00",
+		"2 juin 2024":                  "2024-06-02T00:00:00+02:00",
+		"22/paź/25 9:26":               "2025-10-22T09:26:00+02:00",
+		"22/сен/25 9:26 AM":            "2025-09-22T09:26:00+02:00",
+		"22/十一月/25 9:26 下午":            "2025-11-22T21:26:00+01:00",
+		"2025/11/22 9:26 午前":           "2025-11-22T09:26:00+01:00",
+		"22/Foo/25 9:26 AM":            "",
 		"yesterday":                    "",
 		"1/13/13 25:00":                "",
 	} {
@@ -166,5 +175,29 @@ func TestASpanishExportIsReadAsTheEnglishOneOfTheSameIssues(t *testing.T) {
 	}
 	if !slices.Contains(spanish.notes, "language") || slices.Contains(english.notes, "language") {
 		t.Error(spanish.notes, english.notes)
+	}
+}
+
+func TestHeadersOfOtherLanguagesAreReadAsEnglishOnes(t *testing.T) {
+	t.Parallel()
+	for language, header := range map[string]string{
+		"German":     "Zusammenfassung,Vorgangsschlüssel,Vorgangs-ID,Vorgangstyp,Status,Zugewiesene Person,ID der zugewiesenen Person,Erstellt,Benutzerdefinierte Felder (Epic Link),Benutzerdefinierte Felder (Team)",
+		"French":     "Résumé,Clé de ticket,ID de ticket,Type de ticket,État,Personne assignée,ID de la personne assignée,Created,Champs personnalisés (Epic Link),Champs personnalisés (Team)",
+		"Portuguese": "Resumo,Chave da item,ID da item,Tipo de item,Status,Responsável,ID do responsável,Criado,Campo personalizado (Epic Link),Campo personalizado (Team)",
+		"Russian":    "Тема,Ключ проблемы,Идентификатор проблемы,Тип задачи,Статус,Исполнитель,Исполнитель Id,Создано,Пользовательское поле (Epic Link),Пользовательское поле (Team)",
+		"Polish":     "Podsumowanie,Klucz zgłoszenia,Id. zgłoszenia,Typ zgłoszenia,Status,Assignee,Assignee Id,Utworzono,Pole niestandardowe (Epic Link),Pole niestandardowe (Team)",
+		"Dutch":      "Samenvatting,Issuecode,Issue id,Issue Type,Status,Assignee,Assignee Id,Aangemaakt,Aangepast veld (Epic Link),Aangepast veld (Team)",
+		"Chinese":    "概要,问题关键字,问题ID,问题类型,状态,经办人,经办人Id,创建日期,自定义字段(Epic Link),自定义字段(Team)",
+		"Japanese":   "要約,課題キー,課題 ID,課題タイプ,ステータス,担当者,担当者 ID,作成日,カスタム フィールド (Epic Link),カスタム フィールド (Team)",
+	} {
+		const row = "\nOne,A-2,2,Story,Testing,Ada,u1,18/02/26 9:10 AM,A-1,Blue\n"
+		english := read(t, convert.Input{}, "Summary,Issue key,Issue id,Issue Type,Status,Assignee,Assignee Id,Created,Custom field (Epic Link),Custom field (Team)"+row)
+		other := read(t, convert.Input{}, header+row)
+		if diff := cmp.Diff(english.issues, other.issues, cmpopts.IgnoreFields(diag.Position{}, "File")); diff != "" {
+			t.Error(language, diff)
+		}
+		if i := other.issues[0]; i.Parent != "A-1" || len(i.Assignees) != 1 || len(i.Fields) != 1 || i.Created.IsZero() || !slices.Contains(other.notes, "language") {
+			t.Errorf("%s: %+v %v", language, i, other.notes)
+		}
 	}
 }

@@ -53,7 +53,63 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 			s.object(i)
 		}
 	}
+	s.links()
 	s.warn()
+}
+
+// links finds the objects that texts name by links to their addresses.
+func (s *resolver) links() {
+	var all map[resource.Address]*resource.Object // made when first needed
+	for i := range s.all.items {
+		if s.all.items[i].mergedInto >= 0 {
+			continue
+		}
+		o := s.all.items[i].object
+		for n := range o.Values {
+			v := &o.Values[n]
+			for _, text := range v.Addresses() {
+				if all == nil {
+					all = s.linkable()
+				}
+				if to := all[resource.Address(text)]; to != nil {
+					v.Links = append(v.Links, resource.Reference{Text: text, Target: to, Position: v.Position})
+					continue
+				}
+				if s.complete {
+					s.unknownLink(i, v, text, all)
+				}
+			}
+		}
+	}
+}
+
+// linkable are the objects that have a page.
+func (s *resolver) linkable() map[resource.Address]*resource.Object {
+	all := map[resource.Address]*resource.Object{}
+	for i := range s.all.items {
+		if it := &s.all.items[i]; it.mergedInto < 0 && it.kind.WebPath != "" {
+			all[it.object.Address] = it.object
+		}
+	}
+	return all
+}
+
+func (s *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
+	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
+	d := diag.Diagnostic{
+		Code: "unknown-reference", Position: v.Position, Path: s.all.items.valuePath(i, v.Field, 0), Address: string(s.all.items[i].object.Address),
+		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
+	}
+	s.all.found.addSuggesting(d, func() string {
+		var near []string
+		for a := range all {
+			if near = append(near, string(a)); len(near) == most {
+				break
+			}
+		}
+		slices.Sort(near)
+		return cmp.Or(diag.DidYouMean(text, near), "write the address of a project, cycle, module or work item, such as planform:work_item/web/checkout")
+	})
 }
 
 // checkRelations reports relations that go both ways and can only go one, such as

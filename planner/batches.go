@@ -37,7 +37,7 @@ func bulkOperation(s *Step) *resource.Operation {
 		return nil
 	}
 	many, ok := map[resource.Verb]resource.Verb{resource.Create: resource.CreateMany, resource.Update: resource.UpdateMany, resource.Delete: resource.DeleteMany}[s.Operation.Verb]
-	if !ok || s.Action == NotPossible || many != resource.CreateMany && s.ID == "" {
+	if !ok || s.Action == NotPossible || many == resource.DeleteMany && s.ID == "" {
 		return nil
 	}
 	bulk, _ := s.Kind.Op(many, resource.V2)

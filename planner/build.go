@@ -69,7 +69,7 @@ func Build(in Input) Round {
 }
 
 func newPlan(in *Input, refs *references) *Plan {
-	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
+	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
 }
 
 func (p *Plan) count(in *Input) {

@@ -25,12 +25,14 @@ type changes struct {
 	notRefreshed  map[*kindInfo]int // objects that are compared with what was applied last
 	highestNumber map[scope]int     // highest readable number that is known
 	archiveSteps  []*Step           // that archive objects or bring them back
+	addedLinks    []addedLinks
+	unlinked      map[*kindInfo]int // objects whose texts cannot get their links any more
 }
 
 func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
 	b := &changes{
 		round: steps.round, refs: differ.refs, differ: differ,
-		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, notRefreshed: map[*kindInfo]int{},
+		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, notRefreshed: map[*kindInfo]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	for i := range b.objects.states {
@@ -44,6 +46,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 		case pending, invalid: // there are errors
 		}
 	}
+	b.noticeUnlinked()
 	return b
 }
 
@@ -72,14 +75,16 @@ func (b *changes) planUpdate(i int) {
 	if externalID != nil {
 		d.changes = append(d.changes, *externalID)
 	}
-	for k := range d.changes {
-		if c := &d.changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
-			c.Origin = Overwritten
+	for _, changes := range [][]Change{d.changes, d.late.changes} {
+		for k := range changes {
+			if c := &changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
+				c.Origin = Overwritten
+			}
 		}
 	}
 	b.recordDrift(i, &d)
 	b.blockers.addUnavailableRefs(i, &d)
-	if len(d.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
+	if len(d.send)+len(d.late.values) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
 			b.plan.Summary.Unchanged++
 		}
@@ -101,6 +106,7 @@ func (b *changes) planUpdate(i int) {
 			step.needsObjects = b.steps.toCreate(b.steps.referenced(i, d.send)...)
 		}
 	}
+	b.addLinks(i, &d.late, d.alwaysSent)
 	b.addBlocked(i, &d)
 }
 
@@ -174,7 +180,7 @@ func (b *changes) planCreate(i int) {
 		return
 	}
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	if o.Origin != "" && len(missingRequired(o)) > 0 {
+	if b.lacksFields(i) {
 		step := b.steps.add(i, NotPossible)
 		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not have enough fields to create it"
 		return
@@ -196,6 +202,7 @@ func (b *changes) planCreate(i int) {
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)
 	var followUp, alwaysSent []*resource.Value
+	var late lateTexts
 	fillsFirst := b.fillsFirst(i)
 	resolved := func(v *resource.Value) bool {
 		_, ok := v.Desired(b.refs.idResolver(i))
@@ -227,6 +234,7 @@ func (b *changes) planCreate(i int) {
 			if only != v && only.Null {
 				continue
 			}
+			only = b.textAtCreation(i, only, step, &late)
 			values = append(values, only)
 			if only.Field.AlwaysSend {
 				alwaysSent = append(alwaysSent, only)
@@ -249,8 +257,15 @@ func (b *changes) planCreate(i int) {
 	if len(followUp) > 0 && f.info.update != nil {
 		b.addFollowUpUpdate(i, followUp, alwaysSent)
 	}
+	b.addLinks(i, &late, alwaysSent)
 	b.planArchive(i)
 	b.addBlocked(i, &d)
+}
+
+// lacksFields reports whether an object of another workspace is exported with too little to create it.
+func (b *changes) lacksFields(i int) bool {
+	o := b.in.Desired[i]
+	return o.Origin != "" && len(missingRequired(o)) > 0
 }
 
 // getsDefault reports whether the service gives a new object a default though the
@@ -346,9 +361,10 @@ func (b *changes) difference(i int) (d difference) {
 			}
 			continue
 		}
+		v, created := b.linkable(v)
 		c, compared, differs := b.differ.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
-		if !differs {
+		if !differs || b.isUnlinked(v, f) {
 			if v.Field.AlwaysSend {
 				d.alwaysSent = append(d.alwaysSent, v)
 			}
@@ -365,12 +381,20 @@ func (b *changes) difference(i int) (d difference) {
 			continue
 		}
 		cause := b.whyUnappliable(i, v)
-		if c.Possible = cause == ""; c.Possible {
+		switch c.Possible = cause == ""; {
+		case c.Possible && len(created) > 0:
+			if c.Before != nil && c.After != nil && *c.Before == *c.After {
+				c.References = len(created)
+			}
+			d.late.add(v, c, created)
+			stale = stale || f.row == nil
+		case c.Possible:
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
 			stale = stale || f.row == nil
-		} else if compared {
+		case compared:
 			d.block(c, cause, diag.Position{})
-		} // else nothing says that it differs, and nothing could be done
+		default: // nothing says that it differs, and nothing could be done
+		}
 	}
 	if stale && !b.in.SkipRefresh {
 		b.notRefreshed[f.info]++
@@ -401,7 +425,7 @@ func (b *changes) recordDrift(i int, d *difference) {
 	for _, list := range []struct {
 		changes []Change
 		kept    bool
-	}{{d.changes, false}, {d.unappliable, false}, {d.kept, true}} {
+	}{{d.changes, false}, {d.late.changes, false}, {d.unappliable, false}, {d.kept, true}} {
 		for k := range list.changes {
 			if c := &list.changes[k]; c.Origin == FromDrift {
 				b.plan.Drift = append(b.plan.Drift, Drift{o, c, list.kept})

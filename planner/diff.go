@@ -98,11 +98,23 @@ type difference struct {
 	send        []*resource.Value
 	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
 	changes     []Change          // that sending makes
+	late        lateTexts         // to be sent when what they name is created
 	unappliable []Change          // that cannot be made
 	kept        []Change          // drift that is left as it is
 	causes      []string          // of each of unappliable
 	position    diag.Position     // of the first of unappliable, if that is a reference
 	unsupported string            // kind that this edition does not have, if that is the cause
+}
+
+// lateTexts are texts that name objects which this run creates.
+type lateTexts struct {
+	values  []*resource.Value
+	changes []Change
+	targets []int // the objects that are created
+}
+
+func (l *lateTexts) add(v *resource.Value, c Change, targets []int) {
+	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
 }
 
 // block adds a change that cannot be made, and where it is written, if that is a reference.

@@ -52,6 +52,7 @@ func (a Action) String() string {
 type Input struct {
 	Workspace string
 	BaseURL   string // for the plan's reader only
+	WebURL    string // of the web app, whose pages texts link to
 	API       resource.API
 	Now       time.Time          // to tell what is over; zero = nothing is
 	APIFound  bool               // the API is what the service offers, not what somebody chose

@@ -36,7 +36,13 @@ func (b *ordering) order(pruning *pruning) bool {
 	if !b.link(list) {
 		return false
 	}
-	ordered, cycle := order(append(list, pruning.deletions()...))
+	list = append(list, pruning.deletions()...)
+	ordered, cycle := order(list)
+	if cycle == nil && b.in.API != resource.V2 { // whose creates go many at a time
+		if done := b.changes.linkAtOnce(); len(done) > 0 {
+			ordered, cycle = order(slices.DeleteFunc(list, func(s *Step) bool { return done[s] }))
+		}
+	}
 	if cycle != nil {
 		b.reportCycle(cycle)
 		return false

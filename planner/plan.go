@@ -15,6 +15,7 @@ import (
 type Plan struct {
 	Workspace string
 	BaseURL   string
+	WebURL    string // of the web app
 	API       resource.API
 	Steps     []*Step // every step after those it needs
 	Summary   Summary
@@ -118,6 +119,15 @@ func (s *Step) Changed() bool {
 	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })
 }
 
+// Sends is the value of the same field that the step sends, which is v but for objects that it
+// names and that are left out; nil = it sends none.
+func (s *Step) Sends(v *resource.Value) *resource.Value {
+	if at := slices.IndexFunc(s.Values, func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
+		return s.Values[at]
+	}
+	return nil
+}
+
 // Changes lists what the step makes different, by field.
 func (s *Step) Changes() []Change {
 	if s.Members != nil && s.changes == nil {
@@ -185,6 +195,9 @@ type Change struct {
 	At     string // FromDrift: when, as RFC 3339
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
+	// References counts the links that a text gets, and that is all: to objects which are
+	// created before; 0 = it is another change.
+	References int
 }
 
 // Orphan is an object that an earlier apply created and the manifest does not have any more.

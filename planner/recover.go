@@ -209,6 +209,9 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 // existed when it was sent.
 func (s *recovery) idWhenSent(field *resource.Field, r *resource.Reference) (string, bool) {
 	id := ""
+	if field.Rich() {
+		return "", false // whether the text had its links then is not known
+	}
 	if at, ok := s.objects.index[r.Target]; ok {
 		if id = s.objects.states[at].id; s.objects.states[at].presence != exists {
 			id = cmp.Or(r.Target.ID, s.in.Prior[r.Target.Address].ID)

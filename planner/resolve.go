@@ -236,9 +236,28 @@ func (s *references) target(i int, t *refField, r *resource.Reference) (at int, 
 // idResolver is the service's ID of a reference, as far as it is known before the run.
 func (s *references) idResolver(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
+		if field.Rich() {
+			page := cmp.Or(r.ID, s.page(r.Target))
+			return page, page != ""
+		}
 		at, id, ok := s.target(i, s.objects.states[i].info.ref(field), r)
 		return id, ok && (at == noObject || s.objects.states[at].presence == exists || s.objects.states[at].presence == hidden && id != "")
 	}
+}
+
+// page is the address of an object's page in the web app, or "" while it has none.
+func (s *references) page(o *resource.Object) string {
+	params := map[string]string{"workspace_slug": s.in.Workspace}
+	for at := o; at != nil; at = at.Parent {
+		id := s.in.Prior[at.Address].ID
+		if i, wanted := s.objects.indexOf(at.Address); wanted {
+			if id = s.objects.states[i].id; s.objects.states[i].presence == absent {
+				id = ""
+			}
+		}
+		params[at.Kind.Param] = id
+	}
+	return o.Kind.Page(s.in.WebURL, params)
 }
 
 // nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up, a line each.

@@ -43,7 +43,7 @@ func newService(tb testing.TB, api resource.API) *service {
 	tb.Helper()
 	return &service{
 		t: tb, byID: map[string]*remoteObject{}, members: map[string][]string{}, lacks: map[string]bool{},
-		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
+		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", WebURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
 	}
 }
 
@@ -262,6 +262,13 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	s.t.Helper()
 	o := step.Object
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
+		if f.Rich() {
+			page := cmp.Or(r.ID, pageOf(r.Target, ids))
+			if page == "" && slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == f }) {
+				s.t.Fatalf("%s is sent before %s is there", step.Address, r.Target.Address)
+			}
+			return page, page != ""
+		}
 		id := f.Literal(plan.API, r)
 		if r.Target != nil {
 			id = ids[r.Target.Address]
@@ -273,7 +280,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 		}
 		return id, true
 	}
-	id := step.ID
+	id := cmp.Or(step.ID, ids[o.Address])
 	if step.Action == planner.Create {
 		id = s.create(o, ids)
 	}
@@ -296,10 +303,23 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
 	for _, v := range o.Sendable(plan.API) {
-		want, _ := v.Desired(resolve)
-		record.Values[v.Field.Name] = resource.Digest(want)
+		if sent := step.Sends(v); sent != nil {
+			v = sent
+		}
+		if want, complete := v.Desired(resolve); complete || !v.Field.Rich() {
+			record.Values[v.Field.Name] = resource.Digest(want)
+		}
 	}
 	s.in.Prior[o.Address] = record
+}
+
+// pageOf is the address of an object's page, or "" while it is not there.
+func pageOf(o *resource.Object, ids map[resource.Address]string) string {
+	params := map[string]string{"workspace_slug": workspace}
+	for at := o; at != nil; at = at.Parent {
+		params[at.Kind.Param] = ids[at.Address]
+	}
+	return o.Kind.Page("https://plane.example.com", params)
 }
 
 // remove deletes an object, and all that is in it or below it, as the service does.

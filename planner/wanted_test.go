@@ -65,8 +65,18 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 	}
 	slices.SortStableFunc(o.Values, func(a, b resource.Value) int { return fieldIndex(o.Kind, a.Field) - fieldIndex(o.Kind, b.Field) })
 	for i := range o.Values {
-		if v := &o.Values[i]; v.Field.IsRef() && v.Text != "" {
+		v := &o.Values[i]
+		if v.Field.IsRef() && v.Text != "" {
 			w.refer(v)
+		}
+		for _, text := range v.Addresses() {
+			w.later = append(w.later, func() {
+				to, ok := w.byName[resource.Address(text)]
+				if !ok {
+					w.t.Fatalf("%s is not wanted", text)
+				}
+				v.Links = append(v.Links, resource.Reference{Text: text, Target: to, Position: v.Position})
+			})
 		}
 	}
 	w.objects = append(w.objects, o)

@@ -231,7 +231,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 	in.Notices = desired.Localize(func(s resource.Source) bool {
 		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.baseURL)
 	})
-	in.Workspace, in.BaseURL, in.Prior, in.Observed = conn.workspace, conn.baseURL, prior.Prior(), planner.Observed{}
+	in.Workspace, in.BaseURL, in.WebURL, in.Prior, in.Observed = conn.workspace, conn.baseURL, conn.webURL(), prior.Prior(), planner.Observed{}
 	sources := newSourceSet(path, o.files, desired.Files)
 	desired.RenameSources(sources.names)
 	in.OtherSources = sources.others(in.Prior)

@@ -180,6 +180,19 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	return conn, nil
 }
 
+// webURL is the address of the service's web app. Self-hosted services have it beside the API.
+// The sandbox has none: texts link to paths there.
+func (c *connection) webURL() string {
+	switch c.baseURL {
+	case sandboxURL:
+		return ""
+	case "https://api.plane.so":
+		return "https://app.plane.so"
+	default:
+		return c.baseURL
+	}
+}
+
 func isSlug(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }

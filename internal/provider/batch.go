@@ -123,7 +123,11 @@ func (b *batch) body(step *planner.Step) []byte {
 	}
 	extra := b.externalIDs(step)
 	if b.op.Verb == resource.UpdateMany {
-		return resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), append(extra, [2]string{"id", step.ID})...)
+		id := step.ID
+		if id == "" { // created by this run
+			id, _ = b.ids(step.Address)
+		}
+		return resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), append(extra, [2]string{"id", id})...)
 	}
 	values := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { // a create takes no null
 		return v.Null && v.Field.Clear == resource.ClearNull

@@ -236,9 +236,9 @@ func (s *Service) batchValues(step *planner.Step, desired map[*resource.Field]st
 		v := &step.Object.Values[i]
 		key := planner.ShownKey(v.Field.Name)
 		switch before, ok := s.plan.Known[step.Address].Values[key]; {
-		case slices.Contains(step.Values, v) && v.Field.Rich():
+		case step.Sends(v) != nil && v.Field.Rich():
 			values[key] = planner.Unseen
-		case !slices.Contains(step.Values, v) && ok:
+		case step.Sends(v) == nil && ok:
 			values[key] = before
 		}
 	}

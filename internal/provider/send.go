@@ -91,14 +91,15 @@ func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[s
 	for i := range step.Object.Values {
 		v := &step.Object.Values[i]
 		key := planner.ShownKey(v.Field.Name)
-		if !slices.Contains(step.Values, v) {
+		sent := step.Sends(v)
+		if sent == nil {
 			if before, ok := s.plan.Known[step.Address].Values[key]; ok {
 				applied[key] = before
 			}
 			continue
 		}
-		want, complete := v.Desired(resolve)
-		if have, known := v.Field.ObservedIn(row); complete && known && !v.Field.Agrees(want, have) && rewritten(v.Field, want, have) {
+		want, complete := sent.Desired(resolve)
+		if have, known := v.Field.ObservedIn(row); (complete || v.Field.Rich()) && known && !v.Field.Agrees(want, have) && rewritten(v.Field, want, have) {
 			applied[key] = planner.Shown(have)
 		}
 	}

@@ -1,10 +1,10 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +21,7 @@ type Service struct {
 	client      *apiclient.Client
 	plan        *planner.Plan
 	unappliable map[fieldOf]bool // fields that differ and cannot be changed
+	sentLater   map[fieldOf]int  // the step that sends a text when what it names is created
 	grace       Grace
 
 	mu           sync.Mutex
@@ -47,7 +48,7 @@ var _ executor.Service = (*Service)(nil)
 // an earlier one, is looked for until the grace period is over, before it is sent again.
 func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, unappliable: map[fieldOf]bool{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
+		client: client, plan: plan, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
 		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
 	}
@@ -55,6 +56,11 @@ func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Serv
 		s.namesInUse = map[string]resource.FieldNames{}
 	}
 	for _, step := range plan.Steps {
+		for _, v := range step.Values {
+			if len(v.Links) > 0 {
+				s.sentLater[fieldOf{step.Address, v.Field}] = step.Index
+			}
+		}
 		if step.Action != planner.NotPossible || step.Object == nil {
 			continue
 		}
@@ -175,6 +181,9 @@ func (s *Service) inParent(parent *resource.Object, ids executor.IDs) (map[strin
 func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.IDResolver {
 	return func(field *resource.Field, ref *resource.Reference) (string, bool) {
 		switch {
+		case field.Rich():
+			page := cmp.Or(ref.ID, s.page(ref.Target, ids))
+			return page, page != ""
 		case ref.Target != nil:
 			return ids(ref.Target.Address)
 		case field.Literal(s.plan.API, ref) != "":
@@ -185,19 +194,29 @@ func (s *Service) resolve(o *resource.Object, ids executor.IDs) resource.IDResol
 	}
 }
 
+// page is the address of an object's page in the web app, or "" while it has none.
+func (s *Service) page(o *resource.Object, ids executor.IDs) string {
+	params, err := s.inParent(o, ids)
+	if err != nil {
+		return ""
+	}
+	return o.Kind.Page(s.plan.WebURL, params)
+}
+
 // desired is the canonical value of each field after the step.
 func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Field]string {
 	o := step.Object
 	resolve := s.resolve(o, ids)
 	values := make(map[*resource.Field]string, len(o.Values))
 	for _, v := range o.Sendable(s.plan.API) {
-		if step.Action != planner.Create && !slices.Contains(step.Values, v) && s.unappliable[fieldOf{step.Address, v.Field}] {
+		sent, at := step.Sends(v), fieldOf{step.Address, v.Field}
+		switch {
+		case sent != nil:
+			v = sent
+		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at]: // a later step sends it, if any
 			continue
 		}
-		if step.Action == planner.Create && !slices.Contains(step.Values, v) {
-			continue // a later step sends it, if any
-		}
-		if want, ok := v.Desired(resolve); ok {
+		if want, ok := v.Desired(resolve); ok || v.Field.Rich() && sent != nil {
 			values[v.Field] = want
 		}
 	}

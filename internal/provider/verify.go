@@ -46,7 +46,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 		have, known := v.Field.ObservedIn(row)
 		informative = informative || known
 		if text, isText := shown.(string); isText && v.Field.Rich() {
-			if lost := v.Lost(text); len(lost) > 0 {
+			if lost := v.Lost(text, resolve); len(lost) > 0 {
 				warn(v, "the service left "+strings.Join(lost, ", ")+" out of the "+v.Field.Name, "it is not sent again until the manifest changes")
 				continue
 			}

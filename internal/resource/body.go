@@ -159,7 +159,8 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		ref, ok := id(f, &v.Refs[0])
 		return ref, ok
 	case f.Rich():
-		return visible(v.HTML()), true
+		text, _ := v.linked(id)
+		return visible(text), true
 	case f.Type == Number, f.Type == JSON, f.Type == Boolean:
 		return json.RawMessage(v.Text), true
 	case v.Content != nil:

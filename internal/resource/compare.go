@@ -15,11 +15,12 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// IDResolver finds the service's ID of a reference's target; ok is false while it has none.
+// IDResolver finds the service's ID of a reference's target, or for a rich text the address of
+// its page in the web app; ok is false while it has none.
 type IDResolver func(f *Field, r *Reference) (id string, ok bool)
 
 // Desired is the canonical form of a value in the manifest. ok is false while an object
-// that it refers to has no ID.
+// that it refers to has no ID; a text is then as it would be sent.
 func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	switch {
 	case v.Field.IsRef():
@@ -37,7 +38,8 @@ func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
 	case v.Content != nil:
 		return v.Content.String(), true
 	case v.Field.Rich():
-		return v.Field.canonical(v.HTML()), true
+		text, complete := v.linked(id)
+		return v.Field.canonical(text), complete
 	default:
 		return v.Field.canonical(v.Text), true
 	}

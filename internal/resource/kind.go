@@ -26,6 +26,7 @@ type Kind struct {
 	AdoptOnRequestOnly bool
 	Identifier         *Identifier // the readable identifier, if it has one
 	Param              string      // path parameter of its ID, such as work_item_id
+	WebPath            string      // template of its page's path in the web app; "" = texts cannot link to it
 	HasExternalID      bool        // the wider API stores external_source and external_id
 	// UniqueExternalID is set where the wider API answers 409 to a second object with
 	// the same external ID, unless both arrive at the same moment.
@@ -86,6 +87,15 @@ type Identifier struct {
 	Pattern string // regular expression, anchored
 	APIName string // field of a response that holds it; "" = built from project identifier and sequence_id
 	Doc     string
+}
+
+// Page is the address of an object's page in the web app; "" where it has none, or an ID is not known.
+func (k *Kind) Page(web string, params map[string]string) string {
+	path, missing := (&Operation{Path: k.WebPath}).Expand(params)
+	if k.WebPath == "" || missing != "" {
+		return ""
+	}
+	return web + path
 }
 
 // Noun is the word for one object of the kind, such as work item.

@@ -6,7 +6,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/modules/"
 	const scope = "projects.modules"
 	register(Kind{
-		Name: "module", Section: "modules", Parent: "project", Param: "module_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "module", Section: "modules", Parent: "project", Param: "module_id", WebPath: "/{workspace_slug}/projects/{project_id}/modules/{module_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

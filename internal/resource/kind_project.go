@@ -3,7 +3,7 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id", Lifecycle: Lifecycle{Archivable: true},
+		Name: "project", Section: "projects", Param: "project_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues", Lifecycle: Lifecycle{Archivable: true},
 		Doc: "A project of the workspace, given by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"A missing project is created, for which it needs an `identifier` and a `name`.",
 		Example: `key: web

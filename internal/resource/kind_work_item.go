@@ -4,7 +4,7 @@ func init() {
 	const path = workspace + "projects/{project_id}/work-items/"
 	const scope = "projects.work_items"
 	register(Kind{
-		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues/{work_item_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A work item of a project. Items can be nested: the outer one is the `parent` of the inner ones.",
 		Example: `key: checkout
 name: Rebuild the checkout

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,8 @@ type Value struct {
 	HTMLFile bool     // for File: the content is HTML already
 	Content  *Content // for Upload: the file that Text names
 	Refs     []Reference
-	Implied  bool // not written: a create sends it, and nothing compares it
+	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
+	Implied  bool        // not written: a create sends it, and nothing compares it
 	Position diag.Position
 }
 
@@ -58,7 +60,7 @@ func (c *Content) String() string { return strconv.FormatInt(c.Size, 10) + " sha
 type Reference struct {
 	Text   string  // as written
 	Target *Object // the object of the manifest; nil = one of the service
-	ID     string  // the service's ID if the text is one, in lower case
+	ID     string  // the service's ID if the text is one, in lower case; of a link in a text: the page, once it is known
 	Source *Source // the workspace of an ID or readable identifier; nil = the manifest's target
 	// Attribute is the value of a membership's attribute in the manifest, such as a role; "" = none.
 	Attribute string
@@ -139,6 +141,57 @@ func (v *Value) HTML() string {
 	}
 }
 
+// AddressScheme begins the target of a link in a text that names an object by its address,
+// such as planform:work_item/web/checkout.
+const AddressScheme = "planform:"
+
+// Addresses are the addresses that a rich text links to, each once.
+func (v *Value) Addresses() []string {
+	if !v.Field.Rich() || !strings.Contains(v.Text, AddressScheme) {
+		return nil
+	}
+	var found []string
+	markup.Relink(v.HTML(), AddressScheme, func(rest string) string {
+		address := unescape(rest)
+		if !slices.Contains(found, address) {
+			found = append(found, address)
+		}
+		return ""
+	})
+	return found
+}
+
+// linked is the HTML with links to the pages of the objects that the text names, and the
+// label alone where an object has none. complete is false while one has none yet.
+func (v *Value) linked(page IDResolver) (text string, complete bool) {
+	complete = true
+	return markup.Relink(v.HTML(), AddressScheme, func(rest string) string {
+		address := unescape(rest)
+		at := slices.IndexFunc(v.Links, func(r Reference) bool { return r.Text == address })
+		if at < 0 {
+			return ""
+		}
+		to, ok := page(v.Field, &v.Links[at])
+		complete = complete && ok
+		return to
+	}), complete
+}
+
+// unescape is the address in the target of a link, where letters other than ASCII are escaped.
+func unescape(target string) string {
+	if plain, err := url.PathUnescape(target); err == nil {
+		return plain
+	}
+	return target
+}
+
+// Linked is the value with other links in its text: those that are not among them are labels.
+func (v *Value) Linked(links []Reference) *Value {
+	with := *v
+	with.Links = links
+	return &with
+}
+
 // Stripped names the elements and attributes of a rich field that the service is known to remove.
 func (v *Value) Stripped() []string {
 	if !v.Field.Rich() || !strings.Contains(v.Text, "<") {
@@ -149,7 +202,10 @@ func (v *Value) Stripped() []string {
 
 // Lost names the elements and attributes of a rich field that are missing in the text that
 // the service shows.
-func (v *Value) Lost(shown string) []string { return markup.Lost(v.HTML(), shown) }
+func (v *Value) Lost(shown string, page IDResolver) []string {
+	sent, _ := v.linked(page)
+	return markup.Lost(sent, shown)
+}
 
 // IsID reports whether a text has the form of the service's IDs (a UUID, in either case).
 func IsID(text string) bool {

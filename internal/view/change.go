@@ -93,6 +93,8 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 	switch {
 	case isMark(s, c):
 		p.line("    ", p.dim.paint("(its mark on the service follows its key)"))
+	case c.References > 0:
+		p.line(label(c.Path, column), diag.Count(c.References, "reference"))
 	case s.Action == planner.Create && c.After == nil: // a new object starts without
 	case s.Action == planner.Create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
 		p.line(label(c.Path, 0), p.remarks(s, f, c))

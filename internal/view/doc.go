@@ -66,7 +66,8 @@
 //     (somebody changed it on the service since the last apply), overwritten (what is
 //     adopted had another value) or not_refreshed.
 //     by and at are added where it is known who changed it and when, and
-//     "possible": false where the service offers no way to make the change.
+//     "possible": false where the service offers no way to make the change, and
+//     "references": n where a text gets so many links to other objects, and that is all.
 //   - needs: the addresses of the steps that must have succeeded before.
 //   - position: {"file", "line", "column"} in the manifest, or null.
 //   - reason: of not_possible, of a delete that comes with another one, and of a create that replaces an object.

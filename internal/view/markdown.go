@@ -278,7 +278,10 @@ func sameAs(s *planner.Step) string {
 				text[i] = strconv.Quote(*t)
 			}
 		}
-		fmt.Fprintln(&key, c.Path, text, c.Origin, c.Possible, c.By, c.At)
+		if c.References > 0 {
+			text = nil
+		}
+		fmt.Fprintln(&key, c.Path, text, c.Origin, c.Possible, c.By, c.At, c.References)
 	}
 	return key.String()
 }
@@ -307,6 +310,8 @@ func (m *markdown) what(o *outline, s *planner.Step) string {
 		switch {
 		case isMark(s, c):
 			short = append(short, "its mark on the service follows its key")
+		case c.References > 0:
+			short = append(short, code(c.Path)+" "+diag.Count(c.References, "reference"))
 		case s.Action == planner.Create && c.After == nil: // a new object starts without
 		case s.Action == planner.Create && c.Path == "name":
 			short = slices.Insert(short, 0, code(inline(f, *c.After)))

@@ -77,6 +77,8 @@ type jsonChange struct {
 	By       string `json:"by,omitempty"`
 	At       string `json:"at,omitempty"`
 	Possible *bool  `json:"possible,omitempty"`
+
+	References int `json:"references,omitempty"` // that a text gets, and that is all
 }
 
 func newJSONPlan(plan *planner.Plan, where Where) jsonPlan {
@@ -145,7 +147,7 @@ func newJSONStep(plan *planner.Plan, s *planner.Step) jsonStep {
 }
 
 func newJSONChange(f *resource.Field, c *planner.Change) jsonChange {
-	return jsonChange{Path: c.Path, Before: jsonValue(f, c.Before), After: jsonValue(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At}
+	return jsonChange{Path: c.Path, Before: jsonValue(f, c.Before), After: jsonValue(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, References: c.References}
 }
 
 // jsonValue is a value of a change: an array where it is a list, null where there is none.

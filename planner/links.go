@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// A text names objects by links to their addresses, and goes to the service with links to
+// their pages. A page has the object's ID in its address: a text that names objects which are
+// still to be created is created with their labels, and a step of its own adds the links when
+// they are there. Nothing waits for that step, so that objects can name each other.
+
+// addedLinks is a step that adds links to the texts of a new object.
+type addedLinks struct {
+	step    *Step
+	create  *Step
+	targets []int
+}
+
+// linkable is a value with the links that its text can have when the run is over: to pages,
+// and to objects that the run creates, which created lists.
+func (b *changes) linkable(v *resource.Value) (with *resource.Value, created []int) {
+	if len(v.Links) == 0 {
+		return v, nil
+	}
+	var links []resource.Reference
+	for _, r := range v.Links {
+		if r.ID = b.refs.page(r.Target); r.ID == "" {
+			at, wanted := b.objects.indexOf(r.Target.Address)
+			if !wanted || b.objects.states[at].presence != absent || b.blockers.blocker(at) != noObject || b.lacksFields(at) {
+				continue
+			}
+			created = append(created, at)
+		}
+		links = append(links, r)
+	}
+	return v.Linked(links), created
+}
+
+// textAtCreation is a text as a create sends it. What it cannot link to yet is added to late.
+func (b *changes) textAtCreation(i int, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
+	with, created := b.linkable(v)
+	t := b.objects.states[i].info
+	switch {
+	case len(created) == 0:
+		return with
+	case !slices.ContainsFunc(created, func(at int) bool { return b.objects.states[at].info.rank >= t.rank }): // they never wait for it
+		step.afterObjects = append(step.afterObjects, created...)
+		return with
+	case t.update == nil:
+		b.unlinked[t]++
+		return v.Linked(nil)
+	}
+	c := change(v, FromManifest)
+	c.Possible, c.References = true, len(created)
+	late.add(with, c, created)
+	return with.Linked(slices.DeleteFunc(slices.Clone(with.Links), func(r resource.Reference) bool { return r.ID == "" }))
+}
+
+// addLinks plans the step that sends texts when the objects which they name are there. It
+// comes after all creates: those are not to be pulled before others.
+func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value) {
+	if len(late.values) == 0 {
+		return
+	}
+	step := b.steps.add(i, Update)
+	step.Operation, step.stage = b.objects.states[i].info.update, 1
+	step.changes, step.Values = late.changes, slices.Concat(late.values, alwaysSent)
+	step.needsObjects = b.steps.toCreate(i)
+	step.afterObjects = slices.DeleteFunc(slices.Clone(late.targets), func(at int) bool { return at == i })
+	if create := b.steps.of[i]; create != nil && create.Action == Create {
+		b.addedLinks = append(b.addedLinks, addedLinks{step, create, late.targets})
+	}
+}
+
+// isUnlinked reports whether an object that cannot be changed only lacks the links in a text.
+func (b *changes) isUnlinked(v *resource.Value, f *objectState) bool {
+	if len(v.Links) == 0 || f.info.update != nil {
+		return false
+	}
+	_, _, differs := b.differ.compare(v.Linked(nil), f, nil)
+	if !differs {
+		b.unlinked[f.info]++
+	}
+	return !differs
+}
+
+// noticeUnlinked says, once per kind, that texts stay without links.
+func (b *changes) noticeUnlinked() {
+	for _, k := range resource.Kinds() {
+		t := b.objects.kinds[k]
+		if n := b.unlinked[t]; n > 0 {
+			b.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" after creation: the text of "+countOf(n, k)+
+				" names objects that were created later, and stays without links to them", "")
+		}
+	}
+}
+
+// linkAtOnce lets creates wait for what their texts name, where that is created before them
+// anyway, and returns the steps that are not needed then.
+func (b *changes) linkAtOnce() map[*Step]bool {
+	done := map[*Step]bool{}
+	for _, l := range b.addedLinks {
+		if slices.ContainsFunc(l.targets, func(at int) bool { return b.steps.of[at].Index >= l.create.Index }) {
+			continue
+		}
+		done[l.step] = true
+		for _, at := range l.targets {
+			l.create.after = append(l.create.after, b.steps.of[at])
+		}
+		for k, v := range l.create.Values {
+			if at := slices.IndexFunc(l.step.Values, func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
+				l.create.Values[k] = l.step.Values[at]
+			}
+		}
+	}
+	return done
+}

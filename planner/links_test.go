@@ -1,0 +1,265 @@
+package planner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// shown are the texts that the service has, by address. Instead of an ID, a link has the address.
+func (s *service) shown() map[resource.Address]string {
+	short := []string{"https://plane.example.com/acme/projects/", "/", ` rel="noopener noreferrer"`, "", "<p>", "", "</p>", "", web, "web"}
+	for address, r := range s.in.Prior {
+		if r.ID != "" {
+			short = append(short, r.ID, address.Key())
+		}
+	}
+	texts := map[resource.Address]string{}
+	for address, r := range s.in.Prior {
+		for _, field := range []string{"description_html", "comment_html"} {
+			if text, ok := s.find(r.ID).row[field].(string); ok {
+				texts[address] = strings.NewReplacer(short...).Replace(text)
+			}
+		}
+	}
+	return texts
+}
+
+// to is a text that links to objects.
+func to(field string, addresses ...string) string {
+	text := field + "="
+	for _, a := range addresses {
+		text += "[" + a[strings.LastIndex(a, "/")+1:] + "](planform:" + a + ")"
+	}
+	return text
+}
+
+func TestATextLinksToWhatItNames(t *testing.T) {
+	t.Parallel()
+	item := func(key string) string { return "work_item/web/" + key }
+	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
+	issue := func(key string) string { return `<a href="/web/issues/` + key + `">` + key + "</a>" }
+	for name, tt := range map[string]struct {
+		api     resource.API
+		first   func(*wanted) // is applied before
+		between func(*service)
+		want    func(*wanted)
+		options func(*planner.Input)
+		steps   []string
+		texts   map[resource.Address]string
+	}{
+		"what is there is linked at once": {
+			api:   full,
+			first: func(w *wanted) { w.put("work_item/web/a", "name=A") },
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/b"},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"what is created before too": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b"},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"what is created later takes a second step": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", to("description", item("b"))).put("work_item/web/b", "name=B")
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description"},
+			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
+		},
+		"API v2 creates many at a time, and links afterwards": {
+			api: resource.V2,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/b description"},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"items that name each other and themselves": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", to("description", item("b"), item("a"))).put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description"},
+			texts: map[resource.Address]string{"work_item/web/a": issue("b") + issue("a"), "work_item/web/b": issue("a")},
+		},
+		"a sub-item written before its parent, which names it": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", "parent=@work_item/web/b").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/b", "create work_item/web/a", "update work_item/web/b description"},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"the order of creation is that of the manifest": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", to("description", item("c"))).put("work_item/web/b", "name=B").put("work_item/web/c", "name=C")
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "create work_item/web/c", "update work_item/web/a description"},
+			texts: map[resource.Address]string{"work_item/web/a": issue("c")},
+		},
+		"a comment waits": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("comment/web/a/x", to("text", item("b"))).put("work_item/web/b", "name=B")
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b", "create comment/web/a/x"},
+			texts: map[resource.Address]string{"comment/web/a/x": issue("b")},
+		},
+		"an item waits for the cycle, and others for the item": {
+			api: full,
+			want: func(w *wanted) {
+				w.put("cycle/web/s", "name=S").put("work_item/web/a", "name=A", to("description", "cycle/web/s", "project/web")).put("customer/c", "name=C", to("description", item("a"))).put("initiative/i", "name=I", to("description", item("a")))
+			},
+			steps: []string{"create cycle/web/s", "create work_item/web/a", "create customer/c", "create initiative/i"},
+			texts: map[resource.Address]string{"customer/c": issue("a"), "initiative/i": issue("a"), "work_item/web/a": `<a href="/web/cycles/s">s</a><a href="/web/issues">web</a>`},
+		},
+		"an item that exists gets its text once, when the new one is there": {
+			api:   full,
+			first: func(w *wanted) { w.put("work_item/web/a", "name=A", "description=x") },
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=AA", to("description", item("b"))).put("work_item/web/b", "name=B")
+			},
+			steps: []string{"update work_item/web/a name", "create work_item/web/b", "update work_item/web/a description"},
+			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
+		},
+		"a shorter text loses its link": {
+			api: full,
+			first: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			want:  func(w *wanted) { w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "description=a") },
+			steps: []string{"update work_item/web/b description"},
+			texts: map[resource.Address]string{"work_item/web/b": "a"},
+		},
+		"another key is the same page": {
+			api: full,
+			first: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			want: func(w *wanted) {
+				w.put("work_item/web/z", "name=A").put("work_item/web/b", "name=B", "description=[a](planform:work_item/web/z)")
+				w.byName["work_item/web/z"].Previously = []string{"a"}
+			},
+			steps: []string{"update work_item/web/z external_id"},
+			texts: map[resource.Address]string{"work_item/web/b": strings.Replace(issue("z"), ">z<", ">a<", 1)},
+		},
+		"a deleted item is created again and linked": {
+			api: full,
+			first: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			between: func(s *service) { s.drop(s.in.Prior["work_item/web/a"].ID) },
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			steps: []string{"create work_item/web/a", "update work_item/web/b description"},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"a link to an item that moved to another project": {
+			api: full,
+			first: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			want: func(w *wanted) {
+				w.put("project/shop", "identifier=SHOP", "name=Shop").put("work_item/shop/a", "name=A").put("work_item/web/b", "name=B", to("description", "work_item/shop/a"))
+			},
+			steps: []string{"create project/shop", "create work_item/shop/a", "update work_item/web/b description"},
+			texts: map[resource.Address]string{"work_item/web/b": strings.Replace(issue("a"), "/web/", "/shop/", 1)},
+		},
+		"an archived item keeps its link": {
+			api: full,
+			first: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			between: func(s *service) { s.find(s.in.Prior["work_item/web/a"].ID).row["archived_at"] = "2026-01-01" },
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
+			},
+			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"what is not to be created is named by its label": {
+			api:     full,
+			options: func(in *planner.Input) { in.NoCreate = map[string]bool{"cycle": true} },
+			want: func(w *wanted) {
+				w.put("cycle/web/s", "name=S").put("work_item/web/a", "name=A", to("description", "cycle/web/s"))
+			},
+			steps: []string{"not_possible cycle/web/s: it is not on the service, and --no-create cycle is given", "create work_item/web/a"},
+			texts: map[resource.Address]string{"work_item/web/a": "s"},
+		},
+		"what somebody changed before the links came is overwritten": {
+			api:   full,
+			first: func(w *wanted) { w.put("work_item/web/a", "name=A", "description=x").put("work_item/web/b", "name=B") },
+			between: func(s *service) {
+				s.find(s.in.Prior["work_item/web/a"].ID).row["description_html"] = "<p>y</p>"
+			},
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", to("description", item("b"))).put("work_item/web/b", "name=B")
+			},
+			steps: []string{"update work_item/web/a description"},
+			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
+		},
+		"the documented operations link at creation, or not at all": {
+			api: documented,
+			want: func(w *wanted) {
+				w.put("work_item/web/a", "name=A", to("description", item("b"), "project/web")).put("work_item/web/b", "name=B", to("description", "project/web"))
+			},
+			steps: []string{"create work_item/web/a", "create work_item/web/b"},
+			texts: map[resource.Address]string{"work_item/web/a": "bweb", "work_item/web/b": `<a href="/web/issues">web</a>`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, tt.api)
+			s.have("project", "", web, "identifier=WEB", "name=Website")
+			if tt.first != nil {
+				w := project(want(t))
+				tt.first(w)
+				s.makeAll(w.all())
+			}
+			if tt.between != nil {
+				tt.between(s)
+			}
+			if tt.options != nil {
+				tt.options(&s.in)
+			}
+			w := project(want(t))
+			tt.want(w)
+			plan := s.mustPlan(w.all())
+			if diff := cmp.Diff(tt.steps, lines(plan)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			s.apply(plan)
+			texts := s.shown()
+			for a, want := range tt.texts {
+				if texts[a] != want {
+					t.Errorf("%s has the text %s, want %s", a, texts[a], want)
+				}
+			}
+			again := s.mustPlan(w.all())
+			if !again.Empty() {
+				t.Errorf("planned again: %v", lines(again))
+			}
+			said := 0
+			for _, d := range again.Notices {
+				if d.Code == "no-links" {
+					said++
+				}
+			}
+			if (said == 1) != (tt.api == documented) {
+				t.Errorf("said %d times: %v", said, again.Notices)
+			}
+		})
+	}
+}

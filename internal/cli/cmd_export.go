@@ -167,7 +167,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), Projects: o.projects, Only: o.only, With: o.with, Observed: observed, Spool: o.spool,
+		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only, With: o.with, Observed: observed, Spool: o.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

@@ -22,6 +22,7 @@ type composer struct {
 	names       fileNames
 	memberships map[resource.Address]*planner.Record
 	declared    map[edge]bool // members that a manifest declares already, from the other side
+	pages       *pages
 	walked      map[step]bool // by [composer.cutsCycle]
 	broken      map[step]bool // references that are cut, since they would close a cycle
 }
@@ -33,11 +34,11 @@ type edge struct {
 }
 
 // compose makes the files and the records.
-func compose(found *content, workspace, baseURL string) (*Export, error) {
+func compose(found *content, o Options) (*Export, error) {
 	checker := schema.New()
 	c := &composer{
 		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: workspace, baseURL: baseURL, checker: checker, memberships: map[resource.Address]*planner.Record{},
+		workspace: o.Workspace, baseURL: o.BaseURL, pages: newPages(found.root, o), checker: checker, memberships: map[resource.Address]*planner.Record{},
 		declared: map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
 	}
 	c.compose()

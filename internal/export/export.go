@@ -19,6 +19,7 @@ type Options struct {
 	Workspace string
 	API       resource.API     // v1 or v2
 	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
+	WebURL    string           // of the web app, to whose pages texts link
 	Projects  []string         // identifiers, names or IDs; empty = all
 	Only      []string         // sections, such as work_items; empty = all
 	With      []string         // what takes one request for each work item, such as links
@@ -43,7 +44,7 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 		return nil, err
 	}
 	assignKeys(found.root, o.Workspace)
-	return compose(found, o.Workspace, o.BaseURL)
+	return compose(found, o)
 }
 
 // Export is what a workspace holds, as files.

@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
 	"github.com/planform/planform/schema"
 )
 
@@ -21,6 +22,7 @@ type fieldValue struct {
 	value     any
 	instance  any    // as the schema sees it
 	canonical string // what the service shows
+	shown     string // the same, where a text links to pages by other addresses than planform does; "" = it does not
 	file      *File  // that the field names
 }
 
@@ -46,6 +48,9 @@ func (c *composer) fields(t *object) manifest.Map {
 		}
 		if !w.field.Virtual && !t.kind.ViaMembership(w.field, resource.V1) {
 			values[w.field.Name] = resource.Digest(w.canonical)
+			if w.shown != "" {
+				values[planner.ShownKey(w.field.Name)] = planner.Shown(w.shown)
+			}
 		}
 		object = addField(object, w)
 	}
@@ -290,7 +295,11 @@ func (c *composer) richText(t *object, first *resource.Field, shown string) (w f
 	if strings.Contains(text, "\n") || asFile != nil {
 		text = strings.TrimRight(text, "\n") + "\n"
 	}
-	w = fieldValue{field: asHTML, value: text, instance: text, canonical: shown}
+	text, canonical := c.pages.name(text, isMarkdown, shown)
+	w = fieldValue{field: asHTML, value: text, instance: text, canonical: canonical}
+	if canonical != shown {
+		w.shown = shown
+	}
 	switch {
 	case asFile != nil:
 		ext := ".html"

@@ -29,6 +29,7 @@ type wish struct {
 	parent    *wish
 	links     []string
 	member    bool
+	names     *wish // in its text, before that is there or after
 
 	byKey    bool // the parent is named, the item does not stand below it
 	children []*wish
@@ -38,6 +39,7 @@ type wish struct {
 type wishList struct {
 	roots []*wish
 	all   []*wish
+	plain bool // texts may stay without links
 }
 
 const campaignCycle = "Sprint 14" // seeded
@@ -78,6 +80,11 @@ func wishes(rng *rand.Rand) *wishList {
 		}
 		l.all = append(l.all, w)
 	}
+	for _, w := range l.all {
+		if rng.IntN(3) == 0 {
+			w.names = l.all[rng.IntN(len(l.all))]
+		}
+	}
 	return l
 }
 
@@ -86,7 +93,7 @@ func wishes(rng *rand.Rand) *wishList {
 func (l *wishList) manifest(api resource.API, seeded bool) string {
 	var b strings.Builder
 	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n")
-	if api == resource.Documented {
+	if l.plain = api == resource.Documented; l.plain {
 		b.WriteString("    id: " + sandboxtest.ProjectWeb + "\n")
 	}
 	b.WriteString("    cycles: [{key: c, id: " + sandboxtest.CycleSprint14 + "}]\n    work_items:\n")
@@ -101,6 +108,9 @@ func (l *wishList) manifest(api resource.API, seeded bool) string {
 
 func (w *wish) write(b *strings.Builder, indent string) {
 	fmt.Fprintf(b, "%s- key: %s\n%s  name: %s\n%s  priority: %s\n", indent, w.key, indent, w.name, indent, w.priority)
+	if w.names != nil {
+		fmt.Fprintf(b, "%s  description: see [it](planform:work_item/web/%s)\n", indent, w.names.key)
+	}
 	if w.byKey {
 		fmt.Fprintf(b, "%s  parent: %s\n", indent, w.parent.key)
 	}
@@ -141,6 +151,13 @@ func (l *wishList) compare(t *testing.T, s *service) (f findings) {
 			has[fmt.Sprintf("item %s below %s", names[row["id"]], names[row["parent"]])]++
 		}
 	}
+	for _, row := range s.Rows("work_item") {
+		text, _ := row["description_html"].(string)
+		if _, page, linked := strings.Cut(text, "/issues/"); linked && !l.plain {
+			id, _, _ := strings.Cut(page, `"`)
+			has[fmt.Sprintf("item %s names %s", names[row["id"]], names[id])]++
+		}
+	}
 	for _, row := range s.Rows("link") {
 		if row["id"] != sandboxtest.LinkWeb1 {
 			has[fmt.Sprintf("link of %s: %s", names[row["issue"]], row["url"])]++
@@ -159,6 +176,9 @@ func (l *wishList) compare(t *testing.T, s *service) (f findings) {
 		want = append(want, "item "+w.String())
 		if w.parent != nil {
 			want = append(want, fmt.Sprintf("item %s below %s", w, w.parent))
+		}
+		if w.names != nil && !l.plain {
+			want = append(want, fmt.Sprintf("item %s names %s", w, w.names))
 		}
 		for _, url := range w.links {
 			want = append(want, fmt.Sprintf("link of %s: %s", w, url))

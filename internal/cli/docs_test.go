@@ -139,6 +139,17 @@ func flagRows(flags []cli.Flag) []string {
 	return rows
 }
 
+// textTargets are the kinds that texts can link to.
+func textTargets() string {
+	var nouns []string
+	for _, k := range resource.Kinds() {
+		if k.WebPath != "" {
+			nouns = append(nouns, diag.A(k.Noun()))
+		}
+	}
+	return strings.Join(nouns[:len(nouns)-1], ", ") + " or " + nouns[len(nouns)-1]
+}
+
 func manifestPage() string {
 	var b strings.Builder
 	b.WriteString(generated + `# The manifest
@@ -162,6 +173,9 @@ Every object also accepts:
 ` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
 ` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
+
+A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a link to its address:
+` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page.
 `)
 	var write func(k *resource.Kind, heading string)
 	write = func(k *resource.Kind, heading string) {

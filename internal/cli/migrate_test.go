@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -120,52 +121,69 @@ func TestAMigrationThatIsKilledGoesOn(t *testing.T) {
 	t.Parallel()
 	from, folder := origin(t)
 	want := migrated(t, from)
-	var writes, deadline atomic.Int64
-	var to *service
-	left := t.TempDir()
-	to = newService(t, sandboxtest.Options{Empty: true, Fault: func(r *http.Request) sandboxtest.Fault {
-		if r.Method == http.MethodGet && writes.Load() < deadline.Load() || deadline.Load() == 0 {
-			return sandboxtest.Fault{}
-		}
-		switch n := writes.Add(1); {
-		case n == deadline.Load(): // what a killed process leaves behind
-			if err := os.CopyFS(filepath.Join(left, strconv.FormatInt(n, 10)), os.DirFS(filepath.Join(folder, ".planform"))); err != nil {
-				t.Error(err)
-			}
-			return sandboxtest.Fault{After: sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
-		case n > deadline.Load():
-			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}}
-		default:
-			return sandboxtest.Fault{}
-		}
-	}})
+	to := newMortal(t)
 	for kill := range 10 {
-		writes.Store(0)
-		deadline.Store(int64(3 + 2*kill))
-		to.run(t, "apply", "-f", folder, "--yes", "--patience", "0s")
-		if writes.Load() < deadline.Load() {
+		if !to.kill(t, int64(3+2*kill), "apply", "-f", folder, "--yes") {
 			break
 		}
-		state := filepath.Join(folder, ".planform")
-		if err := os.RemoveAll(state); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(state, os.DirFS(filepath.Join(left, strconv.FormatInt(deadline.Load(), 10)))); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(filepath.Join(left, strconv.FormatInt(deadline.Load(), 10))); err != nil {
-			t.Fatal(err)
-		}
 	}
-	deadline.Store(0)
 	to.must(t, "apply", "-f", folder, "--yes", "--patience", "0s")
 	n := len(to.Log())
 	if r := to.must(t, "apply", "-f", folder, "--yes"); to.written(n) != "" {
 		t.Errorf("the apply after the last: %s%s%s", r.out, r.err, to.written(n))
 	}
-	if diff := cmp.Diff(want, migrated(t, to)); diff != "" {
+	if diff := cmp.Diff(want, migrated(t, to.service)); diff != "" {
 		t.Errorf("it is not the same (-there +here):\n%s", diff)
 	}
+}
+
+// mortal is an empty service at which processes are killed.
+type mortal struct {
+	*service
+
+	writes, last atomic.Int64 // of a run; after the last one nothing is answered; 0 = it is not killed
+	state, left  string       // folder of the state, and what the process left there
+}
+
+func newMortal(t *testing.T) *mortal {
+	t.Helper()
+	m := &mortal{}
+	m.service = newService(t, sandboxtest.Options{Empty: true, Fault: func(r *http.Request) sandboxtest.Fault {
+		last := m.last.Load()
+		if last == 0 || r.Method == http.MethodGet && m.writes.Load() < last {
+			return sandboxtest.Fault{}
+		}
+		gone := sandboxtest.Break{Status: http.StatusBadRequest, Body: `{"error":"gone"}`}
+		switch n := m.writes.Add(1); {
+		case n == last: // what a killed process leaves behind
+			if err := os.CopyFS(m.left, os.DirFS(m.state)); err != nil {
+				t.Error(err)
+			}
+			return sandboxtest.Fault{After: gone}
+		case n > last:
+			return sandboxtest.Fault{Before: gone}
+		default:
+			return sandboxtest.Fault{}
+		}
+	}})
+	return m
+}
+
+// kill applies a folder until the n-th write, whose answer is never seen, and reports whether it came so far.
+func (m *mortal) kill(t *testing.T, n int64, command, f, folder string, flags ...string) bool {
+	t.Helper()
+	m.state, m.left = filepath.Join(folder, ".planform"), filepath.Join(t.TempDir(), "left")
+	m.writes.Store(0)
+	m.last.Store(n)
+	defer m.last.Store(0)
+	m.run(t, append([]string{command, f, folder, "--patience", "0s"}, flags...)...)
+	if m.writes.Load() < n {
+		return false
+	}
+	if err := errors.Join(os.RemoveAll(m.state), os.Rename(m.left, m.state)); err != nil {
+		t.Fatal(err)
+	}
+	return true
 }
 
 // send makes one request of somebody else than planform, below the workspace.

@@ -41,6 +41,8 @@ var (
 )
 
 // halves are those of a day, in languages that have words of their own for them.
+//
+//nolint:gochecknoglobals // a constant
 var halves = strings.NewReplacer("上午", "AM", "午前", "AM", "下午", "PM", "午後", "PM")
 
 // Look notes what a date tells of the order of day and month.

@@ -21,7 +21,7 @@ func languages() []language {
 			"Custom field=campo personalizado; Outward issue link=enlace de incidencia saliente; Inward issue link=enlace de incidencia entrante"},
 		{"German", "Summary=zusammenfassung; Issue key=vorgangsschlüssel; Key=schlüssel; Issue id=vorgangs-id; Issue Type=vorgangstyp; Status Category=statuskategorie; Priority=priorität; Resolution=lösung; " +
 			"Project key=projektschlüssel; Project name=projektname; Project type=projekttyp; Project lead=projektleiter; Project lead id=id des projektleiters; Project description=projektbeschreibung; " +
-			"Assignee=zugewiesene person|bearbeiter; Reporter=autor; Creator=ersteller; Watchers=beobachter; Votes=stimmen; Created=erstellt; Updated=aktualisiert; Resolved=erledigt; Due date=fälligkeitsdatum; Last Viewed=zuletzt angezeigt; " +
+			"Assignee=zugewiesene person|bearbeiter; Reporter=autor; Creator=ersteller; Watchers=beobachter; Votes=stimmen; Created=erstellt; Updated=aktualisiert; Resolved=erledigt; Due date=fälligkeitsdatum; Last Viewed=zuletzt angezeigt; " + //nolint:misspell // German
 			"Labels=stichwörter; Components=komponenten; Fix versions=lösungsversionen; Affects versions=betroffene versionen; Description=beschreibung; Environment=umgebung; Attachment=anhang; Comment=kommentar; Log Work=arbeit protokollieren; " +
 			"Original estimate=ursprüngliche schätzung; Remaining Estimate=restschätzung; Time Spent=benötigte zeit; Work Ratio=verhältnis tatsächlicher zu geschätzter arbeit; Security Level=sicherheitsstufe; " +
 			"Σ Original Estimate=σ ursprüngliche schätzung; Σ Remaining Estimate=σ restschätzung; Σ Time Spent=σ benötigte zeit; Parent=übergeordnet; Custom field=benutzerdefinierte felder"},
@@ -30,7 +30,7 @@ func languages() []language {
 			"Custom field=champs personnalisés|champ personnalisé; Outward issue link=lien de ticket sortant; Inward issue link=lien de ticket entrant"},
 		{"Portuguese", "Summary=resumo; Issue key=chave da item|chave do item|chave do ticket; Issue id=id da item|id do item; Issue Type=tipo de item; Status Category=categoria do status; Status Category Changed=categoria do status alterada; " +
 			"Priority=prioridade; Resolution=resolução; Project name=nome do projeto; Assignee=responsável; Reporter=relator; Creator=criador; Created=criado; Updated=atualizado(a); Resolved=resolvido; Due date=data limite; " +
-			"Labels=categorias; Components=componentes; Fix versions=versões corrigidas; Description=descrição; Attachment=anexo; Comment=comentário; Original estimate=estimativa original; Time Spent=tempo gasto; " +
+			"Labels=categorias; Components=componentes; Fix versions=versões corrigidas; Description=descrição; Attachment=anexo; Comment=comentário; Original estimate=estimativa original; Time Spent=tempo gasto; " + //nolint:misspell // Portuguese
 			"Parent=pai; Parent key=chave pai; Custom field=campo personalizado; Outward issue link=link externo de item; Inward issue link=link de item interno"},
 		{"Russian", "Summary=тема; Issue key=ключ проблемы; Issue id=идентификатор проблемы; Issue Type=тип задачи; Status=статус; Priority=приоритет; Project name=название проекта; Assignee=исполнитель; Reporter=автор; Creator=создатель; " +
 			"Created=создано; Updated=обновлено; Resolved=дата решения; Labels=метки; Components=компоненты; Fix versions=исправить в версиях; Description=описание; Attachment=вложение; Comment=комментарий; Sprint=спринт; " +

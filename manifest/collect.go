@@ -15,6 +15,7 @@ import (
 type collection struct {
 	items     items
 	origins   []*resource.Source // by document: where it comes from; nil = not said
+	defaults  []defaults         // by document
 	workspace positionedText
 	tooMany   bool // there are too many objects for the size of the manifests, and that was told
 }
@@ -50,7 +51,7 @@ func position(s *source, n *node) diag.Position {
 // document reads what stands at the top of a document.
 func (w *collector) document(root *node) {
 	number := len(w.result.origins)
-	w.result.origins = append(w.result.origins, nil)
+	w.result.origins, w.result.defaults = append(w.result.origins, nil), append(w.result.defaults, nil)
 	root, done := w.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
@@ -92,6 +93,8 @@ func (w *collector) document(root *node) {
 		case value == nil:
 			instance[name] = map[string]any{}
 		case w.checkTag(value, name):
+		case name == schema.Defaults && value.Kind == mappingNode:
+			w.result.defaults[number] = w.readDefaults(value)
 		case name == schema.Source && value.Kind == mappingNode:
 			instance[name] = w.sourceInstance(value)
 		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):

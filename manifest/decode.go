@@ -16,6 +16,7 @@ import (
 type decoder struct {
 	items     items
 	origins   []*resource.Source
+	defaults  []defaults
 	budget    *budget
 	checker   *schema.Checker
 	found     *findings
@@ -54,6 +55,7 @@ func (d *decoder) item(it *item) {
 	} else {
 		d.properties(it)
 	}
+	d.takeDefaults(it)
 	d.decodeFields(it)
 	d.violations(k)
 	d.check(it)
@@ -101,7 +103,7 @@ func (d *decoder) violations(k *kindInfo) {
 
 // properties sorts out the keys of a mapping.
 func (d *decoder) properties(it *item) {
-	k, o := it.kind, it.object
+	k := it.kind
 	pairs := it.node.Content
 	if it.merges {
 		pairs = d.merger.pairs(it.node)
@@ -114,34 +116,42 @@ func (d *decoder) properties(it *item) {
 		if !ok {
 			continue
 		}
-		p := k.props[name]
-		value := pairs[i+1]
-		if p.what == isField && k.Fields[p.field].Group != "" {
+		if p := k.props[name]; p.what == isField && k.Fields[p.field].Group != "" {
 			d.report(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
-		switch p.what {
-		case isUnknown:
-			d.unknown = append(d.unknown, name)
-		case isSection: // found by the walker
-		case isGroup:
-			d.group(k, name, value)
-		case isField:
-			d.fields[p.field] = value
-		case isKey:
-			o.Key, it.hasKey = d.readString(name, value), true
-		case isID:
-			o.ID = resource.LowerID(d.readString(name, value))
-		case isIdentifier:
-			o.Identifier = d.readString(name, value)
-		case isPreviously:
-			o.Previously = d.readPreviously(name, value)
-		case isProtect:
-			o.Protect = d.readBool(name, value)
-		case isCreate:
-			create := d.readBool(name, value)
-			o.NoCreate = create != nil && !*create
-		}
+		d.property(it, name, pairs[i+1])
+	}
+}
+
+// property takes one property of an object.
+func (d *decoder) property(it *item, name string, value *node) {
+	k, o := it.kind, it.object
+	switch p := k.props[name]; p.what {
+	case isUnknown:
+		d.unknown = append(d.unknown, name)
+	case isSection: // found by the walker
+	case isGroup:
+		d.group(k, name, value)
+	case isField:
+		d.fields[p.field] = value
+	case isKey:
+		o.Key, it.hasKey = d.readString(name, value), true
+	case isID:
+		o.ID = resource.LowerID(d.readString(name, value))
+	case isIdentifier:
+		o.Identifier = d.readString(name, value)
+	case isPreviously:
+		o.Previously = d.readPreviously(name, value)
+	case isProtect:
+		o.Protect = d.readBool(name, value)
+	case isCreate:
+		create := d.readBool(name, value)
+		o.NoCreate = create != nil && !*create
+	case isIgnore:
+		d.readIgnore(k, name, value)
+	case isOnDrift:
+		d.policy().OnDrift = d.readString(name, value)
 	}
 }
 

@@ -130,6 +130,13 @@ func showObjects(m *manifest.Manifest) string {
 		if o.Parent != nil {
 			fmt.Fprintf(&b, " in %s", o.Parent.Address)
 		}
+		if p := o.Policy; p != nil {
+			fmt.Fprintf(&b, " policy (all: %t, on drift: %q", p.IgnoreAll, p.OnDrift)
+			for _, f := range p.Ignore {
+				b.WriteString(", " + f.Path())
+			}
+			b.WriteString(")")
+		}
 		fmt.Fprintf(&b, " at %s\n", o.Position)
 		for i := range o.Values {
 			v := &o.Values[i]

@@ -45,6 +45,8 @@ const (
 	isPreviously
 	isProtect
 	isCreate
+	isIgnore
+	isOnDrift
 	isField
 	isSection
 	isGroup
@@ -58,7 +60,7 @@ type kindSet struct {
 }
 
 func newKindSet() *kindSet {
-	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source}}
+	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source, schema.Defaults}}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
 	}
@@ -80,6 +82,7 @@ func (k *kindInfo) describe(s *kindSet) {
 	k.props = map[string]prop{
 		schema.Key: {what: isKey}, schema.ObjectID: {what: isID},
 		schema.Previously: {what: isPreviously}, schema.Protect: {what: isProtect}, schema.Create: {what: isCreate},
+		schema.Ignore: {what: isIgnore}, schema.OnDrift: {what: isOnDrift},
 	}
 	if k.Identifier != nil {
 		k.props[schema.Identifier] = prop{what: isIdentifier}
@@ -119,6 +122,15 @@ func (k *kindInfo) field(property string) (*resource.Field, bool) {
 		return &k.Fields[p.field], true
 	}
 	return nil, false
+}
+
+// fieldNames are the names of the fields as they are written.
+func (k *kindInfo) fieldNames() []string {
+	var names []string
+	for i := range k.Fields {
+		names = append(names, k.Fields[i].Path())
+	}
+	return names
 }
 
 // kindsWith name what has a property of that name, in the plural.

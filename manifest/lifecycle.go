@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -9,28 +10,67 @@ import (
 	"github.com/planform/planform/schema"
 )
 
+// policy is that of the object, which gets one.
+func (d *decoder) policy() *resource.Policy {
+	o := d.items[d.present.item].object
+	if o.Policy == nil {
+		o.Policy = &resource.Policy{}
+	}
+	return o.Policy
+}
+
+// allFields stands for every field.
+const allFields = "all"
+
+// readIgnore takes the fields that are people's.
+func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
+	for i, field := range d.readTexts(name, n) {
+		p := k.props[field]
+		switch {
+		case field == allFields:
+			d.policy().IgnoreAll = true
+		case p.what == isField:
+			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
+		default:
+			d.reportAt(position(d.source, resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field), diag.DidYouMean(field, k.fieldNames()))
+		}
+	}
+}
+
+// readTexts takes a list of texts.
+func (d *decoder) readTexts(name string, n *node) []string {
+	list := d.deref(name, n)
+	if list == nil || list.Kind != sequenceNode {
+		if list != nil {
+			d.instance[name] = textInstance(list)
+		}
+		return nil
+	}
+	texts, instance := make([]string, 0, len(list.Content)), make([]any, 0, len(list.Content))
+	for _, entry := range list.Content {
+		text, one, ok := d.readText(name, entry)
+		if !ok {
+			return nil
+		}
+		texts, instance = append(texts, text), append(instance, one)
+	}
+	d.instance[name] = instance
+	return texts
+}
+
 // readPreviously takes the keys that an object had before: a text, or a list of texts.
 func (d *decoder) readPreviously(name string, n *node) []string {
 	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
-	if to.Kind != sequenceNode {
-		if key := d.readString(name, n); key != "" {
-			return []string{key}
-		}
-		return nil
+	if to.Kind == sequenceNode {
+		return d.readTexts(name, n)
 	}
-	keys, instance := make([]string, 0, len(to.Content)), make([]any, 0, len(to.Content))
-	for _, entry := range to.Content {
-		key, one, ok := d.readText(name, entry)
-		if !ok {
-			return nil
-		}
-		keys, instance = append(keys, key), append(instance, one)
+	if key := d.readString(name, n); key != "" {
+		return []string{key}
 	}
-	d.instance[name] = instance
-	return keys
+	return nil
 }
 
 // readBool takes true or false.
@@ -61,6 +101,17 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 		a.conflict(i, schema.Protect, strconv.FormatBool(*from.Protect), strconv.FormatBool(*to.Protect), from.Position, to.Position)
 	}
 	to.NoCreate = to.NoCreate || from.NoCreate
+	switch {
+	case to.Policy == nil:
+		to.Policy = from.Policy
+	case from.Policy != nil:
+		if to.Policy.OnDrift != "" && from.Policy.OnDrift != "" && to.Policy.OnDrift != from.Policy.OnDrift {
+			a.conflict(i, schema.OnDrift, from.Policy.OnDrift, to.Policy.OnDrift, from.Position, to.Position)
+		}
+		joined := resource.Policy{IgnoreAll: to.Policy.IgnoreAll || from.Policy.IgnoreAll, OnDrift: cmp.Or(to.Policy.OnDrift, from.Policy.OnDrift)}
+		joined.Ignore = slices.Concat(to.Policy.Ignore, from.Policy.Ignore)
+		to.Policy = &joined
+	}
 }
 
 // checkPreviously reports keys that are said to be given up and are in use.

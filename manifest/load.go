@@ -124,7 +124,7 @@ func (r *reader) file(ctx context.Context, s *source) {
 		r.all.items, r.complete = r.all.items[:first], false
 	}
 	d := &decoder{
-		items: r.all.items, origins: r.all.origins, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
+		items: r.all.items, origins: r.all.origins, defaults: r.all.defaults, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
 		freeNodes: !anchors, files: []string{s.name},
 	}
 	for i := first; i < len(d.items); i++ {

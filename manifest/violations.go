@@ -341,6 +341,10 @@ func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *
 		d.Hint = "write source: {base_url: https://api.plane.so, workspace: acme}"
 	case schema.Protect, schema.Create:
 		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is true or false, not "+given, "write true or false without quotes"
+	case schema.Ignore:
+		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is a list of fields, not "+given, "write ignore_changes: [state, assignees]"
+	case schema.OnDrift:
+		d.Code, d.Summary, d.Hint = "bad-value", v.Property+" cannot be "+given, "it is one of "+strings.Join(resource.DriftPolicies(), ", ")
 	case schema.Previously:
 		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is a key or a list of keys, not "+given, "write previously: [OLD-KEY]"
 	default:

@@ -364,8 +364,12 @@ func (b *changes) difference(i int) (d difference) {
 		v, created := b.linkable(v)
 		c, compared, differs := b.differ.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
+		if differs && o.Ignores(v.Field) && !b.lacksLinks(v, f) { // a run that died may have sent the text without its links
+			d.ignored++
+			v, differs = asShown(v, f.row), false
+		}
 		if !differs || b.isUnlinked(v, f) {
-			if v.Field.AlwaysSend {
+			if v != nil && v.Field.AlwaysSend {
 				d.alwaysSent = append(d.alwaysSent, v)
 			}
 			continue
@@ -376,7 +380,7 @@ func (b *changes) difference(i int) (d difference) {
 				continue
 			}
 		}
-		if c.Origin == FromDrift && b.in.OnDrift == Keep {
+		if c.Origin == FromDrift && b.in.onDrift(o) == Keep {
 			d.kept = append(d.kept, c)
 			continue
 		}
@@ -400,6 +404,19 @@ func (b *changes) difference(i int) (d difference) {
 		b.notRefreshed[f.info]++
 	}
 	return d
+}
+
+// asShown is the value of a field as the service has it; nil = that is not known.
+func asShown(v *resource.Value, row resource.Row) *resource.Value {
+	have, known := v.Field.ObservedIn(row)
+	if row == nil || !known {
+		return nil
+	}
+	shown := &resource.Value{Field: v.Field, Text: have, Null: have == "", Position: v.Position}
+	if v.Field.Type == resource.Ref && have != "" {
+		shown.Refs = []resource.Reference{{Text: have, ID: have, Position: v.Position}}
+	}
+	return shown
 }
 
 // whyUnappliable says why a change cannot be made, or "".
@@ -433,6 +450,7 @@ func (b *changes) recordDrift(i int, d *difference) {
 		}
 	}
 	b.plan.Summary.Kept += len(d.kept)
+	b.plan.Summary.Ignored += d.ignored
 }
 
 func (b *changes) addBlocked(i int, d *difference) {
@@ -501,7 +519,7 @@ func (b *changes) planArchive(i int) {
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
 	switch isNew := f.presence == absent; {
-	case !given, isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+	case !given, !isNew && o.Ignores(v.Field), isNew && !want, !isNew && (f.row == nil || f.archived() == want):
 		return
 	case !want:
 		verb = resource.Unarchive

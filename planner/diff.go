@@ -101,6 +101,7 @@ type difference struct {
 	late        lateTexts         // to be sent when what they name is created
 	unappliable []Change          // that cannot be made
 	kept        []Change          // drift that is left as it is
+	ignored     int               // fields that differ and are people's
 	causes      []string          // of each of unappliable
 	position    diag.Position     // of the first of unappliable, if that is a reference
 	unsupported string            // kind that this edition does not have, if that is the cause

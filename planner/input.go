@@ -175,6 +175,16 @@ const (
 	Fail
 )
 
+// onDrift says what becomes of the object's fields that somebody changed.
+func (in *Input) onDrift(o *resource.Object) OnDrift {
+	if o.Policy != nil {
+		if i := slices.Index(resource.DriftPolicies(), o.Policy.OnDrift); i >= 0 {
+			return OnDrift(i)
+		}
+	}
+	return in.OnDrift
+}
+
 // Targets are patterns of addresses, one of which an object must match to be planned.
 // In a pattern * stands for any text within a key, ** for any text at all, and ?
 // for one character, such as cycle/web/* or work_item/**. No targets are all objects.

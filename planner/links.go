@@ -77,13 +77,19 @@ func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value)
 
 // isUnlinked reports whether an object that cannot be changed only lacks the links in a text.
 func (b *changes) isUnlinked(v *resource.Value, f *objectState) bool {
-	if len(v.Links) == 0 || f.info.update != nil {
+	if f.info.update != nil || !b.lacksLinks(v, f) {
+		return false
+	}
+	b.unlinked[f.info]++
+	return true
+}
+
+// lacksLinks reports whether a text is as the manifest has it, but for its links.
+func (b *changes) lacksLinks(v *resource.Value, f *objectState) bool {
+	if len(v.Links) == 0 {
 		return false
 	}
 	_, _, differs := b.differ.compare(v.Linked(nil), f, nil)
-	if !differs {
-		b.unlinked[f.info]++
-	}
 	return !differs
 }
 

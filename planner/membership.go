@@ -85,7 +85,7 @@ func gatherMembers(refs *references) *memberships {
 	declared := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
-		if n.field.membership == nil || st == invalid {
+		if n.field.membership == nil || st == invalid || s.ignored(n) {
 			continue
 		}
 		if m := n.field.membership.Membership; m.On == m.Member && m.On != m.Container {
@@ -101,6 +101,12 @@ func gatherMembers(refs *references) *memberships {
 		s.findOtherRelations(r)
 	}
 	return s
+}
+
+// ignored reports whether the members that a field declares are people's: what declares them exists.
+func (r round) ignored(n refUse) bool {
+	st := r.objects.states[n.by].presence
+	return (st == exists || st == pending && r.objects.states[n.by].known()) && r.in.Desired[n.by].Ignores(n.value.Field)
 }
 
 // findExpensiveMemberSets is [objects.findExpensive] for relations, which are read item by item.

@@ -202,7 +202,7 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 		}
 	}
 	if change.Origin == FromDrift && r.container.Object != nil {
-		kept := b.in.OnDrift == Keep
+		kept := b.in.onDrift(r.container.Object) == Keep
 		b.plan.Drift = append(b.plan.Drift, Drift{r.container.Object, &change, kept})
 		if kept {
 			b.plan.Summary.Kept++

@@ -24,6 +24,7 @@ type removals struct {
 	hasExplicitMoves  bool                       // some may be wanted in another one than before, and leave only if explicit
 	clearedContainers map[memberOf]diag.Position // without the member: the container's list is declared to be empty
 	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
+	ignored           map[memberOf]bool          // without the member, or the container: people's, as far as that one declares it
 	deleted           map[serviceID]bool
 	byContainer       map[memberOf]*removal
 	probes            map[*resource.Kind]Read // of routes that take members out
@@ -54,7 +55,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
-		clearedMembers: map[memberOf]diag.Position{}, deleted: map[serviceID]bool{}, byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
+		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{}, byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
 	if len(l.service.reads) > 0 {
 		return l // it is not clear yet what is wanted
@@ -122,6 +123,7 @@ func (l *removals) collectCleared() {
 			continue
 		}
 		switch m := n.field.membership.Membership; {
+		case l.round.ignored(n):
 		case len(n.value.Refs) > 0:
 			l.hasExplicitMoves = l.hasExplicitMoves || m.NeedsExplicitMove()
 		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
@@ -136,6 +138,18 @@ func (l *removals) collectCleared() {
 }
 
 func (l *removals) collectDesired() {
+	for _, n := range l.objects.uses {
+		if n.field.membership == nil || !l.round.ignored(n) {
+			continue
+		}
+		of := memberOf{kind: n.field.membership.Name}
+		if m := n.field.membership.Membership; m.On == m.Container {
+			of.container = l.objects.states[n.by].id
+		} else {
+			of.member = l.objects.states[n.by].id
+		}
+		l.ignored[of] = true
+	}
 	for _, r := range l.memberships.sets {
 		for _, e := range r.entries {
 			if e.id == "" {
@@ -205,6 +219,9 @@ func (l *removals) keepSelf(d *removal) {
 // and where, or has only dropped it, so that pruning takes it out.
 func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
 	m := d.kind.Membership
+	if l.ignored[memberOf{kind: d.kind.Name, member: id}] || l.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
+		return diag.Position{}, false, false
+	}
 	if at, out := l.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
 	}

@@ -65,6 +65,7 @@ type Summary struct {
 	AddMembers, RemoveMembers     int // members, not requests
 	Unchanged                     int // objects that are as the manifest wants them
 	Kept                          int // fields that are left as somebody changed them
+	Ignored                       int // fields that differ and that the manifest leaves to people
 	Blocked                       int // steps that are not possible
 	Requests                      int // write requests that the steps make if nothing goes wrong
 	Reads                         int // read requests that were made for the plan

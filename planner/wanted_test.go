@@ -24,7 +24,8 @@ func want(tb testing.TB) *wanted {
 }
 
 // put adds an object by its address. What it lives in must be there already.
-// fields are written as name=text; id= and identifier= are its identity, name!
+// fields are written as name=text; id= and identifier= are its identity,
+// ignore_changes= and on_drift= its policy, name!
 // clears a field, and in a list of references @ stands before an address.
 func (w *wanted) put(address resource.Address, fields ...string) *wanted {
 	w.t.Helper()
@@ -52,6 +53,17 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 			continue
 		case "identifier":
 			o.Identifier = value
+			continue
+		case "ignore_changes":
+			o.Policy = &resource.Policy{IgnoreAll: value == "all"}
+			for name := range strings.SplitSeq(value, ",") {
+				if f, ok := o.Kind.Field(name); ok {
+					o.Policy.Ignore = append(o.Policy.Ignore, f)
+				}
+			}
+			continue
+		case "on_drift":
+			o.Policy = &resource.Policy{OnDrift: value}
 			continue
 		}
 		name, null := strings.CutSuffix(name, "!")

@@ -195,10 +195,10 @@ func (b *warnings) warnHidden() {
 }
 
 func (b *warnings) failOnDrift() {
-	if b.in.OnDrift != Fail {
-		return
-	}
 	for _, d := range b.plan.Drift {
+		if b.in.onDrift(d.Object) != Fail {
+			continue
+		}
 		v, _ := d.Object.Value(d.Change.Path)
 		now := "is empty"
 		if d.Change.Before != nil {

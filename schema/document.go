@@ -35,10 +35,13 @@ const (
 	Identifier = "identifier"
 	Previously = "previously"
 	Protect    = "protect"
+	Ignore     = "ignore_changes"
+	OnDrift    = "on_drift"
 	Create     = "create"
 	Version    = "version"
 	Workspace  = "workspace"
 	Source     = "source"
+	Defaults   = "defaults"
 	BaseURL    = "base_url"
 )
 
@@ -113,7 +116,24 @@ func shellProperties() object {
 				}},
 			}},
 		}},
+		{Defaults, object{
+			{"description", "By kind, such as work_item: properties of every such object of this document that does not write them itself."},
+			{"type", "object"},
+			{"propertyNames", object{{"enum", listedKinds()}}},
+			{"additionalProperties", object{{"type", "object"}}},
+		}},
 	}
+}
+
+// listedKinds are the kinds whose objects a manifest lists.
+func listedKinds() []string {
+	var names []string
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // section is the schema of the list of a kind's objects.
@@ -259,6 +279,15 @@ func lifecycle() object {
 		{Create, object{
 			{"description", "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped."},
 			{"type", "boolean"},
+		}},
+		{Ignore, object{
+			{"description", "Fields that belong to people as soon as the object exists, such as [state, assignees], or [all]: they are set when it is created, and never compared afterwards."},
+			{"type", "array"},
+			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
+		}},
+		{OnDrift, object{
+			{"description", "What becomes of fields that somebody changed on the service since the last apply. Absent: what --on-drift says."},
+			{"enum", resource.DriftPolicies()},
 		}},
 	}
 }

@@ -24,6 +24,7 @@ type Object struct {
 	Previously []string // former keys
 	Protect    *bool    // true = never to be deleted; nil = as in the state
 	NoCreate   bool     // the object must exist already
+	Policy     *Policy  // what becomes of changes that people make on the service; nil = what the run says
 	Values     []Value  // in the order of the kind's fields
 	Position   diag.Position
 	Files      []string // the manifests that hold it, sorted
@@ -43,6 +44,23 @@ type Value struct {
 	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
 	Implied  bool        // not written: a create sends it, and nothing compares it
 	Position diag.Position
+}
+
+// Policy says what becomes of changes that people make to an object on the service. Objects may share it.
+type Policy struct {
+	Ignore    []*Field // fields that are theirs as soon as the object exists
+	IgnoreAll bool     // all fields are
+	OnDrift   string   // overwrite, keep or fail; "" = what the run says
+}
+
+// DriftPolicies are the words for what becomes of a field that somebody changed on the service.
+func DriftPolicies() []string { return []string{"overwrite", "keep", "fail"} }
+
+// Ignores reports whether a field is people's as soon as the object exists.
+func (o *Object) Ignores(f *Field) bool {
+	return o.Policy != nil && (o.Policy.IgnoreAll || slices.ContainsFunc(o.Policy.Ignore, func(g *Field) bool {
+		return g == f || f.APIName != "" && f.APIName == g.APIName
+	}))
 }
 
 // Content is a file that is sent as it is.

@@ -42,7 +42,7 @@
 //	  "workspace": "acme",
 //	  "base_url": "https://api.plane.so",
 //	  "api": "v2",
-//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "kept", "requests", "reads"},
+//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "kept", "ignored", "requests", "reads"},
 //	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
 //	  "kept": [{"address", "change", "position"}],
 //	  "corrections": [{"from", "to", "why"}],

@@ -83,6 +83,9 @@ func (p *printer) noChanges(plan *planner.Plan) {
 	case 1:
 		text = "The 1 object matches the manifest"
 	}
+	if n := plan.Summary.Ignored; n > 0 {
+		text += "; " + diag.Count(n, "field") + " left to people (ignore_changes)"
+	}
 	p.line("No changes. ", text, " (", diag.Count(plan.Summary.Reads, "read request"), ").")
 }
 
@@ -92,6 +95,7 @@ func (p *printer) summary(plan *planner.Plan, perMinute int) {
 		count{s.Create, "to create"}, count{s.Update, "to update"}, count{s.Adopt, "to adopt"},
 		noun(s.AddMembers, "membership"), noun(s.RemoveMembers, "membership").and("to remove"), count{s.Delete, "to delete"},
 		count{len(plan.StateChanges), "to correct in the state"}, count{s.Blocked, "not possible"}, count{s.Kept, "kept as changed on the service"},
+		count{s.Ignored, "left to people (ignore_changes)"},
 	)
 	requests := diag.Count(s.Requests, "request")
 	if s.Requests > 0 {

@@ -35,6 +35,7 @@ type jsonPlanSummary struct {
 	Unchanged     int `json:"unchanged"`
 	Blocked       int `json:"blocked"`
 	Kept          int `json:"kept"`
+	Ignored       int `json:"ignored"`
 	Requests      int `json:"requests"`
 	Reads         int `json:"reads"`
 }
@@ -109,7 +110,7 @@ func newJSONSummary(s *planner.Summary) jsonPlanSummary {
 	return jsonPlanSummary{
 		Create: s.Create, Update: s.Update, Adopt: s.Adopt, Delete: s.Delete,
 		AddMembers: s.AddMembers, RemoveMembers: s.RemoveMembers,
-		Unchanged: s.Unchanged, Blocked: s.Blocked, Kept: s.Kept, Requests: s.Requests, Reads: s.Reads,
+		Unchanged: s.Unchanged, Blocked: s.Blocked, Kept: s.Kept, Ignored: s.Ignored, Requests: s.Requests, Reads: s.Reads,
 	}
 }
 

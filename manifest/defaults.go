@@ -1,0 +1,101 @@
+package manifest
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// defaults are the properties, keys and values in turn, that a document's objects of a kind have unless they write them.
+type defaults map[*kindInfo][]*node
+
+// readDefaults reads the defaults of a document. What is wrong with a value is told when an object takes it.
+func (w *collector) readDefaults(n *node) defaults {
+	all := defaults{}
+	report := func(at *node, path, summary, hint string) {
+		w.found.add(diag.Diagnostic{Code: "bad-default", Position: w.position(at), Path: path, Summary: summary, Hint: hint})
+	}
+	pairs := w.merger.pairs(n)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, of := resolved(pairs[i]), resolved(pairs[i+1])
+		if name == nil || name.Kind != scalarNode {
+			report(pairs[i], schema.Defaults, "a key must be a text", "write a kind, such as work_item")
+			continue
+		}
+		path := schema.Defaults + "." + truncate(name.Value)
+		k := w.kinds.byName[name.Value]
+		switch {
+		case k == nil || k.props == nil:
+			report(pairs[i], path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, w.kinds.kindNames()))
+			continue
+		case of == nil || of.Kind != mappingNode:
+			report(pairs[i+1], path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
+			continue
+		}
+		inner := w.merger.pairs(of)
+		for j := 0; j+1 < len(inner); j += 2 {
+			key := resolved(inner[j])
+			if key == nil || key.Kind != scalarNode || !k.hasDefault(key.Value) {
+				text := ""
+				if key != nil {
+					text = key.Value
+				}
+				report(inner[j], path, diag.A(k.Noun())+" has no default for "+quote(text), diag.OneOf(text, k.defaultNames()))
+				continue
+			}
+			all[k] = append(all[k], inner[j], inner[j+1])
+		}
+	}
+	return all
+}
+
+// hasDefault reports whether objects of the kind can share a property: what names them cannot be shared.
+func (k *kindInfo) hasDefault(name string) bool {
+	switch p := k.props[name]; p.what {
+	case isField:
+		return k.Fields[p.field].Group == "" && !slices.Contains(k.KeyFrom, name)
+	case isGroup, isProtect, isCreate, isIgnore, isOnDrift:
+		return true
+	case isUnknown, isKey, isID, isIdentifier, isPreviously, isSection:
+	}
+	return false
+}
+
+func (k *kindInfo) defaultNames() []string {
+	return slices.DeleteFunc(slices.Clone(k.names), func(name string) bool { return !k.hasDefault(name) })
+}
+
+// kindNames are the kinds whose objects a manifest lists.
+func (s *kindSet) kindNames() []string {
+	var names []string
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// takeDefaults gives an object the defaults of its document that it does not write itself, in whatever form.
+func (d *decoder) takeDefaults(it *item) {
+	pairs := d.defaults[it.document][it.kind]
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name := resolved(pairs[i]).Value
+		if d.present.at(name) != nil || d.writes(it.kind, name) || it.outer >= 0 && name == it.kind.ParentField {
+			continue
+		}
+		if _, ok := d.present.key(pairs[i], pairs[i+1]); ok {
+			d.property(it, name, pairs[i+1])
+		}
+	}
+}
+
+// writes reports whether the object has a field that is sent under the same name.
+func (d *decoder) writes(k *kindInfo, name string) bool {
+	f, ok := k.field(name)
+	return ok && f.APIName != "" && slices.ContainsFunc(k.Fields, func(g resource.Field) bool {
+		return g.APIName == f.APIName && d.present.at(g.Path()) != nil
+	})
+}

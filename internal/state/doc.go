@@ -59,7 +59,9 @@
 // number then known of the kind in the project: the created object has a higher one.
 // The lineage is created with the first state and never changes; the serial grows by
 // one each time the state is written; "journal" is the last journal that was replayed
-// into the state, so that none is replayed twice.
+// into the state, so that none is replayed twice. "plan" is the saved plan that was
+// carried out last, with the time at which its first run began, so that a run that
+// ended early can be gone on with; any other apply takes it away.
 //
 // # The journal
 //

@@ -24,10 +24,17 @@ type identity struct {
 	Workspace string `json:"workspace"`
 }
 
+// Plan is the saved plan that was carried out last, to its end or not.
+type Plan struct {
+	Hash  string    `json:"hash"`
+	Since time.Time `json:"since"` // when its first run began
+}
+
 // content is a state in memory.
 type content struct {
 	identity
 	Journal string // ID of the last journal that was replayed into it
+	Plan    *Plan  // nil = the last run made its own
 	records planner.Prior
 }
 
@@ -37,7 +44,8 @@ func (c *content) encode(w io.Writer) error {
 		FormatVersion int `json:"format_version"`
 		identity
 		Journal string `json:"journal,omitempty"`
-	}{formatVersion, c.identity, c.Journal})
+		Plan    *Plan  `json:"plan,omitempty"`
+	}{formatVersion, c.identity, c.Journal, c.Plan})
 	if err != nil {
 		return err
 	}
@@ -131,7 +139,7 @@ func (d *decoder) state() (*content, error) {
 	var version int
 	known := map[string]any{
 		"format_version": &version, "lineage": &c.Lineage, "serial": &c.Serial, "base_url": &c.BaseURL, "workspace": &c.Workspace,
-		"journal": &c.Journal, "objects": nil,
+		"journal": &c.Journal, "plan": &c.Plan, "objects": nil,
 	}
 	if err := d.delim('{'); err != nil {
 		return nil, err

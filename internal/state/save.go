@@ -32,7 +32,7 @@ func (f *File) Save() error {
 			return err
 		}
 	}
-	f.store.before = nil
+	f.store.before, f.store.replanned = nil, false
 	f.synced = f.written // the state contains the journal
 	if w == nil || w.lines == 0 && w.broken == nil && w.serial == f.store.Serial {
 		return nil
@@ -65,7 +65,7 @@ func (f *File) replace() error {
 		return f.unsaved(err)
 	}
 	f.store.content = next
-	f.store.before = nil
+	f.store.before, f.store.replanned = nil, false
 	if f.info, err = os.Stat(f.paths.state); err == nil {
 		err = f.disk.SyncDir(f.paths.state)
 	}

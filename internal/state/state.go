@@ -58,6 +58,9 @@ type Snapshot struct {
 // Prior are the records that the last apply left.
 func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 
+// Version is the lineage, "" if nothing was ever saved, and the serial.
+func (s *Snapshot) Version() (lineage string, serial uint64) { return s.Lineage, s.Serial }
+
 // LastActivity is the time of the latest line that a run wrote; zero = not known.
 func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
@@ -178,6 +181,36 @@ func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.store.records)
+}
+
+// Version is the lineage and the serial.
+func (f *File) Version() (lineage string, serial uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.store.Lineage, f.store.Serial
+}
+
+// Plan is the saved plan that was carried out last, if no other apply came after; else nil.
+func (f *File) Plan() *Plan {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.store.Plan
+}
+
+// StartPlan notes the saved plan that is carried out from here on; "" = none. It is on disk
+// when StartPlan returns.
+func (f *File) StartPlan(hash string) error {
+	f.mu.Lock()
+	if last := f.store.Plan; last == nil && hash == "" || last != nil && last.Hash == hash {
+		f.mu.Unlock()
+		return nil
+	}
+	f.store.Plan, f.store.replanned = nil, true
+	if hash != "" {
+		f.store.Plan = &Plan{hash, f.now()}
+	}
+	f.mu.Unlock()
+	return f.Save()
 }
 
 // LastActivity is the time of the latest line that this run or an earlier one wrote; zero =

@@ -17,6 +17,8 @@ type store struct {
 	// before holds the former values of records set since the state was saved; the zero
 	// record is one that did not exist.
 	before planner.Prior
+	// replanned is set where Plan is not as it was saved.
+	replanned bool
 	// latest is the time of the latest line; zero = not known.
 	latest time.Time
 	// newest is the highest readable number known in each scope; see noteNumber.
@@ -202,6 +204,9 @@ func (m *store) remember(address resource.Address) {
 
 // changed reports whether there is anything to save.
 func (m *store) changed() bool {
+	if m.replanned {
+		return true
+	}
 	for address, before := range m.before {
 		if !reflect.DeepEqual(m.records[address], before) {
 			return true

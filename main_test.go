@@ -54,12 +54,13 @@ func allowed() map[string][]string {
 		"internal/convert/jirajson":  {"internal/convert", "internal/convert/adf", "internal/convert/dates", "internal/convert/jira", "internal/convert/records", "internal/diag"},
 		"internal/convert/jiraxml":   {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/diag"},
 		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
-		"internal/view":              {"executor", "internal/diag", "internal/resource", "planner"},
+		"internal/planfile":          {"internal/diag", "internal/resource", "planner"},
+		"internal/view":              {"executor", "internal/diag", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":           {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/planfile", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

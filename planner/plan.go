@@ -145,6 +145,28 @@ func (s *Step) Changes() []Change {
 	return append(changes, changesTo(s.Values)...)
 }
 
+// Show sets the changes of a step that is only shown.
+func (s *Step) Show(changes []Change) { s.changes = changes }
+
+// FoundBy says by what an adopted object was found, or "".
+func (s *Step) FoundBy() string {
+	o := s.Object
+	switch {
+	case s.Reason != "" || o == nil:
+		return s.Reason
+	case o.ID != "":
+		return "found by id"
+	case o.Identifier != "":
+		return "found by identifier"
+	}
+	for _, f := range o.Kind.NaturalKey {
+		if o.Text(f) != "" {
+			return "found by " + f
+		}
+	}
+	return ""
+}
+
 // Members is the batch of a membership step.
 type Members struct {
 	Container Container

@@ -11,60 +11,94 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/state"
-	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )
 
 func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "apply", Usage: "makes the workspace match the manifests",
-		UsageText: "planform apply -f FILE [FLAGS]",
+		UsageText: "planform apply -f FILE [FLAGS]\nplanform apply PLAN [FLAGS]", ArgsUsage: "FILE",
 		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
 ahead. If a run ends early, run it again: nothing is created twice.
 
 In the log of a CI system, a line every 30 seconds shows how far the run is. Each
 step is in the plan and in the result; --output json reports steps as they end.
 
+With PLAN, a file of planform plan --out, it does exactly what that plan says, and
+does not ask: the review was the question. It fails if the manifests, the state or
+the service changed so that a new plan would differ, and names each difference.
+Deletions need --yes as ever. If the run ends early, run it again.
+
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run
    planform apply -f manifests/ -f extra.yaml --yes --parallelism 8
 
    # also delete objects that are no longer in the manifest
-   planform apply -f workspace.yaml --prune --yes`,
+   planform apply -f workspace.yaml --prune --yes
+
+   # carry out a plan that was reviewed
+   planform plan -f workspace.yaml --out plan.json
+   planform apply plan.json`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
 			&cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"},
 			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"},
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
 		}, stateFlags(), connectionFlags(), outputFlags()),
-		Action: withOutput(p, func(c *cli.Context, out output) error {
-			o := applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
-			var err error
-			if o.planOptions, err = newPlanOptions(c, p); err != nil {
+		Action: func(c *cli.Context) error {
+			out := newOutput(c, p)
+			o, err := newApplyOptions(c, p)
+			if err != nil {
 				return err
-			}
-			if o.parallelism < 1 {
-				return usageError{text: "--parallelism must be at least 1"}
 			}
 			if c.Bool("dry-run") {
 				return runPlan(c.Context, p, o.planOptions, out)
 			}
 			return runApply(c.Context, p, o, out)
-		}),
+		},
 	}
 }
 
 // applyOptions are the settings of an apply.
 type applyOptions struct {
 	planOptions
+
+	saved       *savedPlan              // that is to be carried out; nil = the one that is made
+	expected    func(hash string) error // is an error for the hash of a plan that is not the one that is expected
 	yes         bool
 	maxDeletes  int  // if limited
 	limited     bool // --max-deletes is given
 	parallelism int
 	lockTimeout time.Duration
+}
+
+func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
+	o = applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
+	if o.parallelism < 1 {
+		return o, usageError{text: "--parallelism must be at least 1"}
+	}
+	o.expected = func(hash string) error { return checkExpected(c, hash) }
+	if c.IsSet("file") || !c.Args().Present() {
+		if err := noArguments(c); err != nil {
+			return o, err
+		}
+		if o.planOptions, err = newPlanOptions(c, p); err != nil {
+			return o, err
+		}
+		return o, o.expected("")
+	}
+	if o.saved, err = readPlan(c); err != nil {
+		return o, err
+	}
+	if o.planOptions, err = o.saved.options(c, p); err != nil {
+		return o, err
+	}
+	return o, o.expected(o.saved.Hash)
 }
 
 // runApply is the whole way from a manifest to the service.
@@ -80,6 +114,11 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	defer conn.close() //nolint:errcheck // what was done is in the journal and the state
+	if o.saved != nil {
+		if err := o.saved.isFor(conn); err != nil {
+			return err
+		}
+	}
 	path, err := o.statePath(desired, conn)
 	if err != nil {
 		return err
@@ -98,11 +137,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
-	where := conn.where(desired, file.Path())
-	if !out.json {
-		if err := out.view.Plan(plan, where); err != nil {
-			return err
-		}
+	where := conn.where(o.planOptions, desired, file.Path(), file)
+	if err := o.review(plan, planfile.New(plan, where), file, out); err != nil {
+		return err
 	}
 	if agreed, err := o.confirm(ctx, p, plan, where, out); err != nil || !agreed {
 		return err
@@ -110,6 +147,11 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	release() // from here on a signal does not end what is under way
 	if err := context.Cause(ctx); err != nil {
 		return err
+	}
+	if !plan.Empty() {
+		if err := file.StartPlan(o.saved.hash()); err != nil {
+			return err
+		}
 	}
 	if len(plan.StateChanges)+len(plan.Seen)+len(plan.Sources) > 0 {
 		file.ApplyChanges(append(plan.StateChanges, plan.Seen...))
@@ -135,6 +177,26 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	return err
 }
 
+// review shows the plan, and makes sure that it is the one that was reviewed before, if one was.
+func (o applyOptions) review(plan *planner.Plan, d *planfile.Document, file *state.File, out output) error {
+	show := out.view.Plan
+	if o.saved != nil {
+		if err := o.saved.check(d, file, out); err != nil {
+			return err
+		}
+		show = out.view.PlanInShort
+	}
+	if !out.json {
+		if err := show(plan, d); err != nil {
+			return err
+		}
+	}
+	if o.saved != nil {
+		return nil // what is left of it may have another hash
+	}
+	return o.expected(d.Hash)
+}
+
 // reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
 func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
 	found, err := provider.NewService(conn.client, plan, provider.Grace{}).Doubles(ctx, r)
@@ -146,11 +208,11 @@ func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan,
 }
 
 // confirm asks whether to go ahead if there is a terminal and anything to do.
-func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, where view.Where, out output) (bool, error) {
+func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, where planfile.Where, out output) (bool, error) {
 	if err := o.checkDeleteLimits(p, plan); err != nil {
 		return false, err
 	}
-	if o.yes || plan.Empty() || !p.Streams.InTTY || !p.Streams.ErrTTY {
+	if o.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY || !p.Streams.ErrTTY {
 		return true, nil
 	}
 	question := fmt.Sprintf("Make these changes in %s?", where)

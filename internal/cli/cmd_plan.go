@@ -12,10 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
-	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
@@ -32,6 +32,10 @@ func planCommand(p Process) *cli.Command {
    # for a comment on a pull request
    planform plan -f workspace.yaml --output markdown > plan.md
 
+   # review it, then carry out exactly this plan
+   planform plan -f workspace.yaml --out plan.json
+   planform apply plan.json
+
    planform plan -f workspace.yaml --target 'work_item/web/*'
 
    # exit code 2 if changes are pending, 3 if something is not possible
@@ -39,12 +43,15 @@ func planCommand(p Process) *cli.Command {
 
    # include the deletions of --prune
    planform plan -f workspace.yaml --prune`,
-		Flags: slices.Concat(planFlags(), stateFlags(), connectionFlags(), outputFlags("markdown", "github")),
+		Flags: slices.Concat(planFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "also save the plan to a `FILE`, for planform show and planform apply"},
+		}, stateFlags(), connectionFlags(), outputFlags("markdown", "github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o, err := newPlanOptions(c, p)
 			if err != nil {
 				return err
 			}
+			o.out = c.String("out")
 			return runPlan(c.Context, p, o, out)
 		}),
 	}
@@ -52,10 +59,19 @@ func planCommand(p Process) *cli.Command {
 
 // planFlags are those that plan and apply share.
 func planFlags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		manifestFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
 		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition lacks are missing"},
+	}, shapingFlags(), []cli.Flag{
+		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
+		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
+	})
+}
+
+// shapingFlags are those that a plan depends on. A saved plan holds them.
+func shapingFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file and do not re-read the objects in it"},
 		&cli.BoolFlag{Name: "refresh-all", Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
@@ -63,30 +79,40 @@ func planFlags() []cli.Flag {
 		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
 		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later) or any (faster where the service has no rate limit)"}, "manifest", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
-		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
-		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
 }
 
 // planOptions are what a plan depends on.
 type planOptions struct {
-	files    []string
-	state    string
+	planfile.Options
+
 	detailed bool
 	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
 	allowUnsupported bool
-	input            planner.Input // as far as flags say it
+	out              string             // file that the plan is saved to; "" = none
+	known            []resource.Address // that targets may mean, besides those of manifests and state
+	input            planner.Input      // as far as options say it
 	grace            time.Duration
 	service          connectionOptions
 }
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
-	if o.files, err = files(c); err != nil {
+	options := planfile.Options{
+		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
+		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
+		OnDrift: c.String("on-drift"), Order: c.String("order"),
+	}
+	if options.Files, err = files(c); err != nil {
 		return o, err
 	}
-	o.allowUnsupported = c.Bool("allow-unsupported")
-	o.state, o.detailed, o.grace = c.String("state"), c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
+	return o.with(options, c, p)
+}
+
+// with adds to the options of a plan how it is to be made.
+func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
+	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
+	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
 	if c.IsSet("patience") {
 		o.grace = c.Duration("patience")
 	}
@@ -95,13 +121,13 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	}
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
-		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-		OnDrift: onDrift[c.String("on-drift")], AnyOrder: c.String("order") == "any",
+		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune,
+		OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any",
 	}
-	if o.input.NoCreate, err = kinds(splitList(c, "no-create")); err != nil {
+	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err
 	}
-	for _, pattern := range c.StringSlice("target") {
+	for _, pattern := range o.Targets {
 		if !utf8.ValidString(pattern) {
 			return o, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
 		}
@@ -128,6 +154,9 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkOut(desired); err != nil {
+		return err
+	}
 	ctx, release := untilSignal(ctx)
 	defer release()
 	conn, err := connect(ctx, o.service, desired.Workspace, out)
@@ -147,12 +176,15 @@ func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
-	show := out.view.Plan
-	if out.markdown {
-		show = out.view.PlanMarkdown
-	}
-	if err := show(plan, conn.where(desired, prior.Path)); err != nil {
+	document := planfile.New(plan, conn.where(o, desired, prior.Path, prior))
+	if err := out.plan(plan, document); err != nil {
 		return err
+	}
+	if o.out != "" {
+		if err := savePlan(o.out, document); err != nil {
+			return err
+		}
+		out.view.Notef("the plan is saved; planform apply %s carries it out", o.out)
 	}
 	return o.pending(plan)
 }
@@ -179,13 +211,16 @@ func (o planOptions) impossible(plan *planner.Plan) bool {
 }
 
 // where says where a plan goes.
-func (c *connection) where(wanted *manifest.Manifest, state string) view.Where {
-	return view.Where{Service: c.baseURL, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state}
+func (c *connection) where(o planOptions, wanted *manifest.Manifest, state string, prior stateReader) planfile.Where {
+	return planfile.Where{
+		Service: c.baseURL, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state,
+		Options: o.Options, Basis: basis(wanted, prior),
+	}
 }
 
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest.Manifest, error) {
-	desired, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
+	desired, findings := manifest.Load(ctx, o.Files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errReported
@@ -198,8 +233,8 @@ func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest
 
 // statePath is where the state of this service and workspace is kept.
 func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (string, error) {
-	if o.state != "" {
-		return filepath.Clean(o.state), nil
+	if o.State != "" {
+		return filepath.Clean(o.State), nil
 	}
 	return state.DefaultPath(wanted.Dir, conn.baseURL, conn.workspace)
 }
@@ -222,6 +257,7 @@ func (c *connection) plan(ctx context.Context, in planner.Input, api string, gra
 type stateReader interface {
 	Prior() planner.Prior
 	LastActivity() time.Time
+	Version() (lineage string, serial uint64)
 }
 
 // makePlan reads what the service holds and compares. path is where the state is.
@@ -232,12 +268,12 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.baseURL)
 	})
 	in.Workspace, in.BaseURL, in.WebURL, in.Prior, in.Observed = conn.workspace, conn.baseURL, conn.webURL(), prior.Prior(), planner.Observed{}
-	sources := newSourceSet(path, o.files, desired.Files)
+	sources := newSourceSet(path, o.Files, desired.Files)
 	desired.RenameSources(sources.names)
 	in.OtherSources = sources.others(in.Prior)
-	var known []resource.Address
+	known := o.known
 	if in.Prune {
-		known = slices.Collect(maps.Keys(in.Prior))
+		known = slices.AppendSeq(known, maps.Keys(in.Prior))
 	}
 	var findings diag.List
 	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
 )
 
 // output is how a command shows its results, notes and logs.
@@ -62,6 +64,14 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 		}
 		return run(c, newOutput(c, p))
 	}
+}
+
+// plan shows a plan in the format that is wanted.
+func (o output) plan(p *planner.Plan, d *planfile.Document) error {
+	if o.markdown {
+		return o.view.PlanMarkdown(p, d)
+	}
+	return o.view.Plan(p, d)
 }
 
 // lockedBy notes who holds the state's lock while a command waits for it.

@@ -42,10 +42,16 @@ func newSourceSet(state string, given, files []string) *sourceSet {
 
 // name is what the state calls a manifest.
 func (s *sourceSet) name(file string) string {
-	if info, err := os.Stat(file); file == standardInput || err == nil && !info.Mode().IsRegular() { // such as a pipe
+	if readOnce(file) {
 		return standardInput
 	}
 	return s.relative(filepath.Join(realPath(filepath.Dir(file)), filepath.Base(file)))
+}
+
+// readOnce reports whether a manifest cannot be read twice: standard input, or such as a pipe.
+func readOnce(file string) bool {
+	info, err := os.Stat(file)
+	return file == standardInput || err == nil && !info.Mode().IsRegular()
 }
 
 func (s *sourceSet) relative(file string) string {

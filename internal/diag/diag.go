@@ -10,9 +10,9 @@ import (
 
 // Position is a place in a manifest. The zero Position is no place.
 type Position struct {
-	File   string // as the user named it; "-" is standard input
-	Line   int    // from 1
-	Column int    // from 1, in characters
+	File   string `json:"file"`   // as the user named it; "-" is standard input
+	Line   int    `json:"line"`   // from 1
+	Column int    `json:"column"` // from 1, in characters
 }
 
 // IsZero reports whether p is no place.
@@ -58,22 +58,35 @@ func (s Severity) String() string {
 	}
 }
 
+// MarshalText gives the word of [Severity.String].
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word of [Severity.String].
+func (s *Severity) UnmarshalText(word []byte) error {
+	for *s = range Note + 1 {
+		if s.String() == string(word) {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no severity %q", word)
+}
+
 // Diagnostic is one finding.
 type Diagnostic struct {
-	Severity Severity
-	Code     string   // stable name for programs, such as "unknown-field"
-	Position Position // where it starts
-	Path     string   // path in the document, such as projects[0].work_items[3].state
-	Address  string   // of the object it is about, where there is one
-	Summary  string   // what is wrong, one line
-	Hint     string   // what to do, one line; "" where nothing is known
-	Related  []Related
+	Severity Severity  `json:"severity"`
+	Code     string    `json:"code"` // stable name for programs, such as "unknown-field"
+	Position           // where it starts
+	Path     string    `json:"path"`    // path in the document, such as projects[0].work_items[3].state
+	Address  string    `json:"address"` // of the object it is about, where there is one
+	Summary  string    `json:"summary"` // what is wrong, one line
+	Hint     string    `json:"hint"`    // what to do, one line; "" where nothing is known
+	Related  []Related `json:"related"`
 }
 
 // Related is another place that belongs to a finding, such as the first of two equal keys.
 type Related struct {
-	Position Position
-	Note     string
+	Position
+	Note string `json:"note"`
 }
 
 // String gives the finding on one line: place, severity, summary and hint.

@@ -35,47 +35,8 @@
 //
 // # JSON of a plan
 //
-// A plan, on standard output, with one member of each list a line:
-//
-//	{
-//	  "format_version": 1,
-//	  "workspace": "acme",
-//	  "base_url": "https://api.plane.so",
-//	  "api": "v2",
-//	  "summary": {"create", "update", "adopt", "delete", "add_members", "remove_members", "unchanged", "blocked", "kept", "ignored", "requests", "reads"},
-//	  "steps": [{"address", "action", "id", "changes", "needs", "position", "reason"}],
-//	  "kept": [{"address", "change", "position"}],
-//	  "corrections": [{"from", "to", "why"}],
-//	  "orphans": [{"address", "id", "identifier", "renamed_to"}],
-//	  "notices": [a diagnostic each]
-//	}
-//
-// where:
-//
-//   - api: the API that carries the plan out, in the word of the flag --api: documented, v1 or v2.
-//   - summary: numbers. add_members and remove_members count members, requests
-//     the write requests that the plan takes, reads those that it took to make
-//     it, blocked the steps that are not possible, kept the fields that are left as
-//     somebody changed them.
-//   - action: create, update, adopt, add_members, remove_members, delete or not_possible.
-//   - id: the service's ID where it is known before the run.
-//   - changes: [{"path", "before", "after", "origin"}]. before and after are texts
-//     as a person would write them, arrays of texts for fields that are lists, or null; for
-//     members they are arrays of addresses, or of IDs where the manifest has no such
-//     object, and path is the manifest's field that lists them. origin is manifest, drift
-//     (somebody changed it on the service since the last apply), overwritten (what is
-//     adopted had another value) or not_refreshed.
-//     by and at are added where it is known who changed it and when, and
-//     "possible": false where the service offers no way to make the change, and
-//     "references": n where a text gets so many links to other objects, and that is all.
-//   - needs: the addresses of the steps that must have succeeded before.
-//   - position: {"file", "line", "column"} in the manifest, or null.
-//   - reason: of not_possible, of a delete that comes with another one, and of a create that replaces an object.
-//   - kept: what --on-drift keep leaves; after is what the manifest says.
-//   - corrections: what the state comes to know with the apply, without a request: a
-//     object has another address now, or (to is null) it is forgotten.
-//   - orphans: what an earlier apply created and the manifest does not have any more,
-//     and what it was probably renamed to, or null.
+// A plan, on standard output, with one member of each list a line, is what package
+// planfile writes and reads. Its JSON Schema there says what each member means.
 //
 // # JSON of a result
 //

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
@@ -245,9 +246,14 @@ func everything() *planner.Plan {
 }
 
 // here is where the plans of the tests go.
-func here() view.Where {
-	return view.Where{
+func here() planfile.Where {
+	return planfile.Where{
 		Service: "https://api.plane.so", Workspace: "acme", User: "ada (ada@example.com)",
 		Manifests: []string{"workspace.yaml"}, State: ".planform/api.plane.so_acme.state.json",
 	}
+}
+
+// showAs shows a plan and where it goes.
+func showAs(show func(*planner.Plan, *planfile.Document) error, p *planner.Plan, where planfile.Where) error {
+	return show(p, planfile.New(p, where))
 }

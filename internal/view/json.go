@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 )
 
 // FormatVersion is the version of the formats that doc.go describes.
-const FormatVersion = 1
+const FormatVersion = planfile.FormatVersion
 
 // JSON shows any value on standard output, with sorted keys and indented.
 func (v *View) JSON(value any) error {
@@ -96,55 +97,32 @@ func orNull(s string) *string {
 	return &s
 }
 
-// orEmpty is a list that is not null where there is none.
-func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
+// orEmpty is a copy of a list that is not null where there is none.
+func orEmpty[L ~[]T, T any](list L) L { return append(L{}, list...) }
 
 type jsonNote struct {
 	FormatVersion int    `json:"format_version"`
 	Note          string `json:"note"`
 }
 
-type jsonPosition struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-}
-
-func position(p diag.Position) *jsonPosition {
+// position is a position, or nil where there is none.
+func position(p diag.Position) *diag.Position {
 	if p.IsZero() {
 		return nil
 	}
-	return new(jsonPosition(p))
-}
-
-type jsonDiagnostic struct {
-	Severity string `json:"severity"`
-	Code     string `json:"code"`
-	jsonPosition
-	Path    string        `json:"path"`
-	Address string        `json:"address"`
-	Summary string        `json:"summary"`
-	Hint    string        `json:"hint"`
-	Related []jsonRelated `json:"related"`
-}
-
-type jsonRelated struct {
-	jsonPosition
-	Note string `json:"note"`
+	return &p
 }
 
 type jsonDiagnostics struct {
-	FormatVersion int              `json:"format_version"`
-	Diagnostics   []jsonDiagnostic `json:"diagnostics"`
+	FormatVersion int       `json:"format_version"`
+	Diagnostics   diag.List `json:"diagnostics"`
 }
 
-func diagnostics(list diag.List) []jsonDiagnostic {
-	js := make([]jsonDiagnostic, len(list))
-	for i, d := range list {
-		js[i] = jsonDiagnostic{d.Severity.String(), d.Code, jsonPosition(d.Position), d.Path, d.Address, d.Summary, d.Hint, make([]jsonRelated, len(d.Related))}
-		for k, r := range d.Related {
-			js[i].Related[k] = jsonRelated{jsonPosition(r.Position), r.Note}
-		}
+// diagnostics are findings without a null among them.
+func diagnostics(list diag.List) diag.List {
+	list = orEmpty(list)
+	for i := range list {
+		list[i].Related = orEmpty(list[i].Related)
 	}
-	return js
+	return list
 }

@@ -45,7 +45,7 @@ func TestAPlanShowsDeletionsAndKeptFields(t *testing.T) {
 			if name == "leaving.md" {
 				show = s.PlanMarkdown
 			}
-			if err := show(leaving(), here()); err != nil {
+			if err := showAs(show, leaving(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String())
@@ -60,14 +60,14 @@ func TestAChangedExternalIDIsNotSpelledOut(t *testing.T) {
 	b.act(planner.Update, object("work_item", "b", object("project", "web", nil)), "", drifted("external_id", "acme/work_item/web/a", "acme/work_item/web/b"))
 	b.Summary = planner.Summary{Update: 1, Requests: 1}
 	s := newScreen()
-	if err := s.Plan(&b.Plan, here()); err != nil {
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.out.String(); !strings.Contains(got, "~ work_item/web/b\n    (its mark on the service follows its key)\n") || strings.Contains(got, "acme/") {
 		t.Error(got)
 	}
 	s = newScreen(inJSON)
-	if err := s.Plan(&b.Plan, here()); err != nil {
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.out.String(); !strings.Contains(got, "acme/work_item/web/b") {

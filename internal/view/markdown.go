@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/planner"
 )
 
@@ -25,8 +26,8 @@ const (
 // PlanMarkdown shows a plan on standard output as Markdown, for a comment on a pull request: a summary, then a folded
 // section for each action, what is most worth a look first. Steps with equal changes are one entry. Where it does not fit
 // into a comment, the last entries are left out, and counted.
-func (v *View) PlanMarkdown(plan *planner.Plan, where Where) error {
-	return v.print(stdout, func(out *printer) { out.print(markdownPlan(plan, where, v.o.PerMinute)) })
+func (v *View) PlanMarkdown(plan *planner.Plan, d *planfile.Document) error {
+	return v.print(stdout, func(out *printer) { out.print(markdownPlan(plan, d, v.o.PerMinute)) })
 }
 
 // markdown is a text that grows up to a limit.
@@ -36,9 +37,9 @@ type markdown struct {
 	b strings.Builder
 }
 
-func markdownPlan(plan *planner.Plan, where Where, perMinute int) string {
+func markdownPlan(plan *planner.Plan, d *planfile.Document, perMinute int) string {
 	m := &markdown{palette: newPalette(false)}
-	m.head(plan, where, perMinute)
+	m.head(plan, d, perMinute)
 	m.table(plan)
 	sections := slices.DeleteFunc(m.sections(plan), func(s markdownSection) bool { return len(s.entries) == 0 })
 	for i, s := range sections {
@@ -55,7 +56,8 @@ func (m *markdown) line(parts ...string) {
 }
 
 // head is what the plan does in all, and where.
-func (m *markdown) head(plan *planner.Plan, where Where, perMinute int) {
+func (m *markdown) head(plan *planner.Plan, d *planfile.Document, perMinute int) {
+	where := d.Where()
 	var b strings.Builder
 	text := &printer{w: bufio.NewWriter(&b), palette: m.palette}
 	if unremarkable(plan) {
@@ -72,6 +74,9 @@ func (m *markdown) head(plan *planner.Plan, where Where, perMinute int) {
 	}
 	if where.Workspace != "" {
 		m.line("Workspace ", code(where.Workspace), " at ", code(place), ", manifest ", code(firstFew(where.Manifests)), ".\n")
+	}
+	if !unremarkable(plan) {
+		m.line("Plan ", code(d.Hash), "\n")
 	}
 }
 
@@ -270,7 +275,7 @@ func sameAs(s *planner.Step) string {
 		return "at " + strconv.Itoa(s.Index)
 	}
 	var key strings.Builder
-	fmt.Fprintln(&key, s.Kind.Name, s.Reason, s.Unsupported)
+	fmt.Fprintln(&key, s.Kind.Name, why(s), s.Unsupported)
 	for _, c := range s.Changes() {
 		text := []string{"", ""}
 		for i, t := range []*string{c.Before, c.After} {
@@ -334,10 +339,18 @@ func (m *markdown) reason(s *planner.Step) string {
 	switch {
 	case s.Unsupported != "":
 		return ": " + escapeMarkdown("this edition of the service has no "+s.Unsupported)
-	case s.Reason != "":
-		return " (" + escapeMarkdown(s.Reason) + ")"
+	case why(s) != "":
+		return " (" + escapeMarkdown(why(s)) + ")"
 	}
 	return ""
+}
+
+// why is the reason of a step, or by what its object was found.
+func why(s *planner.Step) string {
+	if s.Action == planner.Adopt {
+		return s.FoundBy()
+	}
+	return s.Reason
 }
 
 func (m *markdown) value(s *planner.Step, c *planner.Change, text *string) string {

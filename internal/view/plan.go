@@ -1,23 +1,53 @@
 package view
 
 import (
+	"bufio"
+	"io"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
-// Plan shows a plan and where it goes on standard output. As text, its notices go to standard error.
-func (v *View) Plan(p *planner.Plan, where Where) error {
+// Plan shows a plan, and where its document says that it goes, on standard output. As text, its notices go to standard error.
+func (v *View) Plan(p *planner.Plan, d *planfile.Document) error {
 	if v.o.JSON {
-		return v.print(stdout, func(out *printer) { out.document(newJSONPlan(p, where)) })
+		return v.print(stdout, func(out *printer) { out.document(*d) })
 	}
 	v.Diagnostics(p.Notices)
 	return v.print(stdout, func(out *printer) {
-		out.where(where)
+		out.where(d.Where())
 		out.textPlan(p, v.o.PerMinute)
+		out.hash(p, d)
 	})
+}
+
+// PlanInShort shows where a plan goes and what it does in all: the steps were reviewed before.
+func (v *View) PlanInShort(p *planner.Plan, d *planfile.Document) error {
+	return v.print(stdout, func(out *printer) {
+		out.where(d.Where())
+		if unremarkable(p) {
+			out.noChanges(p)
+		} else {
+			out.summary(p, v.o.PerMinute)
+		}
+	})
+}
+
+// hash shows the hash by which two plans can be compared.
+func (p *printer) hash(plan *planner.Plan, d *planfile.Document) {
+	if !unremarkable(plan) {
+		p.line(p.dim.paint("plan " + Safe(d.Hash)))
+	}
+}
+
+// WritePlan writes a plan as --output json shows it.
+func WritePlan(w io.Writer, d *planfile.Document) error {
+	p := &printer{w: bufio.NewWriter(w), palette: newPalette(false)}
+	p.document(*d)
+	return p.w.Flush()
 }
 
 func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
@@ -180,29 +210,10 @@ func adopted(s *planner.Step) string {
 	if s.ID != "" {
 		text += " as " + Safe(s.ID)
 	}
-	if found := Safe(foundBy(s)); found != "" {
+	if found := Safe(s.FoundBy()); found != "" {
 		text += ", " + found
 	}
 	return text + ")"
-}
-
-// foundBy says by what an adopted object was found.
-func foundBy(s *planner.Step) string {
-	o := s.Object
-	switch {
-	case s.Reason != "" || o == nil:
-		return s.Reason
-	case o.ID != "":
-		return "found by id"
-	case o.Identifier != "":
-		return "found by identifier"
-	}
-	for _, f := range o.Kind.NaturalKey {
-		if o.Text(f) != "" {
-			return "found by " + f
-		}
-	}
-	return ""
 }
 
 // membership shows all batches of one container's members as one.

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
@@ -25,7 +29,7 @@ func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			if err := s.Plan(everything(), here()); err != nil {
+			if err := showAs(s.Plan, everything(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String()+"--- stderr\n"+s.err.String())
@@ -54,7 +58,7 @@ func TestAPlanAsMarkdownFitsIntoAComment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen()
-			if err := s.PlanMarkdown(plan, here()); err != nil {
+			if err := showAs(s.PlanMarkdown, plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -87,7 +91,7 @@ func TestThePlanOfTheDesignDocument(t *testing.T) {
 	b.API = resource.V1
 	b.Summary = planner.Summary{Create: 57, Update: 1, Adopt: 1, AddMembers: 41, Unchanged: 99, Requests: 60}
 	s := newScreen()
-	if err := s.Plan(&b.Plan, here()); err != nil {
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
 	want := `Workspace acme at https://api.plane.so, as ada (ada@example.com)
@@ -102,9 +106,14 @@ manifest workspace.yaml; state .planform/api.plane.so_acme.state.json
 > cycle/web/sprint-14: add 41 work items
 Plan: 57 to create, 1 to update, 1 to adopt, 41 memberships; 99 unchanged. 60 requests by API v1, about 1 min at 60/min.
 `
-	if got := s.out.String(); got != want {
+	if got := withoutHash(s.out.String()); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
+}
+
+// withoutHash is a plan without its last line.
+func withoutHash(text string) string {
+	return regexp.MustCompile(`plan sha256:[0-9a-f]{64}\n$`).ReplaceAllString(text, "")
 }
 
 func TestAPlanEndsWithItsCounts(t *testing.T) {
@@ -120,10 +129,10 @@ func TestAPlanEndsWithItsCounts(t *testing.T) {
 		"Plan: 7200 to create, 1 not possible; 1 unchanged. 7200 requests by the documented operations, about 2 h at 60/min.":        {Create: 7200, Blocked: 1, Unchanged: 1, Requests: 7200},
 	} {
 		s := newScreen()
-		if err := s.Plan(&planner.Plan{Summary: sum}, here()); err != nil {
+		if err := showAs(s.Plan, &planner.Plan{Summary: sum}, here()); err != nil {
 			t.Fatal(err)
 		}
-		if _, got, _ := strings.Cut(s.out.String(), "\n\n"); got != want+"\n" {
+		if _, got, _ := strings.Cut(withoutHash(s.out.String()), "\n\n"); got != want+"\n" {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
@@ -151,7 +160,7 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 			if name == "evil.md" {
 				show = s.PlanMarkdown
 			}
-			if err := show(&b.Plan, here()); err != nil {
+			if err := showAs(show, &b.Plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -169,7 +178,7 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 	t.Parallel()
 	a, b := newScreen(inJSON), newScreen(inJSON)
-	if err := errors.Join(a.Plan(everything(), here()), b.Plan(everything(), here())); err != nil {
+	if err := errors.Join(showAs(a.Plan, everything(), here()), showAs(b.Plan, everything(), here())); err != nil {
 		t.Fatal(err)
 	}
 	if a.out.String() != b.out.String() {
@@ -190,7 +199,7 @@ func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 		t.Errorf("got %+v", plan)
 	}
 	empty := newScreen(inJSON)
-	if err := empty.Plan(&planner.Plan{}, here()); err != nil || !json.Valid(empty.out.Bytes()) {
+	if err := showAs(empty.Plan, &planner.Plan{}, here()); err != nil || !json.Valid(empty.out.Bytes()) {
 		t.Errorf("%v: %s", err, empty.out.String())
 	}
 	if a.err.Len() > 0 {
@@ -198,11 +207,52 @@ func TestAJSONPlanIsJSONAndSaysTheSameTwice(t *testing.T) {
 	}
 }
 
+// TestASavedPlanIsShownAsItWasMade writes plans, reads them and shows them again.
+func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
+	t.Parallel()
+	kept := everything()
+	kept.Drift = []planner.Drift{{Object: object("work_item", "k", object("project", "web", nil)), Change: new(drifted("state", "Done", "Todo")), Kept: true}}
+	kept.StateChanges = []planner.StateChange{{From: "page/a", To: "page/b", Why: "its key changed"}, {From: "page/c"}}
+	roles := &builder{}
+	roles.members(planner.AddMembers, "project_member", "project/web", 1, 0, 1).Members.Items[0] = planner.Member{ID: "u-1", Text: "ada@example.com", Value: "guest"}
+	role := roles.members(planner.Update, "project_member", "project/web", 2, 0, 1)
+	role.Members.Items[0] = planner.Member{ID: "u-2", Text: "bob@example.com", Value: "admin", Before: "member"}
+	for name, p := range map[string]*planner.Plan{"everything": everything(), "kept": kept, "roles": &roles.Plan} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var file bytes.Buffer
+			made := planfile.New(p, here())
+			if err := view.WritePlan(&file, made); err != nil {
+				t.Fatal(err)
+			}
+			read, err := planfile.Parse("plan.json", file.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := read.Stale(made, nil); found != nil {
+				t.Error(found)
+			}
+			for format, show := range map[string]func(*screen) func(*planner.Plan, *planfile.Document) error{
+				"text":     func(s *screen) func(*planner.Plan, *planfile.Document) error { return s.Plan },
+				"markdown": func(s *screen) func(*planner.Plan, *planfile.Document) error { return s.PlanMarkdown },
+			} {
+				want, got := newScreen(), newScreen()
+				if err := errors.Join(show(want)(p, made), show(got)(read.Plan(), read)); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want.out.String()+want.err.String(), got.out.String()+got.err.String()); diff != "" {
+					t.Errorf("%s (-made +read):\n%s", format, diff)
+				}
+			}
+		})
+	}
+}
+
 func TestAFullDiskIsReportedToTheCaller(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {
 		s := newScreen(func(o *view.Options) { o.Out, o.JSON = brokenWriter{}, asJSON })
-		if err := s.Plan(everything(), here()); !errors.Is(err, io.ErrShortWrite) {
+		if err := showAs(s.Plan, everything(), here()); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -229,7 +279,7 @@ func TestADifferenceKeepsWhatDiffersInSight(t *testing.T) {
 		b.act(planner.Update, object("work_item", "a", web), "", changed("description", before.String(), after.String()))
 		b.Summary.Update = 1
 		s := newScreen()
-		if err := s.Plan(&b.Plan, view.Where{}); err != nil {
+		if err := showAs(s.Plan, &b.Plan, planfile.Where{}); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Count(s.out.String(), "\n"); lines > 25 || lines < 3 {
@@ -262,7 +312,7 @@ func benchmarkPlan(b *testing.B, set ...func(*view.Options)) {
 	v := newScreen(append(set, func(o *view.Options) { o.Out = io.Discard })...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := v.Plan(plan, here()); err != nil {
+		if err := showAs(v.Plan, plan, here()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -278,7 +328,7 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	b.act(planner.NotPossible, object("work_item", "w", web), "id").Reason = evil
 	b.Notices.Add(diag.Diagnostic{Summary: evil, Hint: evil})
 	s := newScreen()
-	if err := s.PlanMarkdown(&b.Plan, here()); err != nil {
+	if err := showAs(s.PlanMarkdown, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
 	// Without fenced blocks and code, in which nothing is markup, no markup of the manifest is left.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
@@ -230,7 +231,7 @@ func TestManyWritersDoNotTearEachOther(t *testing.T) {
 				p.Waiting(time.Duration(i)*time.Second, "the rate limit of the service")
 				v.Notef("note")
 				_, _ = v.Stderr().Write([]byte("log\n"))
-				if err := v.Plan(&planner.Plan{}, view.Where{}); err != nil {
+				if err := showAs(v.Plan, &planner.Plan{}, planfile.Where{}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/planner"
 )
 
@@ -14,16 +15,16 @@ type jsonResult struct {
 }
 
 type jsonStepResult struct {
-	Address    string           `json:"address"`
-	Action     string           `json:"action"`
-	Status     string           `json:"status"`
-	ID         *string          `json:"id"`
-	Identifier *string          `json:"identifier"`
-	Error      *string          `json:"error"`
-	BlockedBy  *string          `json:"blocked_by"`
-	Warnings   []jsonDiagnostic `json:"warnings"`
-	Position   *jsonPosition    `json:"position"`
-	Missing    []string         `json:"missing,omitempty"`
+	Address    string         `json:"address"`
+	Action     string         `json:"action"`
+	Status     string         `json:"status"`
+	ID         *string        `json:"id"`
+	Identifier *string        `json:"identifier"`
+	Error      *string        `json:"error"`
+	BlockedBy  *string        `json:"blocked_by"`
+	Warnings   diag.List      `json:"warnings"`
+	Position   *diag.Position `json:"position"`
+	Missing    []string       `json:"missing,omitempty"`
 }
 
 func newJSONResult(r *executor.Result, t statusCounts) jsonResult {

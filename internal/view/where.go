@@ -3,28 +3,12 @@ package view
 import (
 	"fmt"
 	"strings"
+
+	"github.com/planform/planform/internal/planfile"
 )
 
-// Where says where a plan goes, and what it is made from.
-type Where struct {
-	Service   string // base URL
-	Workspace string
-	User      string // whom the credential belongs to; "" = not known
-	Sandbox   string // the sandbox's file; "" = it is a real service
-	Manifests []string
-	State     string
-}
-
-// String is the place as a question names it.
-func (w Where) String() string {
-	if w.Sandbox != "" {
-		return "the workspace " + w.Workspace + " of the sandbox"
-	}
-	return fmt.Sprintf("the workspace %s at %s", w.Workspace, w.Service)
-}
-
 // where stands over a plan.
-func (p *printer) where(w Where) {
+func (p *printer) where(w planfile.Where) {
 	if w.Workspace == "" {
 		return
 	}

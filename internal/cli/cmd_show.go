@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+)
+
+func showCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "shows a saved plan",
+		UsageText: "planform show PLAN [FLAGS]", ArgsUsage: "FILE",
+		Description: `Shows a plan that planform plan --out wrote, in any format. It reads the file only.
+
+   planform show plan.json
+   planform show plan.json --output markdown > plan.md`,
+		Flags: outputFlags("markdown", "github"),
+		Action: func(c *cli.Context) error {
+			saved, err := readPlan(c)
+			if err != nil {
+				return err
+			}
+			return newOutput(c, p).plan(saved.Plan(), saved.Document)
+		},
+	}
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/natefinch/atomic"
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+)
+
+// errStale: a saved plan was not carried out, since a new one differs.
+var errStale = errors.New("the plan is stale; nothing was done")
+
+// savedPlan is a plan that is read from a file.
+type savedPlan struct {
+	*planfile.Document
+
+	name string
+}
+
+// readPlan reads the plan that a command line names.
+func readPlan(c *cli.Context) (*savedPlan, error) {
+	if c.NArg() > 1 {
+		return nil, usageError{text: "unexpected argument " + c.Args().Get(1), hint: "one plan at a time"}
+	}
+	name := c.Args().First()
+	if name == "" {
+		return nil, usageError{text: "the FILE of a plan is required", hint: c.Command.UsageText}
+	}
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
+		return nil, usageError{text: name + " is no plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
+	}
+	text, err := readAtMost(name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := planfile.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &savedPlan{d, name}, nil
+}
+
+// readAtMost reads a file that is not larger than any plan.
+func readAtMost(name string) ([]byte, error) {
+	const largest = 256 << 20
+	f, err := os.Open(name) //nolint:gosec // the user names the file
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(io.LimitReader(f, largest+1))
+	if err == nil && len(text) > largest {
+		err = fmt.Errorf("%s has more than 256 MiB, which no plan has", name)
+	}
+	return text, err
+}
+
+// options are those that the plan was made with, for another apply.
+func (s *savedPlan) options(c *cli.Context, p Process) (planOptions, error) {
+	for _, f := range slices.Concat(shapingFlags(), []cli.Flag{manifestFlag(), &cli.StringFlag{Name: "api"}, &cli.BoolFlag{Name: "dry-run"}}) {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return planOptions{}, usageError{
+				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, s.name),
+				hint: "the plan says itself what it was made with; planform show " + s.name + " shows it",
+			}
+		}
+	}
+	options := s.Options
+	if c.IsSet("state") {
+		options.State = c.String("state")
+	}
+	o, err := planOptions{}.with(options, c, p)
+	o.service.api = options.API
+	for i := range s.Steps {
+		o.known = append(o.known, s.Steps[i].Address)
+	}
+	return o, err
+}
+
+// isFor makes sure that the plan goes where the connection does. The address of the
+// service is never taken from the plan: whoever wrote it would get the credential.
+func (s *savedPlan) isFor(conn *connection) error {
+	here := planfile.Where{Service: conn.baseURL, Workspace: conn.workspace, Sandbox: conn.sandbox}
+	if s.Sandbox == (conn.sandbox != "") && (s.Sandbox || state.SameServer(s.BaseURL, conn.baseURL)) && s.Workspace == conn.workspace {
+		return nil
+	}
+	hint := "name the service and the workspace of the plan with PLANE_BASE_URL and --workspace"
+	if s.Sandbox != (conn.sandbox != "") {
+		hint = "give --sandbox if it is meant, and leave it out if it is not"
+	}
+	return usageError{text: fmt.Sprintf("the plan %s is for %s, and this would be %s", s.name, s.Where(), here), hint: hint}
+}
+
+// check returns an error if the plan is stale: now, which was just made, differs from what is left of it.
+func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) error {
+	var earlier *planfile.Run
+	if last := file.Plan(); last != nil && last.Hash == s.Hash {
+		earlier = &planfile.Run{Since: last.Since, Prior: file.Prior()}
+	}
+	if found := s.Stale(now, earlier); len(found) > 0 {
+		out.view.Diagnostics(found)
+		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: planform plan %s --out %s", strings.Join(s.flags(), " "), s.name))
+	}
+	if earlier != nil {
+		out.view.Notef("an earlier run of this plan began at %s; of %s, %d are left",
+			earlier.Since.Format("2006-01-02 15:04 UTC"), diag.Count(len(s.Steps), "step"), len(now.Steps))
+	}
+	if changed := s.ChangedManifests(now); len(changed) > 0 {
+		out.view.Notef("changed since the plan was made, but not in what is planned: %s", strings.Join(changed, ", "))
+	}
+	return nil
+}
+
+// flags are those that name the manifests.
+func (s *savedPlan) flags() []string {
+	var flags []string
+	for _, file := range s.Options.Files {
+		flags = append(flags, "-f", file)
+	}
+	return flags
+}
+
+// hash is the plan's; "" = there is no saved plan.
+func (s *savedPlan) hash() string {
+	if s == nil {
+		return ""
+	}
+	return s.Hash
+}
+
+var hashForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// checkExpected compares the hash of a plan with that of --expect.
+func checkExpected(c *cli.Context, hash string) error {
+	switch want := c.String("expect"); {
+	case want == "" && !c.IsSet("expect"), want == hash:
+		return nil
+	case !hashForm.MatchString(want):
+		return usageError{text: fmt.Sprintf("--expect %q is not the hash of a plan", want), hint: "a plan ends with it: sha256: and 64 digits"}
+	case hash == "":
+		return nil // there is no plan yet
+	default:
+		return diag.WithHint(fmt.Errorf("the plan has the hash %s, not %s as expected; nothing was done", hash, want), "review the new plan, and expect its hash")
+	}
+}
+
+// basis tells what a plan is made from.
+func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
+	b := planfile.Basis{Digests: map[string]string{}}
+	b.Lineage, b.Serial = prior.Version()
+	for _, name := range desired.Files {
+		if readOnce(name) {
+			continue
+		}
+		if text, err := os.ReadFile(name); err == nil { //nolint:gosec // it was read as a manifest before
+			sum := sha256.Sum256(text)
+			b.Digests[name] = hex.EncodeToString(sum[:])
+		}
+	}
+	return b
+}
+
+// checkOut returns an error if a plan cannot be saved where the user wants it.
+func (o planOptions) checkOut(desired *manifest.Manifest) error {
+	if o.out == "" {
+		return nil
+	}
+	for _, name := range desired.Files {
+		if readOnce(name) {
+			return usageError{text: "--out needs manifests that apply can read again, and standard input is read once", hint: "write the manifest to a file"}
+		}
+		if filepath.Clean(name) == filepath.Clean(o.out) {
+			return usageError{text: "--out " + o.out + " is a manifest of this plan", hint: "--out plan.json"}
+		}
+	}
+	if info, err := os.Stat(o.out); err == nil && !info.Mode().IsRegular() {
+		return usageError{text: "--out " + o.out + " is not a file", hint: "--out plan.json"}
+	}
+	return nil
+}
+
+// savePlan writes a plan that only its owner can read, whole or not at all.
+func savePlan(name string, d *planfile.Document) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".planform-*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the plan cannot be saved: there is no folder %s", filepath.Dir(name))
+	}
+	if err != nil {
+		return fmt.Errorf("the plan cannot be saved: %w", err)
+	}
+	err = view.WritePlan(f, d)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = atomic.ReplaceFile(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("the plan cannot be saved: %w", err)
+	}
+	return nil
+}

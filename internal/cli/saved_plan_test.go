@@ -1,0 +1,93 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// manyItems are so many work items that are to be created, and one that is there.
+func manyItems(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - identifier: WEB\n    work_items:\n      - {identifier: WEB-1, key: first, priority: high}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "      - {key: i%d, name: Item %d, priority: low}\n", i, i)
+	}
+	return b.String()
+}
+
+// TestTheLifeOfAPullRequest plans, is reviewed, is overtaken by a colleague, planned again, and killed while it is applied.
+func TestTheLifeOfAPullRequest(t *testing.T) {
+	t.Parallel()
+	const items = 499 // in the end; to apply all takes seconds
+	gate := make(chan struct{})
+	reached, writes := make(chan struct{}), atomic.Int64{}
+	open := sync.OnceFunc(func() { close(gate) })
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Fault: func(r *http.Request) sandboxtest.Fault {
+		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/v2/") && writes.Add(1) == 6 {
+			close(reached)
+			<-gate
+			return sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}} // it never arrives
+		}
+		return sandboxtest.Fault{}
+	}})
+	t.Cleanup(open)
+	manifest, plan := s.write(t, "m.yaml", manyItems(4999)), s.dir+"/plan.json"
+	theirs := s.write(t, "theirs.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{identifier: WEB-1, priority: urgent}]}]\n")
+
+	first := s.must(t, "plan", "-f", manifest, "--out", plan, "--output", "markdown")
+	if n := len(first.out); n > 65_000 || !strings.Contains(first.out, "4999 to create, 1 to update") {
+		t.Errorf("%d characters of Markdown:\n%.500s", n, first.out)
+	}
+	if info, err := os.Stat(plan); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the plan: %v %v", info.Mode(), err)
+	}
+	s.must(t, "apply", "-f", theirs, "--state", s.dir+"/theirs.json")
+
+	before := len(s.Log())
+	stale := s.run(t, "apply", plan)
+	if stale.code != 1 || !strings.Contains(stale.err, `priority of work_item/web/first was changed on the service: it was "none" when the plan was made, and is "urgent" now`) ||
+		!strings.Contains(stale.err, manifest+":6:9  priority") || !strings.Contains(stale.err, "1 error\n") || !strings.Contains(stale.err, "make a new plan and review it: planform plan -f "+manifest+" --out "+plan) {
+		t.Errorf("exit %d:\n%.2000s", stale.code, stale.err)
+	}
+	if _, writes := s.sent(before); writes > 0 {
+		t.Errorf("%d writes for a stale plan", writes)
+	}
+
+	s.write(t, "m.yaml", manyItems(items))
+	second := s.must(t, "plan", "-f", manifest, "--out", plan, "--output", "markdown")
+	hash := regexp.MustCompile("sha256:[0-9a-f]{64}")
+	if a, b := hash.FindString(first.out), hash.FindString(second.out); a == "" || a == b {
+		t.Errorf("hashes %s and %s", a, b)
+	}
+	writes.Store(0)
+	p := start(t, s, "apply", plan)
+	<-reached
+	p.signal(t, syscall.SIGKILL)
+	if code, said := p.ends(); code != -1 {
+		t.Fatalf("exit %d:\n%s", code, said)
+	}
+	open()
+
+	r := s.must(t, "apply", plan, "--settle-timeout", "0s")
+	if got := len(s.Rows("work_item")) - 1; got != items {
+		t.Errorf("%d work items, want %d", got, items)
+	}
+	if !strings.Contains(r.err, "an earlier run of this plan began at ") || strings.Contains(r.out, "Item 498") {
+		t.Errorf("it does not say that it goes on, or shows all steps again:\n%s\n%.1000s", r.err, r.out)
+	}
+	if r := s.must(t, "apply", plan); !strings.Contains(r.out, "No changes.") {
+		t.Errorf("once more:\n%s", r.out)
+	}
+}

@@ -1,0 +1,29 @@
+// Package planfile is a plan as a file: written by one run, reviewed by people, carried
+// out by another run. It must not know the network, and it prints nothing.
+//
+// [New] makes the [Document] of a plan, [Parse] reads one, [Document.Plan] makes it a plan
+// again that can be shown. A document is never carried out: apply plans anew, and
+// [Document.Stale] compares what both plans mean. So a document can hold no request that
+// planning would not make, whoever wrote it.
+//
+// # What a plan means
+//
+// The hash of a document covers where the plan goes and, in their order, what its steps
+// do: address, action, ID, and of each field what it is before and after. It does not cover
+// how the plan came about: places in manifests, names of files, the API, reads, notices,
+// and who changed what. So two machines that plan the same get the same hash, and a new
+// comment in a manifest does not change it.
+//
+// # When a plan is stale
+//
+// A saved plan is carried out if a new plan with the same options means the same. Whatever
+// else changed does not matter. Each difference is named: a value that was another one
+// before changed on the service, a value that is to be another one changed in the
+// manifest.
+//
+// A run of the plan that ended early is gone on with. The state says that its last run
+// was of this plan, and when that began. What is left to do is then compared for what the
+// plan wanted: a step is missing only if the state shows that it was done since, members are
+// fewer, what was created without an answer is adopted. A field that somebody else
+// changed meanwhile makes it stale as ever.
+package planfile

@@ -1,0 +1,297 @@
+package planfile
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// FormatVersion is the newest format of a document that can be read. It is the one written.
+const FormatVersion = 1
+
+// Document is a plan in the form that is written and read.
+type Document struct {
+	FormatVersion int          `json:"format_version"`
+	Hash          string       `json:"hash"`
+	Workspace     string       `json:"workspace"`
+	BaseURL       string       `json:"base_url"`
+	API           string       `json:"api"`
+	User          *string      `json:"user"`
+	Sandbox       bool         `json:"sandbox"`
+	SandboxFile   *string      `json:"sandbox_file"`
+	Manifests     []string     `json:"manifests"`
+	State         string       `json:"state"`
+	Options       Options      `json:"options"`
+	Basis         Basis        `json:"basis"`
+	Summary       Summary      `json:"summary"`
+	Steps         []Step       `json:"steps"`
+	Kept          []Kept       `json:"kept"`
+	Corrections   []Correction `json:"corrections"`
+	Orphans       []Orphan     `json:"orphans"`
+	Notices       diag.List    `json:"notices"`
+}
+
+// Options are what a user said that the plan depends on, so that it can be made again.
+type Options struct {
+	Files       []string `json:"files"`           // manifests and folders, as they were named
+	State       string   `json:"state,omitempty"` // file, if it was named
+	API         string   `json:"api,omitempty"`
+	SkipRefresh bool     `json:"no_refresh,omitempty"`
+	RefreshAll  bool     `json:"refresh_all,omitempty"`
+	Targets     []string `json:"targets,omitempty"`
+	NoCreate    []string `json:"no_create,omitempty"` // kinds
+	OnDrift     string   `json:"on_drift,omitempty"`
+	Order       string   `json:"order,omitempty"`
+	Prune       bool     `json:"prune,omitempty"`
+	AdoptByName bool     `json:"adopt_by_name,omitempty"`
+}
+
+// Basis tells what the plan was made from, so that a stale plan can name what changed.
+type Basis struct {
+	Lineage string            `json:"lineage,omitempty"` // of the state; "" = there was none
+	Serial  uint64            `json:"serial,omitempty"`
+	Digests map[string]string `json:"digests,omitempty"` // of the manifests: SHA-256 by file
+}
+
+// Summary is a [planner.Summary].
+type Summary struct {
+	Create        int `json:"create"`
+	Update        int `json:"update"`
+	Adopt         int `json:"adopt"`
+	Delete        int `json:"delete"`
+	AddMembers    int `json:"add_members"`
+	RemoveMembers int `json:"remove_members"`
+	Unchanged     int `json:"unchanged"`
+	Kept          int `json:"kept"`
+	Ignored       int `json:"ignored"`
+	Blocked       int `json:"blocked"`
+	Requests      int `json:"requests"`
+	Reads         int `json:"reads"`
+}
+
+// Step is a [planner.Step], as far as people review it.
+type Step struct {
+	Address     resource.Address `json:"address"`
+	Action      string           `json:"action"`
+	ID          *string          `json:"id"`
+	Title       string           `json:"title,omitempty"`
+	Changes     []Change         `json:"changes"`
+	Members     []Member         `json:"members,omitempty"`
+	Needs       []string         `json:"needs"`
+	Position    *diag.Position   `json:"position"`
+	Reason      *string          `json:"reason,omitempty"`
+	Unsupported string           `json:"unsupported,omitempty"`
+	Replaces    string           `json:"replaces,omitempty"`
+	Adopted     *string          `json:"adopted,omitempty"` // by what it was found on the service
+}
+
+// Change is one field that will be different.
+type Change struct {
+	Path     string `json:"path"`
+	Before   any    `json:"before"` // a text, a list of texts, or nil
+	After    any    `json:"after"`
+	Origin   string `json:"origin"`
+	By       string `json:"by,omitempty"`
+	At       string `json:"at,omitempty"`
+	SHA256   string `json:"sha256,omitempty"` // of the file that is sent
+	Possible *bool  `json:"possible,omitempty"`
+
+	References int `json:"references,omitempty"` // that a text gets, and that is all
+}
+
+// Member is a member of a batch where an address does not say everything.
+type Member struct {
+	Address resource.Address `json:"address,omitempty"`
+	ID      string           `json:"id,omitempty"`
+	Text    string           `json:"text,omitempty"`
+	Value   string           `json:"value,omitempty"`
+	Before  string           `json:"before,omitempty"`
+}
+
+// Kept is a field that is left as somebody changed it on the service.
+type Kept struct {
+	Address  resource.Address `json:"address"`
+	Change   Change           `json:"change"`
+	Position *diag.Position   `json:"position"`
+}
+
+// Correction is a [planner.StateChange].
+type Correction struct {
+	From resource.Address  `json:"from"`
+	To   *resource.Address `json:"to"`
+	Why  string            `json:"why"`
+}
+
+// Orphan is a [planner.Orphan].
+type Orphan struct {
+	Address    resource.Address  `json:"address"`
+	ID         *string           `json:"id"`
+	Identifier *string           `json:"identifier"`
+	RenamedTo  *resource.Address `json:"renamed_to"`
+}
+
+// Where says where a plan goes, and what it is made from.
+type Where struct {
+	Service   string // base URL
+	Workspace string
+	User      string // whom the credential belongs to; "" = not known
+	Sandbox   string // the sandbox's file; "" = it is a real service
+	Manifests []string
+	State     string
+	Options   Options
+	Basis     Basis
+}
+
+// String is the place as a question names it.
+func (w Where) String() string {
+	if w.Sandbox != "" {
+		return "the workspace " + w.Workspace + " of the sandbox"
+	}
+	return fmt.Sprintf("the workspace %s at %s", w.Workspace, w.Service)
+}
+
+// New is the document of a plan.
+func New(plan *planner.Plan, where Where) *Document {
+	d := &Document{
+		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service), API: plan.API.String(),
+		User: orNull(where.User), Sandbox: where.Sandbox != "", SandboxFile: orNull(where.Sandbox),
+		Manifests: orEmpty(where.Manifests), State: where.State, Options: where.Options, Basis: where.Basis, Summary: Summary(plan.Summary),
+		Steps: make([]Step, len(plan.Steps)), Kept: []Kept{}, Corrections: []Correction{}, Orphans: []Orphan{}, Notices: orEmpty(plan.Notices),
+	}
+	d.Options.Files = orEmpty(d.Options.Files)
+	for i, s := range plan.Steps {
+		d.Steps[i] = newStep(plan, s)
+	}
+	for _, drift := range plan.Drift {
+		if f, _ := drift.Object.Kind.Field(drift.Change.Path); drift.Kept {
+			d.Kept = append(d.Kept, Kept{drift.Object.Address, newChange(f, drift.Change), position(drift.Object.Position)})
+		}
+	}
+	for _, c := range plan.StateChanges {
+		d.Corrections = append(d.Corrections, Correction{c.From, orNull(c.To), c.Why})
+	}
+	for _, o := range plan.Orphans {
+		d.Orphans = append(d.Orphans, Orphan{o.Address, orNull(o.ID), orNull(o.Identifier), orNull(o.RenamedTo)})
+	}
+	for i := range d.Notices {
+		d.Notices[i].Related = orEmpty(d.Notices[i].Related)
+	}
+	d.Hash = d.meaning()
+	return d
+}
+
+func newStep(plan *planner.Plan, s *planner.Step) Step {
+	d := Step{
+		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Title: title(s),
+		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces,
+	}
+	for _, need := range s.Needs {
+		d.Needs = append(d.Needs, string(plan.Steps[need].Address))
+	}
+	if s.Action == planner.NotPossible || s.Action != planner.Adopt && s.Reason != "" {
+		d.Reason = &s.Reason
+	}
+	if s.Action == planner.Adopt {
+		d.Adopted = new(s.FoundBy())
+		if s.Changed() {
+			d.Action = planner.Update.String()
+		}
+	}
+	if s.Members != nil {
+		d.addMembers(s)
+		return d
+	}
+	d.Changes = []Change{}
+	for _, c := range s.Changes() {
+		f, _ := s.Kind.Field(c.Path)
+		change := newChange(f, &c)
+		if !c.Possible {
+			change.Possible = new(bool)
+		}
+		if f != nil && s.Object != nil {
+			if v, ok := s.Object.Value(c.Path); ok && v.Content != nil {
+				change.SHA256 = v.Content.SHA256
+			}
+		}
+		d.Changes = append(d.Changes, change)
+	}
+	return d
+}
+
+// title is the name of a step's object for people, or "".
+func title(s *planner.Step) string {
+	if s.Object == nil {
+		return ""
+	}
+	for _, f := range s.Kind.NaturalKey {
+		if t := s.Object.Text(f); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (d *Step) addMembers(s *planner.Step) {
+	names := make([]string, len(s.Members.Items))
+	plain := true
+	d.Members = make([]Member, len(names))
+	for i, m := range s.Members.Items {
+		names[i] = cmp.Or(string(m.Address), m.ID, m.Text)
+		d.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before}
+		if m.Address == "" { // else what it is called, and the ID, follow
+			d.Members[i].ID, d.Members[i].Text = m.ID, m.Text
+		}
+		plain = plain && d.Members[i] == Member{Address: m.Address} && m.Address != ""
+	}
+	if plain {
+		d.Members = nil
+	}
+	c := Change{Path: s.Kind.Membership.Path(), Origin: string(planner.FromManifest)}
+	if s.Action == planner.RemoveMembers {
+		c.Before = names
+	} else {
+		c.After = names
+	}
+	if s.Action == planner.NotPossible {
+		c.Possible = new(bool)
+	}
+	d.Changes = []Change{c}
+}
+
+func newChange(f *resource.Field, c *planner.Change) Change {
+	return Change{Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, References: c.References}
+}
+
+// value is a value of a change: a list where the field is one, nil where there is none.
+func value(f *resource.Field, text *string) any {
+	switch {
+	case text == nil:
+		return nil
+	case f != nil && f.Type == resource.RefSet:
+		return strings.Split(*text, "\n")
+	default:
+		return *text
+	}
+}
+
+func position(p diag.Position) *diag.Position {
+	if p.IsZero() {
+		return nil
+	}
+	return &p
+}
+
+// orNull is a text that is null where it is empty.
+func orNull[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// orEmpty is a copy of a list that is not null where there is none.
+func orEmpty[L ~[]T, T any](list L) L { return append(L{}, list...) }

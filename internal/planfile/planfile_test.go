@@ -1,0 +1,292 @@
+package planfile_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// plan is a document of lines such as "work_item/web/a update priority low high".
+func plan(lines ...string) *planfile.Document {
+	d := &planfile.Document{BaseURL: "https://api.plane.so", Workspace: "acme"}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		s := planfile.Step{Action: words[1]}
+		s.Address = address(words[0])
+		for i := 2; i+2 < len(words); i += 3 {
+			c := planfile.Change{Path: words[i], Before: value(words[i+1]), After: value(words[i+2]), Origin: "manifest"}
+			if strings.HasPrefix(words[i+1], "!") {
+				c.Before, c.Origin = words[i+1][1:], "drift"
+			}
+			s.Changes = append(s.Changes, c)
+		}
+		d.Steps = append(d.Steps, s)
+	}
+	return d
+}
+
+func value(word string) any {
+	switch {
+	case word == "-":
+		return nil
+	case strings.Contains(word, ","):
+		return strings.Split(strings.Trim(word, ","), ",")
+	default:
+		return word
+	}
+}
+
+func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		saved, now *planfile.Document
+		done       string // what an earlier run of the plan wrote; "-" = nothing
+		want       []string
+	}{
+		"the same": {
+			saved: plan("work_item/web/a update priority low high", "work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
+			now:   plan("work_item/web/a update priority low high", "work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
+		},
+		"somebody changed a field that the plan changes": {
+			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"),
+			want: []string{`priority of work_item/web/a was changed on the service: it was "low" when the plan was made, and is "urgent" now`},
+		},
+		"somebody changed another field": {
+			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high state !Done Todo"),
+			want: []string{`state of work_item/web/a would be changed now from "Done" to "Todo"; the plan does not`},
+		},
+		"somebody did it by hand": {
+			saved: plan("work_item/web/a update priority low high", "label/web/x create name - x"), now: plan(),
+			want: []string{
+				"the plan is to create label/web/x, and there is nothing left to do",
+				"the plan is to update work_item/web/a, and there is nothing left to do",
+			},
+		},
+		"somebody made one of that name": {
+			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"),
+			want: []string{"label/web/x would be adopted now; the plan is to create it"},
+		},
+		"the manifest changed": {
+			saved: plan("work_item/web/a update labels - x,y"), now: plan("work_item/web/a update labels - x,z", "work_item/web/b delete"),
+			want: []string{
+				`labels of work_item/web/a was changed in the manifest: it was to be "x, y" when the plan was made, and is to be "x, z" now`,
+				"work_item/web/b would be deleted now; the plan does not",
+			},
+		},
+		"the manifest has another order": {
+			saved: plan("work_item/web/a create name - A", "work_item/web/b create name - B"), now: plan("work_item/web/b create name - B", "work_item/web/a create name - A"),
+			want: []string{"work_item/web/b would be created before work_item/web/a now; the plan has another order, and the service numbers what it creates"},
+		},
+		"members changed": {
+			saved: plan("cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"), now: plan("cycle/web/c#work_items add_members cycle - work_item/web/b,work_item/web/c"),
+			want: []string{
+				"members of cycle/web/c would be added now: work_item/web/c; the plan does not",
+				"the plan is to add members of cycle/web/c: work_item/web/a, and there is nothing left to do",
+			},
+		},
+		"what is not possible may come and go": {
+			saved: plan("page/a not_possible", "label/web/x create name - x"), now: plan("page/b not_possible", "label/web/x create name - x"),
+		},
+		"an earlier run did some of it": {
+			saved: plan("label/web/x create name - x", "work_item/web/a update priority low high", "work_item/web/b create name - B", "page/p delete",
+				"cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"),
+			now:  plan("work_item/web/b create name - B", "cycle/web/c#work_items add_members cycle - work_item/web/b,"),
+			done: "label/web/x work_item/web/a cycle/web/c#work_items",
+		},
+		"an earlier run did it, and somebody changed it again": {
+			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"), done: "work_item/web/a",
+			want: []string{`priority of work_item/web/a was changed on the service: it is "urgent" now, and not "high" as the plan made it`},
+		},
+		"an earlier run did it, and the service dropped a field": {
+			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), done: "work_item/web/a",
+		},
+		"an earlier run did it, and the manifest changed": {
+			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority high low", "work_item/web/b create name - B"), done: "work_item/web/a",
+			want: []string{
+				`priority of work_item/web/a was changed in the manifest: it was to be "high" when the plan was made, and is to be "low" now`,
+				"work_item/web/b would be created now; the plan does not",
+			},
+		},
+		"an earlier run sent a create without an answer": {
+			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"), done: "label/web/x",
+		},
+		"somebody else did what an earlier run did not come to": {
+			saved: plan("label/web/x create name - x", "label/web/y create name - y"), now: plan("label/web/y adopt"), done: "label/web/x",
+			want: []string{"label/web/y would be adopted now; the plan is to create it"},
+		},
+		"what a project that an earlier run created came with": {
+			saved: plan("project/new create name - New", "state/new/Todo create name - Todo"), now: plan("state/new/Todo adopt"), done: "project/new",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var earlier *planfile.Run
+			if tt.done != "" {
+				earlier = &planfile.Run{Since: began, Prior: planner.Prior{"page/old": {Address: "page/old", AppliedAt: began.Add(-time.Hour)}}}
+				for word := range strings.FieldsSeq(tt.done) {
+					earlier.Prior[address(word)] = planner.Record{Address: address(word), AppliedAt: began.Add(time.Second)}
+				}
+			}
+			var got []string
+			for _, d := range tt.saved.Stale(tt.now, earlier) {
+				got = append(got, d.Summary)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAStalePlanNamesTheFilesThatChanged(t *testing.T) {
+	t.Parallel()
+	saved, now := plan(), plan("page/a create name - A")
+	saved.Basis = planfile.Basis{Lineage: "one", Serial: 3, Digests: map[string]string{"a.yaml": "1", "b.yaml": "2", "gone.yaml": "3"}}
+	now.Basis = planfile.Basis{Lineage: "one", Serial: 4, Digests: map[string]string{"a.yaml": "1", "b.yaml": "9", "new.yaml": "4"}}
+	now.State = "x.state.json"
+	found := saved.Stale(now, nil)
+	if got := found[1].Summary + "; " + found[2].Summary; got != "changed since the plan was made: b.yaml, gone.yaml, new.yaml; the state x.state.json was written since the plan was made: serial 3, now 4" {
+		t.Error(got)
+	}
+}
+
+func TestTheHashIsOfTheMeaningAlone(t *testing.T) {
+	t.Parallel()
+	hash := func(change func(p *planner.Plan, w *planfile.Where)) string {
+		p, w := &planner.Plan{BaseURL: "https://api.plane.so", Workspace: "acme"}, planfile.Where{State: "a"}
+		p.StateChanges = []planner.StateChange{{From: "page/a", To: "page/b"}}
+		change(p, &w)
+		return planfile.New(p, w).Hash
+	}
+	same := hash(func(*planner.Plan, *planfile.Where) {})
+	if got := hash(func(p *planner.Plan, w *planfile.Where) {
+		p.Summary.Reads, w.State, w.User, w.Manifests, w.Basis.Serial = 9, "b", "ada", []string{"m.yaml"}, 7
+	}); got != same {
+		t.Error("it depends on how the plan came about")
+	}
+	if got := hash(func(p *planner.Plan, _ *planfile.Where) { p.Workspace = "other" }); got == same {
+		t.Error("it does not depend on where the plan goes")
+	}
+	if got := hash(func(p *planner.Plan, _ *planfile.Where) { p.StateChanges = nil }); got == same {
+		t.Error("it does not depend on what the plan does")
+	}
+}
+
+func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
+	t.Parallel()
+	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme"}, planfile.Where{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := planfile.Parse("plan.json", good); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"":                             "plan.json is not a plan: it ends too early",
+		string(good[:len(good)/2]):     "plan.json is not a plan: it ends too early",
+		"{\n}}\n":                      "plan.json is not a plan: line 2: invalid character '}' after top-level value",
+		"[1]":                          "plan.json is not a plan: it is a JSON array, and no object",
+		`{"format_version": 1}`:        "plan.json is not a plan: it has no format_version or no steps",
+		`{"format_version": 2}`:        "plan.json has the format version 2, and this planform reads up to 1",
+		edited(good, `"acme"`, `"x"`):  "plan.json was changed after it was made, or made by another version of planform",
+		steps(`{"address": "page/a"}`): `plan.json is not a plan: there is no action ""`,
+		steps(`{"address": "cat/a", "action": "create"}`):                                                     `plan.json is not a plan: no kind of "cat/a" is known here`,
+		steps(`{"address": "cycle_work_item/a", "action": "create"}`):                                         `plan.json is not a plan: no kind of "cycle_work_item/a" is known here`,
+		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": 3}]}`):         `plan.json is not a plan: name of "page/a": it is neither a text nor a list`,
+		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list holds something else than texts`,
+	} {
+		if _, err := planfile.Parse("plan.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func edited(text []byte, from, to string) string { return strings.ReplaceAll(string(text), from, to) }
+
+func steps(text string) string { return `{"format_version": 1, "steps": [` + text + `]}` }
+
+// FuzzParse reads files that nobody wrote. What is a plan can be shown and compared.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(steps(`{"address": "cycle/web/c#work_items", "action": "add_members", "changes": [{"path": "cycle", "after": ["a"]}]}, {"address": "link/a", "action": "create", "needs": ["x"]}`)))
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		var d planfile.Document
+		if json.Unmarshal(text, &d) != nil {
+			return
+		}
+		d.Hash = planfile.New(&planner.Plan{}, planfile.Where{}).Hash
+		again, err := json.Marshal(d)
+		if err != nil {
+			return
+		}
+		if parsed, err := planfile.Parse("f", again); err == nil {
+			parsed.Plan()
+			parsed.Stale(parsed, nil)
+		}
+	})
+}
+
+// TestTheSchemaNamesEveryKey holds the schema to the types.
+func TestTheSchemaNamesEveryKey(t *testing.T) {
+	t.Parallel()
+	var root schema
+	if err := json.Unmarshal(planfile.Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	root.compare(t, &root, "plan", reflect.TypeFor[planfile.Document]())
+}
+
+type schema struct {
+	Ref        string             `json:"$ref"`
+	Properties map[string]*schema `json:"properties"`
+	Required   []string           `json:"required"`
+	Items      *schema            `json:"items"`
+	Defs       map[string]*schema `json:"$defs"`
+}
+
+func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type) {
+	t.Helper()
+	if s != nil && s.Ref != "" {
+		s = root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+	}
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch {
+	case s == nil:
+		t.Errorf("%s is not in the schema", at)
+	case of.Kind() == reflect.Slice:
+		s.Items.compare(t, root, at, of.Elem())
+	case of.Kind() == reflect.Struct:
+		var required []string
+		known := map[string]bool{}
+		for _, f := range reflect.VisibleFields(of) {
+			if f.Anonymous {
+				continue
+			}
+			name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if known[name] = true; rest == "" {
+				required = append(required, name)
+			}
+			s.Properties[name].compare(t, root, at+"."+name, f.Type)
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(s.Properties))); diff != "" {
+			t.Errorf("%s (-type +schema):\n%s", at, diff)
+		}
+		if diff := cmp.Diff(slices.Sorted(slices.Values(required)), slices.Sorted(slices.Values(s.Required))); diff != "" {
+			t.Errorf("%s is required (-type +schema):\n%s", at, diff)
+		}
+	}
+}
+
+func address(text string) resource.Address { return resource.Address(text) }

@@ -1,0 +1,121 @@
+package planfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// Parse reads a document. name is the file's, for errors.
+func Parse(name string, text []byte) (*Document, error) {
+	bad := func(err error) error {
+		return diag.WithHint(fmt.Errorf("%s is not a plan: %w", name, err), "planform plan -f FILE --out "+name+" writes one")
+	}
+	var version struct {
+		FormatVersion int             `json:"format_version"`
+		Steps         json.RawMessage `json:"steps"`
+	}
+	switch err := json.Unmarshal(text, &version); {
+	case err != nil:
+		return nil, bad(errorOf(text, err))
+	case version.FormatVersion > FormatVersion:
+		return nil, diag.WithHint(fmt.Errorf("%s has the format version %d, and this planform reads up to %d", name, version.FormatVersion, FormatVersion),
+			"use the version of planform that made it, or make a new plan")
+	case version.FormatVersion < 1 || version.Steps == nil:
+		return nil, bad(errors.New("it has no format_version or no steps"))
+	}
+	d := &Document{}
+	if err := json.Unmarshal(text, d); err != nil {
+		return nil, bad(errorOf(text, err))
+	}
+	if err := d.check(); err != nil {
+		return nil, bad(err)
+	}
+	if hash := d.meaning(); hash != d.Hash {
+		return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its hash is %s, and what it says has the hash %s", name, d.Hash, hash),
+			"a plan cannot be edited: change the manifests, and make a new one")
+	}
+	return d, nil
+}
+
+// errorOf says in plain words what encoding/json rejects, and where.
+func errorOf(text []byte, err error) error {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if syntax.Offset >= int64(len(text)) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return errors.New("it ends too early")
+		}
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
+	}
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if t.Field == "" {
+			return fmt.Errorf("it is a JSON %s, and no object", t.Value)
+		}
+		return fmt.Errorf("%s cannot be a %s", t.Field, t.Value)
+	}
+	return err
+}
+
+// check makes sure that the plan can be shown and compared.
+func (d *Document) check() error {
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		var action planner.Action
+		if err := action.UnmarshalText([]byte(s.Action)); err != nil && s.Action != planner.NotPossible.String() {
+			return err
+		}
+		_, _, _, members := s.Address.ParseMembership()
+		if !members && !isObject(s.Address) {
+			return unknownAddress(s.Address)
+		}
+		for j := range s.Changes {
+			if err := s.Changes[j].check(); err != nil {
+				return fmt.Errorf("%s of %q: %w", s.Changes[j].Path, s.Address, err)
+			}
+		}
+	}
+	for i := range d.Kept {
+		if !isObject(d.Kept[i].Address) {
+			return unknownAddress(d.Kept[i].Address)
+		}
+		if err := d.Kept[i].Change.check(); err != nil {
+			return fmt.Errorf("kept %q: %w", d.Kept[i].Address, err)
+		}
+	}
+	return nil
+}
+
+func isObject(a resource.Address) bool {
+	k, known := resource.Lookup(a.Kind())
+	return known && k.Membership == nil
+}
+
+func unknownAddress(a resource.Address) error {
+	return fmt.Errorf("no kind of %q is known here", a)
+}
+
+// check gives the values their types: a text, a list of texts, or nil.
+func (c *Change) check() error {
+	for _, value := range []*any{&c.Before, &c.After} {
+		switch v := (*value).(type) {
+		case nil, string:
+		case []any:
+			list := make([]string, len(v))
+			for i := range v {
+				var ok bool
+				if list[i], ok = v[i].(string); !ok {
+					return errors.New("a list holds something else than texts")
+				}
+			}
+			*value = list
+		default:
+			return errors.New("it is neither a text nor a list")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,9 @@
+package planfile
+
+import _ "embed"
+
+//go:embed plan.schema.json
+var schema []byte
+
+// Schema is the JSON Schema of a document.
+func Schema() []byte { return schema }

@@ -91,20 +91,58 @@ func unique(key, of string) string {
 	return key[:min(len(key), 80)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// project writes the manifests of a project.
+// project writes the manifests of a project. A part is encoded as soon as its items are known; but the first one declares what the
+// items of all parts name.
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := newGroups()
-	items := make([]any, 0, len(places))
 	gaps := c.number(places)
-	for _, at := range places {
-		for _, n := range gaps[at.issue] {
-			items = append(items, placeholder(source, n))
+	total := len(places)
+	for _, numbers := range gaps {
+		total += len(numbers)
+	}
+	at := len(c.parts)
+	for n := 0; n*partSize < total; n++ {
+		name := p.Key + ".yaml"
+		if total > partSize {
+			name = fmt.Sprintf("%s-%03d.yaml", p.Key, n+1)
 		}
-		items = append(items, c.item(at, g))
+		c.parts = append(c.parts, outFile{name: c.free(name)})
+	}
+	encode := func(n int, project manifest.Map, items []any) {
+		what := "The project " + source
+		if total > partSize {
+			what += fmt.Sprintf(", part %d", n+1)
+		}
+		document := manifest.Map{{Key: schema.Version, Value: manifest.Literal("1")}}
+		if c.mapping.Workspace != "" {
+			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
+		}
+		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
+		c.parts[at+n].data = manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.ID, document)
+	}
+	head := manifest.Map{{Key: "key", Value: p.Key}, {Key: "identifier", Value: p.Identifier}}
+	var first, items []any
+	n := 0
+	add := func(item any) {
+		items = append(items, item)
+		if n++; n%partSize > 0 && n < total {
+			return
+		}
+		if n <= partSize {
+			first = items
+		} else {
+			encode((n-1)/partSize, head, items)
+		}
+		items = nil
+	}
+	for _, at := range places {
+		for _, number := range gaps[at.issue] {
+			add(placeholder(source, number))
+		}
+		add(c.item(at, g))
 	}
 	c.report.Carried.Labels += len(g.used)
-	head := manifest.Map{{Key: "key", Value: p.Key}, {Key: "identifier", Value: p.Identifier}}
 	full := slices.Concat(head, manifest.Map{{Key: "name", Value: cmp.Or(p.Name, p.Key)}})
 	if len(g.members) > 0 { // the service assigns nobody else
 		full = append(full, manifest.Entry{Key: "members", Value: g.members})
@@ -120,24 +158,7 @@ func (c *composer) project(source string, places []place) {
 			full = append(full, manifest.Entry{Key: section.key, Value: list})
 		}
 	}
-	for n := 0; n*partSize < len(items); n++ {
-		part := items[n*partSize : min(len(items), (n+1)*partSize)]
-		name, what := p.Key+".yaml", "The project "+source
-		if len(items) > partSize {
-			name = fmt.Sprintf("%s-%03d.yaml", p.Key, n+1)
-			what += fmt.Sprintf(", part %d", n+1)
-		}
-		fields := head
-		if n == 0 {
-			fields = full
-		}
-		document := manifest.Map{{Key: schema.Version, Value: manifest.Literal("1")}}
-		if c.mapping.Workspace != "" {
-			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
-		}
-		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(fields), manifest.Entry{Key: "work_items", Value: part})}})
-		c.parts = append(c.parts, outFile{c.free(name), manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.ID, document)})
-	}
+	encode(0, full, first)
 }
 
 // free is a file name that neither the mapping nor another project's file has.

@@ -193,6 +193,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	distinct := map[string]bool{}
 	for _, i := range e.issues {
 		e.finish(i)
+		i.custom = nil                                 // of many issues it is the most
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
 			to.Issue(i.Issue)
 			distinct[i.Key] = true
@@ -280,7 +281,7 @@ func (e *export) issue(r records.Record, one *record) error {
 		project.Name = f.Project.Name
 	}
 	e.to.Project(project)
-	i := &issue{custom: all.Fields, total: f.Comment.Total, Issue: convert.Issue{
+	i := &issue{custom: map[string]json.RawMessage{}, total: f.Comment.Total, Issue: convert.Issue{
 		Key: one.Key, ID: one.ID, Project: key, Number: number, Title: f.Summary, Position: r.Position,
 		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter), Creator: e.person(f.Creator),
 		Left: map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
@@ -334,9 +335,9 @@ func (e *export) issue(r records.Record, one *record) error {
 	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
 		e.site = base
 	}
-	for id, raw := range i.custom {
-		if !strings.HasPrefix(id, "customfield_") || string(raw) == "null" || string(raw) == "[]" || string(raw) == `""` {
-			delete(i.custom, id)
+	for id, raw := range all.Fields {
+		if strings.HasPrefix(id, "customfield_") && string(raw) != "null" && string(raw) != "[]" && string(raw) != `""` {
+			i.custom[id] = raw
 		}
 	}
 	if had := e.latest[i.ID]; i.ID != "" && (had == nil || !had.Updated.After(i.Updated)) {

@@ -153,7 +153,7 @@ func showObjects(m *manifest.Manifest) string {
 					b.WriteString(showReference(r))
 				}
 			default:
-				fmt.Fprintf(&b, "%q", v.Text)
+				fmt.Fprintf(&b, "%q", v.Written())
 			}
 			if v.HTMLFile {
 				b.WriteString(" (HTML)")

@@ -198,6 +198,7 @@ func (a *assembly) objects() []*resource.Object {
 		if a.items[i].mergedInto < 0 {
 			o := a.items[i].object
 			list = append(list, o)
+			o.MoveHeader()
 			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
 				imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
 			}

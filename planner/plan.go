@@ -327,7 +327,7 @@ func showValue(v *resource.Value) string {
 	case v.Content != nil:
 		return v.Text + " (" + strconv.FormatInt(v.Content.Size, 10) + " bytes)"
 	case !v.Field.IsRef():
-		return v.Text
+		return v.Written()
 	}
 	names := make([]string, len(v.Refs))
 	for i := range v.Refs {

@@ -233,3 +233,8 @@ func value(attrs []attr, key string) string {
 	}
 	return ""
 }
+
+// Escape is a plain text in one line of Markdown.
+func Escape(text string) string {
+	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~", "&", "\\&", "\n", " ").Replace(strings.TrimSpace(text))
+}

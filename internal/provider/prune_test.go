@@ -32,6 +32,11 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 			there := len(s.Rows(k.Name))
 
 			bare := l.plain(k, "one")
+			for i := range k.Fields {
+				if f := &k.Fields[i]; f.Header && base[f.Name] != nil { // part of the text
+					bare[f.Name] = base[f.Name]
+				}
+			}
 			left := s.apply(t, applying{manifest: l.text(bare), prune: true})
 			l.done("taking members out", left)
 			for _, step := range left.plan.Steps {

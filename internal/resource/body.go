@@ -37,9 +37,9 @@ func (f *Field) nameIn(names FieldNames) string {
 	}
 }
 
-// InV2 reports whether bodies of API v2 take all of the values.
+// InV2 reports whether bodies of API v2 take all of the values, or their texts say them.
 func InV2(values []*Value) bool {
-	return !slices.ContainsFunc(values, func(v *Value) bool { return v.Field.nameIn(V2Names) == "" })
+	return !slices.ContainsFunc(values, func(v *Value) bool { return v.Field.nameIn(V2Names) == "" && !v.Field.Header })
 }
 
 // FromV2 is a row of API v2 under the names of API v1.

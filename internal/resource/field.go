@@ -58,9 +58,12 @@ type Field struct {
 	BaseOf string
 	// Ordinal is set where a new object gets its place in the manifest's list, from 1, if none is written.
 	Ordinal bool
+	// Header is set where the value leads the object's rich text, since the service shows its own: of a
+	// comment the author, and the time. Nothing else of a Virtual one is sent, and API v2 needs no other.
+	Header bool
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
-	Virtual   bool // never in a body: a membership declares it
+	Virtual   bool // never in a body: a membership declares it, or it is part of a header
 	Type      Type
 	Ref       string   // for Ref and RefSet: the kind of the target
 	Enum      []string // for Enum: the values

@@ -12,6 +12,11 @@ func init() {
 		Fields: []Field{
 			{Name: "text", APIName: "comment_html", Type: Markdown, Required: true, Doc: "The comment in Markdown; it is sent as HTML.", Example: "We go with **one** page."},
 			{Name: "comment_html", Type: HTML, Doc: "The comment as HTML, sent as it is.", Example: "<p>We go with <strong>one</strong> page.</p>"},
+			{Name: "author", Virtual: true, Type: Text, Header: true, MaxLength: 255, Doc: "Author of an imported comment, in any words. It leads the text, since the service shows the owner of the credential.", Example: "Ada Lovelace"},
+			{
+				Name: "created_at", V2Name: NotInV2, Type: Text, Header: true, Immutable: true, WriteOnly: true, TextRules: moment(),
+				Doc: "Original creation time of an imported comment. It leads the text, in its own time zone; API v1 also stores it.", Example: "2024-05-17T09:30:00Z",
+			},
 			{Name: "access", Type: Enum, Enum: []string{"INTERNAL", "EXTERNAL"}, Default: "INTERNAL", Doc: "Who sees it: the workspace, or everybody where the project is published.", Example: "INTERNAL"},
 		},
 		Operations: append([]Operation{

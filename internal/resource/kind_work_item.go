@@ -39,9 +39,8 @@ links:
 			{Name: "point", V2Name: NotInV2, Type: Number, Max: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
 			{Name: "sort_order", V2Name: NotInV2, Type: Number, SetAfterCreate: true, Doc: "Position among the items of one state: lower comes first.", Example: "1000"},
 			{
-				Name: "created_at", V2Name: NotInV2, Type: Text, Immutable: true, WriteOnly: true,
-				TextRules: TextRules{Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"},
-				Doc:       "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
+				Name: "created_at", V2Name: NotInV2, Type: Text, Immutable: true, WriteOnly: true, TextRules: moment(),
+				Doc: "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
 			{Name: "created_by", V2Name: NotInV2, Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Original author of an imported item, by e-mail address, display name or ID.", Example: "bob@example.com"},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
@@ -64,4 +63,9 @@ links:
 			},
 		}, append(crud(path, "work_item_id", scope, "gud"), bulk(workspaceV2+"projects/{project_id}/work-items/", scope)...)...),
 	})
+}
+
+// moment is the form of a time that the service takes.
+func moment() TextRules {
+	return TextRules{Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/markup"
@@ -38,6 +39,7 @@ type Value struct {
 	Field    *Field
 	Text     string   // as written; for File the content of the file; for JSON its text
 	Null     bool     // written as null, or as an empty text or list: the field is to be cleared
+	Header   string   // Markdown that leads the text; see [Object.MoveHeader]
 	HTMLFile bool     // for File: the content is HTML already
 	Content  *Content // for Upload: the file that Text names
 	Refs     []Reference
@@ -149,11 +151,54 @@ func (o *Object) SameContent(row Row) bool {
 	})
 }
 
+// MoveHeader puts the fields that lead the object's text before it.
+func (o *Object) MoveHeader() {
+	var words []string
+	for i := range o.Values {
+		switch v := &o.Values[i]; {
+		case !v.Field.Header || v.Text == "":
+		case v.Field.Virtual:
+			words = append(words, "**"+markup.Escape(v.Text)+"**")
+		default:
+			words = append(words, when(v.Text))
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field.Header && v.Field.Virtual })
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Field.Rich() {
+			v.Header = strings.Join(words, " · ")
+		}
+	}
+}
+
+// when is a moment for people, in its own time zone.
+func when(text string) string {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.Format("2 Jan 2006, 15:04")
+		}
+	}
+	return text
+}
+
+// Written is the text as people would write it in one piece, with its header.
+func (v *Value) Written() string {
+	if v.Header == "" {
+		return v.Text
+	}
+	return v.Header + "\n\n" + v.Text
+}
+
 // HTML returns the text of a rich field as the HTML that is sent.
 func (v *Value) HTML() string {
 	switch {
 	case v.Field.Type == Markdown, v.Field.Type == File && !v.HTMLFile:
-		return markup.HTML(v.Text)
+		return markup.HTML(v.Written())
+	case v.Header != "":
+		return markup.HTML(v.Header) + v.Text
 	default:
 		return v.Text
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -24,25 +26,33 @@ func (c *composer) comments(i *Issue) []any {
 			c.report.lose("bot-comments", i.Key, 1)
 			continue
 		}
-		text := c.markdown(i, comment.Text)
-		if header := c.mapping.Comments.Header; header != "" {
+		text, who := c.markdown(i, comment.Text), "somebody"
+		if comment.Author != "" {
+			who = c.person(comment.Author)
+		}
+		m := manifest.Map{{Key: "key", Value: keys[n]}}
+		switch header := c.mapping.Comments.Header; {
+		case header == "":
+		case header != mapping.DefaultHeader || text == "":
 			date := ""
 			if !comment.At.IsZero() {
 				date = moment(comment.At)
 			}
-			who := "somebody"
-			if comment.Author != "" {
-				who = escapeName(c.person(comment.Author))
-			}
-			header = strings.TrimSuffix(strings.NewReplacer("{author}", who, "{date}", date).Replace(header), " · ")
+			header = strings.TrimSuffix(strings.NewReplacer("{author}", markup.Escape(who), "{date}", date).Replace(header), " · ")
 			text = strings.TrimSpace(header + "\n\n" + text)
+		default: // planform writes it
+			who, _ = cut(who)
+			m = append(m, manifest.Entry{Key: "author", Value: who})
+			if !comment.At.IsZero() {
+				m = append(m, manifest.Entry{Key: "created_at", Value: comment.At.Format(time.RFC3339)})
+			}
 		}
 		if text == "" {
 			c.report.lose("empty-comments", i.Key, 1)
 			continue
 		}
 		c.report.Carried.Comments++
-		list = append(list, manifest.Map{{Key: "key", Value: keys[n]}, {Key: "text", Value: text}})
+		list = append(list, append(m, manifest.Entry{Key: "text", Value: text}))
 	}
 	return list
 }

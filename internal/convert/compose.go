@@ -223,7 +223,11 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	add("assignees", assignees)
 	add("labels", c.labels(i, g))
 	add("parent", c.parent(at))
-	add("module", c.module(i, g))
+	if modules := c.modules(i, g); len(modules) == 1 {
+		add("module", modules[0])
+	} else {
+		add("modules", modules)
+	}
 	add("cycle", c.cycle(i, g))
 	if i.Start != "" && i.Due != "" && i.Start > i.Due {
 		c.report.lose("start-after-due", i.Key, 1)
@@ -240,7 +244,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 			add("created_at", i.Created.UTC().Format(time.RFC3339))
 		}
 		p, _ := mapping.Find(c.mapping.People, cmp.Or(i.Reporter, i.Creator))
-		add("created_by", p.Email)
+		add("created_by", cmp.Or(p.Email, c.deputy()))
 	}
 	add("description", description)
 	if relations := c.related[i.Project+"/"+i.Key]; len(relations) > 0 {

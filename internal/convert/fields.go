@@ -55,16 +55,26 @@ func (c *composer) kind(i *Issue, g *groups) string {
 func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
 		p, _ := mapping.Find(c.mapping.People, id)
-		if p.Email != "" && p.Assign {
-			if !slices.Contains(members, any(p.Email)) {
-				members = append(members, p.Email)
+		to := p.Email
+		if to == "" || !p.Assign {
+			unknown = append(unknown, id)
+			if to = c.deputy(); to == "" {
+				c.report.lose("assignees", i.Key, 1)
 			}
-			continue
 		}
-		unknown = append(unknown, id)
-		c.report.lose("assignees", i.Key, 1)
+		if to != "" && !slices.Contains(members, any(to)) {
+			members = append(members, to)
+		}
 	}
 	return members, unknown
+}
+
+// deputy is who takes the place of people who are no members, or "".
+func (c *composer) deputy() string {
+	if !strings.Contains(c.mapping.UnknownPeople, "@") {
+		return ""
+	}
+	return c.mapping.UnknownPeople
 }
 
 var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
@@ -130,7 +140,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 }
 
 // module is the first component or version that the mapping makes a module: an item has one.
-func (c *composer) module(i *Issue, g *groups) string {
+func (c *composer) modules(i *Issue, g *groups) []any {
 	var list []Version
 	if c.mapping.Components == "module" {
 		for _, name := range i.Components {
@@ -143,19 +153,20 @@ func (c *composer) module(i *Issue, g *groups) string {
 			list = append(list, v)
 		}
 	}
-	if len(list) == 0 {
-		return ""
+	var names []any
+	for _, v := range list {
+		name, _ := cut(oneLine(c.clean(i, v.Name)))
+		if name == "" || slices.Contains(names, any(name)) {
+			continue
+		}
+		names = append(names, name)
+		var more manifest.Map
+		if v.Due != "" {
+			more = manifest.Map{{Key: "target_date", Value: manifest.Literal(v.Due)}}
+		}
+		g.modules.add(name, more...)
 	}
-	if len(list) > 1 {
-		c.report.lose("second-modules", i.Key, len(list)-1)
-	}
-	name, _ := cut(oneLine(c.clean(i, list[0].Name)))
-	if list[0].Due != "" {
-		g.modules.add(name, manifest.Entry{Key: "target_date", Value: manifest.Literal(list[0].Due)})
-	} else {
-		g.modules.add(name)
-	}
-	return name
+	return names
 }
 
 // cycle is the last sprint of an item.

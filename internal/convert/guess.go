@@ -62,7 +62,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	}
 	guessProjects(f, c, issues)
 	guessPeople(f, c, issues)
-	f.Set("unknown_people", "text", "# text: not assigned, named in the description; fail: exit code 3")
+	f.Set("unknown_people", "text", "# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
 	guessStates(f, issues)
 	guessNames(f, issues)
 	f.Set("labels", []mapping.Pair{{Key: "rename", Value: []mapping.Pair{}}, {Key: "skip", Value: []string{}}, {Key: "add", Value: []string{}}, {Key: "case", Value: "fold"}}, "")
@@ -81,7 +81,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 			break
 		}
 	}
-	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}, {Key: "header", Value: "**{author}** · {date}"}}, "")
+	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}}, "")
 	for _, i := range c.issues {
 		if len(i.Attachments) > 0 {
 			f.Set("attachments", []mapping.Pair{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}}, "# to: upload (what lies in the folder; the rest is linked to) or skip")

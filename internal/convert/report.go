@@ -78,7 +78,6 @@ func losses() [][2]string {
 		{"comments-restricted", "comments that only some may see: a workspace has none of that kind"},
 		{"bot-comments", "comments of those whom the mapping calls a bot"},
 		{"empty-comments", "comments without a text"},
-		{"second-modules", "components or versions beyond the first: an item has one module"},
 		{"former-sprints", "sprints before the last: an item has one cycle"},
 		{"affected-versions", "affected versions"},
 		{"times-of-day", "times of day: an item has calendar dates"},

@@ -193,27 +193,21 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	}
 	part(fieldTable(fields))
 	var foot []string
-	if c.mapping.History == "text" {
-		by := cmp.Or(i.Reporter, i.Creator)
-		var words []string
-		if by != "" {
-			words = append(words, escapeName(c.person(by)))
-		}
-		if !i.Created.IsZero() {
-			words = append(words, moment(i.Created))
-		}
-		if len(words) > 0 {
-			foot = append(foot, "Reported in "+c.format.Tracker+": "+strings.Join(words, ", "))
-		}
+	by, full := cmp.Or(i.Reporter, i.Creator), c.mapping.History == "full"
+	p, _ := mapping.Find(c.mapping.People, by)
+	var words []string
+	if by != "" && (!full || p.Email == "") {
+		words = append(words, markup.Escape(c.person(by)))
+	}
+	if !full && !i.Created.IsZero() {
+		words = append(words, moment(i.Created))
+	}
+	if len(words) > 0 {
+		foot = append(foot, "Reported in "+c.format.Tracker+": "+strings.Join(words, ", "))
 	}
 	for _, id := range unknown {
-		foot = append(foot, "Assignee in "+c.format.Tracker+": "+escapeName(c.person(id)))
+		foot = append(foot, "Assignee in "+c.format.Tracker+": "+markup.Escape(c.person(id)))
 	}
 	part(strings.Join(foot, "\\\n"))
 	return strings.Join(parts, "\n\n")
-}
-
-// escapeName escapes a name for Markdown.
-func escapeName(name string) string {
-	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`").Replace(name)
 }

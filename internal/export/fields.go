@@ -31,7 +31,7 @@ func (c *composer) fields(t *object) manifest.Map {
 	var list []fieldValue
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if f.WriteOnly && !f.CreateOnly() || f == orderField(t.kind) || derivedForm(t.kind, f) {
+		if f.WriteOnly && !f.CreateOnly() || f.Header || f == orderField(t.kind) || derivedForm(t.kind, f) {
 			continue
 		}
 		if w, ok := c.field(t, f); ok {

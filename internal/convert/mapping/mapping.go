@@ -21,7 +21,7 @@ type Mapping struct {
 	Workspace     string
 	Projects      map[string]Project
 	People        map[string]Person
-	UnknownPeople string // text or fail
+	UnknownPeople string // text, fail, or the e-mail address of who takes their items
 	States        map[string]State
 	Priorities    map[string]string
 	Types         map[string]Type
@@ -103,6 +103,9 @@ type Comments struct {
 	Header string // with {author} and {date}; "" = none
 }
 
+// DefaultHeader is the header that planform itself gives a comment with an author and a time.
+const DefaultHeader = "**{author}** · {date}"
+
 // Attachments says what becomes of attached files.
 type Attachments struct {
 	Skip   bool   // neither uploaded nor linked to
@@ -132,7 +135,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
 		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: "**{author}** · {date}"}, Attachments: Attachments{Folder: "attachments"},
+		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
 	d.fields(f.root, table{
@@ -153,7 +156,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 			d.entries(n, func(key string, n *yaml.Node) { m.Projects[key] = d.project(key, n) })
 		},
 		"people":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.People[key] = d.person(key, n) }) },
-		"unknown_people": func(n *yaml.Node) { m.UnknownPeople = d.oneOf(n, words("text", "fail")) },
+		"unknown_people": func(n *yaml.Node) { m.UnknownPeople = d.fallback(n) },
 		"states":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.States[key] = d.state(key, n) }) },
 		"priorities":     d.choices(m.Priorities, "priorities", Priorities()),
 		"types":          func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Types[key] = d.kind(key, n) }) },
@@ -306,6 +309,14 @@ func (d *decoder) oneOf(n *yaml.Node, list []string, question ...string) string 
 		d.wrong(n, diag.Choose(text, list), "%q is not possible here", text)
 	}
 	return list[0]
+}
+
+// fallback is what becomes of people without an e-mail address.
+func (d *decoder) fallback(n *yaml.Node) string {
+	if strings.Contains(n.Value, "@") {
+		return d.matching(n, email, "the form ada@example.com")
+	}
+	return d.oneOf(n, words("text", "fail"))
 }
 
 func (d *decoder) choices(to map[string]string, section string, list []string) func(*yaml.Node) {

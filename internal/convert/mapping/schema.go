@@ -38,7 +38,7 @@ func Schema(losses []string) []byte {
 			open("text", "bot", "anonymous"), object{"type": "string", "pattern": email.String()},
 			fields(object{"email": object{"type": "string", "pattern": email.String()}, "as": text, "assign": boolean}),
 		)),
-		"unknown_people": oneOf("text", "fail"),
+		"unknown_people": or(oneOf("text", "fail"), object{"type": "string", "pattern": email.String()}),
 		"states": entries(or(text, fields(object{
 			"name": text, "group": open(Groups()...), "unless": fields(object{"resolution": texts}), "else": text,
 		}))),

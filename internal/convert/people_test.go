@@ -1,0 +1,46 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Somebody who is no member is named in the text, and can be replaced.
+func TestPeopleWhoLeftAreNamedOrReplaced(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		mapping   string
+		want, not []string
+		lost      bool
+	}{
+		"text":            {"unknown_people: text\n", []string{"Assignee in Jira: Ada L.", "Reported in Jira: Ada L., "}, []string{"assignees:", "created_by:"}, true},
+		"somebody":        {"unknown_people: bob@example.com\n", []string{"Assignee in Jira: Ada L.", "assignees: [bob@example.com]"}, []string{"created_by:"}, false},
+		"somebody wrote":  {"unknown_people: bob@example.com\nhistory: full\n", []string{"Reported in Jira: Ada L.\n", "created_by: bob@example.com"}, nil, false},
+		"somebody unsaid": {"unknown_people: text\nhistory: full\n", []string{"Reported in Jira: Ada L.\n"}, []string{"created_by:"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\npeople: {5b10a2844c20165700ede21g: {as: Ada L.}}\n" + tt.mapping})
+			r := must(t, dir, fixture{files: []string{"testdata/jira-cloud.csv"}}, nil)
+			text := contents(t, dir)["shop.yaml"]
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q", want)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("%q is there", not)
+				}
+			}
+			lost := false
+			for _, l := range r.Report.Losses {
+				lost = lost || l.Kind == "assignees"
+			}
+			if lost != tt.lost {
+				t.Errorf("lost: %t", lost)
+			}
+		})
+	}
+}

@@ -5,11 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
@@ -43,28 +40,5 @@ func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 	s.must(t, "apply", "-f", file)
 	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes.") {
 		t.Error(r.out)
-	}
-}
-
-// readme holds what the last command printed to the block of the README behind a
-// text. Lines that the README leaves out stand as …, and everything else is printed
-// so and in that order: readme TEXT.
-func readme(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: readme TEXT")
-	}
-	shown, err := blockBehind(args[0])
-	ts.Check(err)
-	printed := strings.Split(ts.ReadFile("stdout"), "\n")
-	for line := range strings.Lines(shown) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.TrimSpace(line) == "…" {
-			continue
-		}
-		at := slices.Index(printed, line)
-		if at < 0 {
-			ts.Fatalf("not printed, or not there: %s", line)
-		}
-		printed = printed[at+1:]
 	}
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -169,8 +167,7 @@ func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
 			continue
 		}
 		if text, err := os.ReadFile(name); err == nil { //nolint:gosec // it was read as a manifest before
-			sum := sha256.Sum256(text)
-			b.Digests[name] = hex.EncodeToString(sum[:])
+			b.Digests[name] = planfile.Digest(text)
 		}
 	}
 	return b

@@ -91,3 +91,54 @@ func TestTheLifeOfAPullRequest(t *testing.T) {
 		t.Errorf("once more:\n%s", r.out)
 	}
 }
+
+// everyWay is a manifest whose steps wait for each other in every way: members, parents, texts that link to what comes later.
+const everyWay = `version: 1
+workspace: acme
+projects:
+  - identifier: NEW
+    name: New
+    states: [{name: Ready, group: unstarted, color: "#112233"}]
+    labels: [{name: a, color: "#112233"}]
+    cycles: [{key: c, name: C}]
+    modules: [{name: M}]
+    work_items:
+      - {key: one, name: One, description: "see [two](planform:work_item/new/two) and [three](planform:work_item/new/three)", cycle: c, labels: [a], module: M, state: Ready}
+      - {key: two, name: Two, description: "see [one](planform:work_item/new/one)", cycle: c, relations: {blocked_by: [one]}}
+      - {key: three, name: Three, parent: two, comments: [{key: k, text: hi}], links: ["https://example.com/x"]}
+`
+
+func TestAPlanThatWasKilledAnywhereIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	for _, edition := range []sandbox.Edition{sandbox.Full, sandbox.Cloud} {
+		for nth := int64(2); nth < 12; nth += 3 {
+			t.Run(fmt.Sprintf("edition %d, write %d", edition, nth), func(t *testing.T) {
+				t.Parallel()
+				var writes atomic.Int64
+				reached := make(chan struct{})
+				s := newService(t, sandboxtest.Options{Edition: edition, Fault: func(r *http.Request) (f sandboxtest.Fault) {
+					if r.Method == http.MethodGet || writes.Add(1) != nth {
+						return f
+					}
+					close(reached)
+					if stall := (sandboxtest.Break{Stall: true}); nth%2 == 0 {
+						f.Before = stall
+					} else {
+						f.After = stall
+					}
+					return f
+				}})
+				manifest, plan := s.write(t, "m.yaml", everyWay), s.dir+"/plan.json"
+				s.must(t, "plan", "-f", manifest, "--out", plan)
+				p := start(t, s, "apply", plan)
+				p.reaches(t, &gate{reached: reached})
+				p.signal(t, syscall.SIGKILL)
+				p.ends()
+				s.must(t, "apply", plan, "--settle-timeout", "0s")
+				if r := s.must(t, "plan", "-f", manifest); !strings.Contains(r.out, "No changes.") {
+					t.Error(r.out)
+				}
+			})
+		}
+	}
+}

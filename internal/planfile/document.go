@@ -97,7 +97,7 @@ type Change struct {
 	Origin   string `json:"origin"`
 	By       string `json:"by,omitempty"`
 	At       string `json:"at,omitempty"`
-	SHA256   string `json:"sha256,omitempty"` // of the file that is sent
+	SHA256   string `json:"sha256,omitempty"` // of the file, or the text with markup, that is sent
 	Possible *bool  `json:"possible,omitempty"`
 
 	References int `json:"references,omitempty"` // that a text gets, and that is all
@@ -213,13 +213,25 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 			change.Possible = new(bool)
 		}
 		if f != nil && s.Object != nil {
-			if v, ok := s.Object.Value(c.Path); ok && v.Content != nil {
-				change.SHA256 = v.Content.SHA256
-			}
+			change.SHA256 = digest(s.Object, c.Path)
 		}
 		d.Changes = append(d.Changes, change)
 	}
 	return d
+}
+
+// digest is that of a value of the manifest which its change does not show as it is: a file, or a text with markup; "" = of another.
+func digest(o *resource.Object, field string) string {
+	switch v, ok := o.Value(field); {
+	case !ok || v.Null:
+		return ""
+	case v.Content != nil:
+		return v.Content.SHA256
+	case v.Field.Rich():
+		return Digest([]byte(v.Text))
+	default:
+		return ""
+	}
 }
 
 // title is the name of a step's object for people, or "".

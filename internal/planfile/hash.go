@@ -25,7 +25,7 @@ func (d *Document) meaning() string {
 		BaseURL, Workspace string
 		Steps              []step
 		Corrections        []Correction
-	}{d.FormatVersion, d.BaseURL, d.Workspace, make([]step, len(d.Steps)), make([]Correction, len(d.Corrections))}
+	}{d.FormatVersion, d.BaseURL, d.Workspace, make([]step, len(d.Steps)), nil}
 	for i, s := range d.Steps {
 		changes := make([]Change, len(s.Changes))
 		for j, c := range s.Changes {
@@ -33,13 +33,20 @@ func (d *Document) meaning() string {
 		}
 		all.Steps[i] = step{s.Address, s.Action, s.Adopted != nil, s.ID, s.Title, changes, s.Members, s.Replaces}
 	}
-	for i, c := range d.Corrections {
-		all.Corrections[i] = Correction{From: c.From, To: c.To}
+	for _, c := range d.Corrections {
+		if c.Why != "" { // else nobody need know
+			all.Corrections = append(all.Corrections, Correction{From: c.From, To: c.To})
+		}
 	}
 	text, err := json.Marshal(all)
 	if err != nil { // it is made of texts
 		panic(err)
 	}
+	return "sha256:" + Digest(text)
+}
+
+// Digest is the SHA-256 of a text in hexadecimal digits.
+func Digest(text []byte) string {
 	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
 }

@@ -165,7 +165,7 @@ func TestTheHashIsOfTheMeaningAlone(t *testing.T) {
 	t.Parallel()
 	hash := func(change func(p *planner.Plan, w *planfile.Where)) string {
 		p, w := &planner.Plan{BaseURL: "https://api.plane.so", Workspace: "acme"}, planfile.Where{State: "a"}
-		p.StateChanges = []planner.StateChange{{From: "page/a", To: "page/b"}}
+		p.StateChanges = []planner.StateChange{{From: "page/a", To: "page/b", Why: "its key changed"}}
 		change(p, &w)
 		return planfile.New(p, w).Hash
 	}

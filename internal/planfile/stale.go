@@ -174,7 +174,7 @@ func (c *comparison) step(saved, now *Step) {
 // rest compares what is left to do with an object that the earlier run has written: all of it was wanted before, and nobody else
 // has changed it since.
 func (c *comparison) rest(a resource.Address, saved, now []*Step) {
-	wanted := map[string]*Change{} // what the last step leaves
+	wanted := map[string]*Change{}
 	for _, s := range saved {
 		for i := range s.Changes {
 			wanted[s.Changes[i].Path] = &s.Changes[i]
@@ -191,7 +191,7 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 			switch {
 			case s == nil:
 				c.stale(n, change.Path, "%s of %s would be changed now from %s to %s; the plan does not", change.Path, a, shown(change.Before), shown(change.After))
-			case !reflect.DeepEqual(s.After, change.After), s.SHA256 != change.SHA256:
+			case s.SHA256 != change.SHA256, s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After):
 				c.stale(n, change.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", change.Path, a, shown(s.After), shown(change.After))
 			case change.Origin == string(planner.FromDrift) && !reflect.DeepEqual(s.Before, change.Before):
 				c.stale(n, change.Path, "%s of %s was changed on the service: it is %s now, and not %s as the plan made it", change.Path, a, shown(change.Before), shown(change.After))
@@ -280,7 +280,9 @@ func (c *comparison) corrections(saved, now *Document) {
 	of := func(d *Document) map[resource.Address]resource.Address {
 		all := map[resource.Address]resource.Address{}
 		for _, k := range d.Corrections {
-			all[k.From] = text(k.To)
+			if k.Why != "" { // else nobody need know
+				all[k.From] = text(k.To)
+			}
 		}
 		return all
 	}
@@ -291,7 +293,7 @@ func (c *comparison) corrections(saved, now *Document) {
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(have)) {
-		if to, known := had[from]; !known || to != have[from] {
+		if to, known := had[from]; (!known || to != have[from]) && !c.touched(from) {
 			c.found.Add(diag.Diagnostic{Code: "stale-plan", Address: string(from), Summary: fmt.Sprintf("%s would be corrected in the state now; the plan does not", from)})
 		}
 	}

@@ -53,8 +53,9 @@ passed over and named in the report.
    planform convert jira-csv export/*.csv --to acme
    planform plan -f acme
 
-Writes manifests, a report (report.md, report.json) and a mapping file, to which
-it only ever adds. The exit code is 3 as long as questions are open, or losses
+Writes manifests, a report (report.md, report.json), a list of attached files
+(attachments.tsv) and a mapping file, to which it only ever adds. Attached files
+that lie in the folder of the list are uploaded, the others linked to. The exit code is 3 as long as questions are open, or losses
 are not agreed under allow: in the mapping. If a file cannot be read, or the
 mapping has mistakes, nothing is written. See docs/migrate.md.`,
 		Flags: slices.Concat(convertFlags(), []cli.Flag{

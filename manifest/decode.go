@@ -32,6 +32,8 @@ type decoder struct {
 	broken   []string         // properties that were reported already
 	fields   []*node          // by the index of the kind's field
 	origin   *resource.Source // of the document that the object is in
+
+	unbound map[string]*resource.Field // custom fields whose definitions are not known yet
 }
 
 // item decodes one item.
@@ -272,6 +274,8 @@ func (d *decoder) decodeFields(it *item) {
 			}
 			refs := []resource.Reference{{Target: o.Outer, Position: o.Position}}
 			o.Values = append(o.Values, resource.Value{Field: f, Refs: refs, Position: o.Position})
+		} else if n != nil && f.Type == resource.CustomFields {
+			d.customFields(o, f, n)
 		} else if n != nil {
 			d.field(o, f, n)
 		} else if v, ok := o.Value(f.BaseOf); ok && v.Text != "" {

@@ -113,7 +113,7 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.names = append(k.names, name)
 	}
 	slices.Sort(k.names)
-	k.shorthand, _ = schema.Short(k.Kind)
+	k.shorthand, _ = k.Field(k.Short)
 }
 
 // field returns the field that is written as a property, such as name or relations.blocking.

@@ -27,6 +27,8 @@ type resolver struct {
 	single map[objectKey]int      // items of kinds of which a parent has one at most, by kind and parent
 
 	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
+
+	properties map[*resource.Object]map[string]*customField // by work item type, then by key and name; made when first needed
 }
 
 // resolve sets the target of every reference to an object of the manifest.
@@ -175,6 +177,9 @@ func (s *resolver) object(i int) {
 	o := s.all.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
+		if v.Field.Type == resource.CustomFields {
+			s.bindCustomField(i, v)
+		}
 		if !v.Field.IsRef() {
 			continue
 		}

@@ -66,13 +66,14 @@ var synonyms = []struct{ property, words string }{
 	{"modules", "components component milestones milestone"},
 	{"module", "components milestones"},
 	{"attachments", "attachment files uploads"},
+	{"fields", "custom_fields custom_properties properties"},
+	{"properties", "custom_fields custom_properties fields"},
 }
 
 // unsupported are objects and fields of trackers that no manifest has, with what to do instead.
 //
 //nolint:gochecknoglobals // a constant table
 var unsupported = []struct{ hint, words string }{
-	{"custom properties are not supported yet", "custom_fields custom_properties properties"},
 	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
 	{"intake items are not supported yet", "intake"},
 	{"subscribers are not supported yet", "subscribers watchers"},

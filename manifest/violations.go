@@ -362,6 +362,8 @@ func identifierExample(k *kindInfo) string {
 // expectedType says what a field takes.
 func expectedType(f *resource.Field, member bool) string {
 	switch f.Type {
+	case resource.CustomFields:
+		return "a mapping"
 	case resource.RefSet:
 		if !member {
 			return "a list"

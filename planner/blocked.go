@@ -47,7 +47,7 @@ func (b *blockers) findBlocker(i int) int {
 		return i
 	}
 	for k := range o.Values {
-		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !v.Field.SetAfterCreate && !f.info.viaMembership(v.Field) {
+		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !v.Field.SetAfterCreate && !f.info.viaMembership(v.Field) && !resource.IsCustom(v) {
 			if root := b.blockerOf(v); root != noObject {
 				return root
 			}
@@ -111,6 +111,9 @@ func (b *blockers) forbids(i int) string {
 // unsupportedRef names the kind that a value refers to and this edition of the service does
 // not have; "" = none. A membership with an object of the manifest reports that itself.
 func (b *blockers) unsupportedRef(i int, v *resource.Value) string {
+	if root := b.undefined(v); root != noObject {
+		return b.unsupportedKind(root)
+	}
 	t := b.objects.states[i].info.ref(v.Field)
 	if t == nil {
 		return ""
@@ -137,6 +140,9 @@ func (b *blockers) unsupportedKind(root int) string {
 // whyUnavailable says why a value that a body sends cannot be sent: something that it names is not on the
 // service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
 func (b *blockers) whyUnavailable(i int, v *resource.Value) string {
+	if root := b.undefined(v); root != noObject {
+		return b.blockReason(i, root)
+	}
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
 			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why != "" {
@@ -168,6 +174,18 @@ func (b *blockers) whyUnavailableRef(i int, t *refField, r *resource.Reference) 
 	default:
 		return ""
 	}
+}
+
+// undefined is the object because of which the custom field of a value, or an option of it,
+// cannot be made; none = there is none.
+func (b *blockers) undefined(v *resource.Value) int {
+	if !resource.IsCustom(v) {
+		return noObject
+	}
+	if root := b.blocker(b.objects.index[v.Field.Definition]); root != noObject {
+		return root
+	}
+	return b.blockerOf(v)
 }
 
 // isUnlisted reports whether the list that would show an ID was read and does not show it.

@@ -74,7 +74,12 @@ func newPlan(in *Input, refs *references) *Plan {
 
 func (p *Plan) count(in *Input) {
 	sum := &p.Summary
+	changed := map[resource.Address]bool{}
 	for _, s := range p.Steps {
+		if s.Continues = s.OnlyCustom() && changed[s.Address]; s.Continues {
+			continue
+		}
+		changed[s.Address] = s.Action == Create || s.Action == Update || s.Action == Adopt && s.Changed()
 		switch s.Action {
 		case Create:
 			sum.Create++

@@ -60,6 +60,10 @@ func (b *changes) planUpdate(i int) {
 	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && b.planReplacement(i) {
 		return
 	}
+	var custom difference
+	if !b.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
+		custom = d.splitCustomFields()
+	}
 	b.recordKnown(i)
 	b.planArchive(i)
 	closed := b.objects.isClosed(i)
@@ -84,7 +88,7 @@ func (b *changes) planUpdate(i int) {
 	}
 	b.recordDrift(i, &d)
 	b.blockers.addUnavailableRefs(i, &d)
-	if len(d.send)+len(d.late.values) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
+	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
 			b.plan.Summary.Unchanged++
 		}
@@ -107,6 +111,7 @@ func (b *changes) planUpdate(i int) {
 		}
 	}
 	b.addLinks(i, &d.late, d.alwaysSent)
+	b.setCustomFields(i, custom.send, custom.changes, b.steps.of[i])
 	b.addBlocked(i, &d)
 }
 
@@ -201,7 +206,7 @@ func (b *changes) planCreate(i int) {
 	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)
-	var followUp, alwaysSent []*resource.Value
+	var followUp, alwaysSent, custom []*resource.Value
 	var late lateTexts
 	fillsFirst := b.fillsFirst(i)
 	resolved := func(v *resource.Value) bool {
@@ -229,6 +234,10 @@ func (b *changes) planCreate(i int) {
 			d.block(change(v, FromManifest), b.whyUnappliable(i, v), v.Position)
 		case v.Field.SetAfterCreate && !predefined:
 			followUp = append(followUp, v)
+		case resource.IsCustom(v):
+			if !v.Null {
+				custom = append(custom, v)
+			}
 		default:
 			only := b.withoutOutsiders(i, v, &d)
 			if only != v && only.Null {
@@ -243,13 +252,16 @@ func (b *changes) planCreate(i int) {
 	}
 	b.checks.checkRefused(i, values)
 	b.checks.checkRefused(i, followUp)
+	if b.sharesRequest(values) {
+		values, custom = append(values, custom...), nil
+	}
 	step.Values = values
 	if predefined {
 		b.adoptDefault(step)
 	} else {
 		step.Values = b.addInitial(o, values)
 	}
-	step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, values), f.parent)...)
+	step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, step.Values), f.parent)...)
 	if b.switchesFeature(f) {
 		step.needsObjects = append(step.needsObjects, f.parent)
 	}
@@ -258,6 +270,7 @@ func (b *changes) planCreate(i int) {
 		b.addFollowUpUpdate(i, followUp, alwaysSent)
 	}
 	b.addLinks(i, &late, alwaysSent)
+	b.setCustomFields(i, custom, changesTo(custom), nil)
 	b.planArchive(i)
 	b.addBlocked(i, &d)
 }
@@ -283,6 +296,32 @@ func (b *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value)
 	step := b.steps.add(i, Update)
 	step.Operation, step.needsObjects = f.info.update, append(b.steps.toCreate(b.steps.referenced(i, values)...), i)
 	step.changes, step.Values = changesTo(values), slices.Concat(values, alwaysSent)
+}
+
+// sharesRequest reports whether values of custom fields go into the request that sends other values.
+func (b *changes) sharesRequest(others []*resource.Value) bool {
+	return b.in.API == resource.V2 && resource.InV2(others)
+}
+
+// setCustomFields plans requests of their own for values of custom fields: one for each in API v1.
+// before is the step that must have succeeded, if any.
+func (b *changes) setCustomFields(i int, values []*resource.Value, made []Change, before *Step) {
+	size := 1
+	if b.in.API == resource.V2 {
+		size = max(1, len(values))
+	}
+	for k := 0; k < len(values); k += size {
+		step := b.steps.add(i, Update)
+		step.Values, step.changes = values[k:k+size], made[k:k+size]
+		step.Operation = b.objects.states[i].info.update
+		if b.in.API != resource.V2 {
+			step.Operation = resource.CustomFieldOp(values[k])
+		}
+		step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, step.Values), i)...)
+		if before != nil {
+			step.needs = append(step.needs, before)
+		}
+	}
 }
 
 // adoptDefault turns the create of an object that the service makes with its parent into an adoption.
@@ -326,8 +365,8 @@ func (b *changes) checkSingle(i int) {
 
 func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Initial != "" && b.objects.kinds[o.Kind].api.Sendable(f) && !o.Writes(f) {
-			values = append(values, &resource.Value{Field: f, Text: f.Initial, Position: o.Position})
+		if f := &o.Kind.Fields[i]; o.Initial(f) != "" && b.objects.kinds[o.Kind].api.Sendable(f) {
+			values = append(values, &resource.Value{Field: f, Text: o.Initial(f), Position: o.Position})
 		}
 	}
 	return values

@@ -118,6 +118,20 @@ func (l *lateTexts) add(v *resource.Value, c Change, targets []int) {
 	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
 }
 
+// splitCustomFields takes what changes of custom fields out of the difference.
+func (d *difference) splitCustomFields() (custom difference) {
+	all := *d
+	d.send, d.changes = nil, nil
+	for i, v := range all.send {
+		to := d
+		if resource.IsCustom(v) {
+			to = &custom
+		}
+		to.send, to.changes = append(to.send, v), append(to.changes, all.changes[i])
+	}
+	return custom
+}
+
 // block adds a change that cannot be made, and where it is written, if that is a reference.
 func (d *difference) block(c Change, cause string, at diag.Position) {
 	if d.position.IsZero() {

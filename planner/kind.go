@@ -197,7 +197,13 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	written := map[*resource.Field]bool{}
 	for _, o := range in.Desired {
 		for i := range o.Values {
-			written[o.Values[i].Field] = true
+			f := o.Values[i].Field
+			if t := all[o.Kind]; f.Definition != nil && f.IsRef() && !written[f] {
+				r := refField{field: f, to: all[resource.MustLookup(f.Ref)]}
+				r.to.referenced = true
+				t.refs = append(t.refs, r)
+			}
+			written[f] = true
 		}
 	}
 	deleted := in.deletedKinds()

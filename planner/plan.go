@@ -102,6 +102,7 @@ type Step struct {
 	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
 	Batch       int
 	Bulk        *resource.Operation // of a step with a Batch: what is sent for several at once
+	Continues   bool                // an earlier step is about the same object, and counts for both
 	Places      []*Step             // of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
 	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
@@ -284,6 +285,11 @@ func (m *Members) IntentName() string {
 		lines[i] = cmp.Or(string(m.Items[i].Address), m.Items[i].ID)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// OnlyCustom reports whether the step sends nothing but values of custom fields.
+func (s *Step) OnlyCustom() bool {
+	return len(s.Values) > 0 && !s.SetExternalID && !slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return !resource.IsCustom(v) })
 }
 
 // names lists what a batch adds, for people.

@@ -47,6 +47,11 @@ func (b *steps) toCreate(objects ...int) []int {
 }
 
 func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
+	for _, v := range values {
+		if resource.IsCustom(v) {
+			objects = append(objects, b.objects.index[v.Field.Definition])
+		}
+	}
 	for _, n := range b.objects.states[i].uses {
 		if n.field.membership != nil || !slices.Contains(values, n.value) {
 			continue

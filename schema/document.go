@@ -150,7 +150,7 @@ func section(k *resource.Kind) object {
 // keywords that only editors need.
 func kindSchema(k *resource.Kind, whole bool) object {
 	types := any("object")
-	short, isShort := Short(k)
+	short, isShort := k.Field(k.Short)
 	if whole && isShort {
 		types = []string{"object", "string"}
 	}
@@ -327,6 +327,8 @@ func fieldSchema(f *resource.Field, whole bool) object {
 		s = append(s, member{"type", nullable("boolean", clears)})
 	case resource.JSON:
 		s = append(s, member{"type", nullable("object", clears)})
+	case resource.CustomFields:
+		s = append(s, member{"type", nullable("object", true)}, member{"additionalProperties", object{{"type", append(textTypes(true), "array")}}})
 	case resource.RefSet:
 		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
 	case resource.Enum:
@@ -388,7 +390,7 @@ func example(f *resource.Field) any {
 	switch f.Type {
 	case resource.RefSet:
 		return []string{f.Example}
-	case resource.Number, resource.Boolean, resource.JSON:
+	case resource.Number, resource.Boolean, resource.JSON, resource.CustomFields:
 		if json.Valid([]byte(f.Example)) {
 			return json.RawMessage(f.Example)
 		}
@@ -411,23 +413,6 @@ func nullable(t string, null bool) any {
 		return []string{t, "null"}
 	}
 	return t
-}
-
-// Short returns the field that a bare text sets when it is written in place of the object:
-// the only required one, if that is a URL.
-func Short(k *resource.Kind) (*resource.Field, bool) {
-	var short *resource.Field
-	for i := range k.Fields {
-		f := &k.Fields[i]
-		if !f.Required {
-			continue
-		}
-		if short != nil || f.Type != resource.URL {
-			return nil, false
-		}
-		short = f
-	}
-	return short, short != nil
 }
 
 // Creatable reports whether the documented service can create objects of the kind. Others

@@ -92,7 +92,7 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 				v = []any{f.Example}
 			case resource.Number:
 				v = json.Number(f.Example)
-			case resource.Boolean, resource.JSON:
+			case resource.Boolean, resource.JSON, resource.CustomFields:
 				if err := json.Unmarshal([]byte(f.Example), &v); err != nil {
 					t.Errorf("%s.%s: %v", k.Name, f.Name, err)
 				}

@@ -66,7 +66,7 @@ func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row res
 	var differing []*resource.Value
 	for _, v := range step.Values {
 		want, ok := desired[v.Field]
-		if have, known := v.Field.ObservedIn(row); ok && known && have != want && !v.Field.Immutable {
+		if have, known := v.Field.ObservedIn(row); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
 			differing = append(differing, v)
 		}
 	}

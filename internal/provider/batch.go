@@ -46,7 +46,7 @@ type batchRow struct {
 // DoBatch carries out the steps of one batch: [executor.Service].
 func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
 	b := &batch{Service: s, ids: ids, op: steps[0].Bulk, attempts: make([]executor.Attempt, len(steps))}
-	rows, lost := []batchRow{}, []batchRow{}
+	rows, lost, alone := []batchRow{}, []batchRow{}, []batchRow{}
 	for i, step := range steps {
 		r := batchRow{at: i, step: step, lost: s.lostCreate(step)}
 		params, err := s.batchParams(step, ids)
@@ -63,6 +63,8 @@ func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids execut
 			b.attempts[i].Err = &executor.Pending{After: time.Until(r.lost.end()), Err: r.lost.reason()}
 		case r.lost != nil:
 			b.params, lost = params, append(lost, r)
+		case !s.namesCustom(ctx, step, params, ids):
+			alone = append(alone, r)
 		default:
 			b.params, rows = params, append(rows, r)
 		}
@@ -70,6 +72,7 @@ func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids execut
 	rows = append(rows, b.settle(ctx, lost)...)
 	slices.SortFunc(rows, func(x, y batchRow) int { return x.at - y.at })
 	b.sendAll(ctx, rows)
+	b.sendAlone(ctx, alone)
 	return b.attempts
 }
 
@@ -85,7 +88,7 @@ func (s *Service) batchParams(step *planner.Step, ids executor.IDs) (map[string]
 func (b *batch) sendAll(ctx context.Context, rows []batchRow) {
 	for len(rows) > 0 {
 		n, bodies := b.next(rows)
-		if n == 1 || b.withoutBulk(b.op) {
+		if n == 1 && !slices.ContainsFunc(rows[0].step.Values, resource.IsCustom) || b.withoutBulk(b.op) {
 			b.sendAlone(ctx, rows[:n])
 		} else {
 			b.send(ctx, rows[:n], bodies)
@@ -121,18 +124,21 @@ func (b *batch) body(step *planner.Step) []byte {
 		id, _ := json.Marshal(step.ID) // a text always encodes
 		return id
 	}
-	extra := b.externalIDs(step)
+	extra, resolve := b.externalIDs(step), b.resolve(step.Object, b.ids)
+	custom := func(body []byte) []byte {
+		return resource.PutCustom(body, step.Values, func(definition *resource.Object) string { return b.customName(definition, b.ids) }, resolve)
+	}
 	if b.op.Verb == resource.UpdateMany {
 		id := step.ID
 		if id == "" { // created by this run
 			id, _ = b.ids(step.Address)
 		}
-		return resource.Body(step.Values, resource.V2Names, b.resolve(step.Object, b.ids), append(extra, [2]string{"id", id})...)
+		return custom(resource.Body(step.Values, resource.V2Names, resolve, append(extra, [2]string{"id", id})...))
 	}
 	values := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { // a create takes no null
 		return v.Null && v.Field.Clear == resource.ClearNull
 	})
-	return b.place(step, resource.Body(values, resource.V2Names, b.resolve(step.Object, b.ids), extra...))
+	return b.place(step, custom(resource.Body(values, resource.V2Names, resolve, extra...)))
 }
 
 // send makes one request for several rows.
@@ -176,6 +182,8 @@ func (b *batch) refused(ctx context.Context, r batchRow, e *apiclient.Error) (ex
 	switch {
 	case r.step.Action == planner.Delete && notFound(e):
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
+	case e.Status == 400 && slices.ContainsFunc(r.step.Values, resource.IsCustom): // the object may do without them
+		return b.Do(ctx, r.step, b.ids)
 	case r.step.Action != planner.Create || e.Status != 409:
 		return executor.Outcome{}, failure(r.step, e)
 	}

@@ -95,6 +95,12 @@ func (e everything) object(l *life) mapping {
 			l.set(o, f, e.archived)
 		}
 	}
+	if l.k.Name == "work_item" { // of the type that has the property
+		o["type"], o["fields"] = "one", mapping{"one": []string{"one"}}
+		if e.changed {
+			o["fields"] = mapping{"one": nil}
+		}
+	}
 	if e.guarded {
 		o["protect"] = true
 	}
@@ -103,7 +109,7 @@ func (e everything) object(l *life) mapping {
 	}
 	for _, f := range l.changeable() {
 		value, ok := l.second(f)
-		if _, given := o[f.Name]; ok && given || ok && f.Group != "" && !e.alone {
+		if _, given := o[f.Name]; ok && given && (f.Name != "type" || l.k.Name != "work_item") || ok && f.Group != "" && !e.alone {
 			l.set(o, f, value)
 		}
 	}
@@ -130,7 +136,7 @@ func rename(v any) {
 		for name, inner := range v {
 			switch inner := inner.(type) {
 			case string:
-				if inner == "first" || inner == "second" {
+				if inner == "first" || inner == "second" || name == "type" && inner == "one" {
 					v[name] = inner + "-now"
 				}
 			case []string:
@@ -142,6 +148,12 @@ func rename(v any) {
 					}
 				}
 				v[name] = named
+			}
+		}
+		if fields, ok := v["fields"].(mapping); ok {
+			v["fields"] = mapping{"one-now": fields["one"]}
+			if fields["one"] != nil {
+				v["fields"] = mapping{"one-now": []string{"one-now"}}
 			}
 		}
 		if v["previously"] != nil {
@@ -160,6 +172,7 @@ func tables() []string {
 		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",
 		"work_item_type", "initiative", "initiative_label", "initiative_project", "initiative_label_link", "teamspace", "teamspace_project",
 		"teamspace_member", "customer", "customer_request", "page", "attachment", "estimate", "estimate_point",
+		"work_item_property", "work_item_property_option", "work_item_property_value",
 	}
 }
 
@@ -168,7 +181,7 @@ func (s *service) called() map[string]string {
 	names := map[string]string{}
 	for _, kind := range append(tables(), "member") {
 		for _, r := range s.Rows(kind) {
-			for _, field := range []string{"identifier", "name", "title", "url", "comment_html", "email", "value"} {
+			for _, field := range []string{"identifier", "name", "display_name", "title", "url", "comment_html", "email", "value"} {
 				if text, ok := r[field].(string); ok && text != "" {
 					names[fmt.Sprint(r["id"])] = kind + " " + text
 					break

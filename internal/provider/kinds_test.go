@@ -233,7 +233,7 @@ func (l *life) offers(v resource.Verb) bool {
 
 // settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
 func (l *life) settable(f *resource.Field) bool {
-	return !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f))
+	return f.Type != resource.CustomFields && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f))
 }
 
 // inside reports whether a field names what is in the object itself, such as a project's estimate.

@@ -33,6 +33,7 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 			row := s.completeRow(ctx, step, params, res.Row)
 			out := s.created(step, row, ids)
 			s.digestSent(step, row, out.Values, ids)
+			s.completeCustom(ctx, step, params, ids, &out)
 			if u != nil {
 				s.checkSingle(ctx, step, params, &out)
 			}
@@ -55,11 +56,17 @@ func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs
 }
 
 func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	res, err := s.send(ctx, step, params, ids)
-	if err != nil {
+	var row resource.Row
+	if !step.OnlyCustom() {
+		res, err := s.send(ctx, step, params, ids)
+		if err != nil {
+			return executor.Outcome{}, failure(step, err)
+		}
+		row = s.completeRow(ctx, step, params, res.Row)
+	}
+	if err := s.setCustom(ctx, step, params, ids); err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	row := s.completeRow(ctx, step, params, res.Row)
 	values := s.desired(step, ids)
 	warnings := s.mismatches(step, row, values, ids)
 	applied := digests(values)
@@ -73,7 +80,7 @@ func (s *Service) completeRow(ctx context.Context, step *planner.Step, params ma
 	id := cmp.Or(row.ID(), params[step.Kind.Param])
 	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
 		_, shows := row.Shown(v.Field)
-		return v.Field.Type == resource.RefSet && !shows
+		return v.Field.Type == resource.RefSet && !shows && !resource.IsCustom(v)
 	}) {
 		return row
 	}
@@ -124,8 +131,9 @@ func (s *Service) send(ctx context.Context, step *planner.Step, params map[strin
 	extra := s.extraFields(step, params)
 	resolve := s.resolve(step.Object, ids)
 	names := s.fieldNames(step.Kind)
+	values := slices.DeleteFunc(slices.Clone(step.Values), resource.IsCustom)
 	body := func(names resource.FieldNames) []byte {
-		return step.Operation.Enclose(resource.Body(step.Values, names, resolve, extra...))
+		return step.Operation.Enclose(resource.Body(values, names, resolve, extra...))
 	}
 	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(names)}
 	res, err := s.client.Do(ctx, req)

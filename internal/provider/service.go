@@ -37,6 +37,7 @@ type Service struct {
 	placements   map[resource.Address][]placement
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
 	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
+	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
 
 	reading sync.Mutex         // held during a read into shown
 	listing singleflight.Group // reads of lists: several steps that need one wait for one read
@@ -51,6 +52,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Serv
 		client: client, plan: plan, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
 		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
+		customNames: map[string]string{},
 	}
 	if s.namesInUse == nil {
 		s.namesInUse = map[string]resource.FieldNames{}
@@ -213,7 +215,7 @@ func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Fi
 		switch {
 		case sent != nil:
 			v = sent
-		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at]: // a later step sends it, if any
+		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
 			continue
 		}
 		if want, ok := v.Desired(resolve); ok || v.Field.Rich() && sent != nil {

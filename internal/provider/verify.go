@@ -37,7 +37,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 	for _, v := range step.Values {
 		want, ok := values[v.Field]
 		shown, shows := row.Shown(v.Field)
-		if !shows && v.Field.IsRef() {
+		if !shows && v.Field.IsRef() && !resource.IsCustom(v) {
 			hidden = append(hidden, v)
 		}
 		if !ok || v.Field.Type == resource.HTML && shown == v.Text {

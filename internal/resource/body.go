@@ -39,7 +39,9 @@ func (f *Field) nameIn(names FieldNames) string {
 
 // InV2 reports whether bodies of API v2 take all of the values, or their texts say them.
 func InV2(values []*Value) bool {
-	return !slices.ContainsFunc(values, func(v *Value) bool { return v.Field.nameIn(V2Names) == "" && !v.Field.Header })
+	return !slices.ContainsFunc(values, func(v *Value) bool {
+		return v.Field.nameIn(V2Names) == "" && !v.Field.Header && v.Field.Definition == nil
+	})
 }
 
 // FromV2 is a row of API v2 under the names of API v1.
@@ -165,6 +167,8 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		return json.RawMessage(v.Text), true
 	case v.Content != nil:
 		return v.Content.Size, true
+	case f.EnumInCapitals:
+		return strings.ToUpper(v.Text), true
 	case f.EnumAsIndex:
 		return json.RawMessage(strconv.Itoa(slices.Index(f.Enum, v.Text))), true
 	case f.AltAPIName == name && strings.HasSuffix(name, "_html"):

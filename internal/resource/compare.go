@@ -127,7 +127,12 @@ func (f *Field) canonical(text string) string {
 		return canonicalJSON(text)
 	case Text, LongText:
 		return f.text(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
-	case Enum, URL, Boolean:
+	case Enum:
+		if f.EnumInCapitals {
+			return strings.ToLower(text)
+		}
+		return text
+	case URL, Boolean, CustomFields:
 		return text
 	default:
 		return text

@@ -8,7 +8,8 @@ type Type int
 // The types. Text is one line; LongText is plain text of any length; Markdown
 // is rendered to HTML before it is sent; File names a Markdown or HTML file
 // below the manifest's folder, and Upload one that is sent as it is; JSON is an object that
-// is sent as written.
+// is sent as written. CustomFields is a mapping: each entry is the value of a field of its
+// own, see [CustomField].
 const (
 	Text Type = iota
 	LongText
@@ -25,6 +26,7 @@ const (
 	JSON
 	Ref
 	RefSet
+	CustomFields
 )
 
 // Clear is the way to empty a field of an existing object.
@@ -79,7 +81,9 @@ type Field struct {
 	Pair       string // the field that must have a value too if this one has
 	NotBefore  string // for Date: the field whose date is the earliest this one may have
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
-	Initial string
+	// InitialBy has others, by the text of the field "type".
+	Initial   string
+	InitialBy map[string]string
 	// Default is the value that every edition of the service gives a new object if none is
 	// sent; "" = none, and false for a Boolean.
 	Default string
@@ -93,8 +97,12 @@ type Field struct {
 	ArchiveFlag bool
 	// ArchivableValues are the values of an Enum that allow archiving; empty = all.
 	ArchivableValues []string
-	// EnumAsIndex is set where the service numbers the values of an Enum from 0.
-	EnumAsIndex bool
+	// EnumAsIndex is set where the service numbers the values of an Enum from 0, and
+	// EnumInCapitals where it writes them so.
+	EnumAsIndex    bool
+	EnumInCapitals bool
+	// Definition is the object that defines a custom field; nil = the kind does.
+	Definition *Object
 	TextRules
 	RefRules
 	Doc     string // for people, Markdown

@@ -33,6 +33,7 @@ type Kind struct {
 	UniqueExternalID bool
 	Upload           *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
 	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	Short            string      // the field that a bare text gives, such as the url of a link; "" = none
 	Lifecycle
 	Listing
 

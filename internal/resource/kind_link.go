@@ -7,7 +7,7 @@ func init() {
 		Name: "link", Section: "links", Parent: "work_item", Param: "link_id",
 		Doc:     "A link of a work item to another resource. Its URL identifies it among the item's links.",
 		Example: `{url: "https://example.com/design", title: Design}`,
-		KeyFrom: []string{"url"}, NaturalKey: []string{"url"},
+		KeyFrom: []string{"url"}, Short: "url", NaturalKey: []string{"url"},
 		Fields: []Field{
 			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},

@@ -46,6 +46,11 @@ links:
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			{
+				Name: "fields", Virtual: true, Type: CustomFields,
+				Doc:     "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, `[]` all of several.",
+				Example: `{"Severity": "High", "Found in": "4.2"}`,
+			},
 			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 		},
 		Operations: append([]Operation{

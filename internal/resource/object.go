@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"io"
 	"net/url"
 	"slices"
@@ -112,6 +113,14 @@ func (o *Object) Text(field string) string {
 		return v.Text
 	}
 	return ""
+}
+
+// Initial is the text of a field that a create sends although the object gives none, or "".
+func (o *Object) Initial(f *Field) string {
+	if o.Writes(f) {
+		return ""
+	}
+	return cmp.Or(f.InitialBy[o.Text("type")], f.Initial)
 }
 
 // Writes reports whether the object has a value for a field, or for another one that is sent under the same name.

@@ -40,6 +40,10 @@ const (
 	DescribeV2   // reads the service's own description of its API v2
 	Confirm      // says that the file of a create is in the store
 	Download     // leads to the file in the store, by a redirect
+	SetValue     // sets the value of a custom field on an object
+	GetValue
+	ClearValue
+	ListNames // reads the names by which API v2 knows custom fields
 )
 
 // Operation is one call that the service offers on a kind.

@@ -47,7 +47,11 @@ func (k *Kind) dependsOn() []string {
 		}
 	}
 	for i := range k.Fields {
-		if to := k.Fields[i].Ref; to != "" && to != k.Name && MustLookup(to).Parent != k.Name {
+		to := k.Fields[i].Ref
+		if k.Fields[i].Type == CustomFields {
+			to = PropertyOption
+		}
+		if to != "" && to != k.Name && MustLookup(to).Parent != k.Name {
 			deps = append(deps, to)
 		}
 	}

@@ -45,7 +45,8 @@
 //   - external IDs need not be unique but for upsert, which may miss a record that is stored at the same time;
 //   - what a project has switched off cannot be made: 402;
 //   - a POST of relations or dependencies adds to those there are;
-//   - custom_fields is always empty, and drafts are not shown.
+//   - values in custom_fields have the shapes of API v1, and null removes one;
+//   - drafts are not shown.
 //
 // A collection is one [resourceV2]; its fields, filters and orders stand there as the reference lists them.
 //
@@ -75,7 +76,7 @@
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
-//   - Epics, intake, worklogs, stickies, properties of items, pages of an item, and
+//   - Epics, intake, worklogs, stickies, pages of an item, and
 //     uploads are left out; pages of a project and values of customer properties are
 //     in API v2 only, which also lacks releases, views, collections, webhooks,
 //     templates, workflows, automations, roles and types of the workspace.

@@ -16,6 +16,8 @@ type kinds struct {
 
 	cycleIssue, moduleIssue, relation *kind
 
+	itemProperty, propertyOption, itemValue *kind
+
 	initiative, initiativeLabel, initiativeProject, initiativeLabelLink *kind
 
 	teamspace, teamspaceProject, teamspaceMember *kind
@@ -44,7 +46,7 @@ func (k *kinds) add(made *kind) *kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.modules, k.itemTypes, k.estimates, k.estimatePoints, k.workItems, k.links,
+		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.modules, k.itemTypes, k.itemProperties, k.estimates, k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.relationDefinitions, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
 	} {
 		describe()

@@ -14,6 +14,14 @@ func (k *kinds) itemTypes() {
 			{name: "is_active", check: boolean, initial: true},
 		}, external()...),
 		param: "type", scope: inProject, oldestFirst: true,
+		afterDelete: func(c *call, t *tx, r row) {
+			for _, p := range t.all(k.itemProperty, inProject(c)) {
+				if types := list(p.row, "types"); len(types) == 1 && types[0] == r["id"] {
+					t.remove(k.itemProperty, p)
+					k.itemProperty.afterDelete(c, t, p.row)
+				}
+			}
+		},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
 				r["is_default"] = t.count(c.kinds.itemType, inProject(c)) == 0

@@ -318,6 +318,7 @@ func (c *call) resolveV2(t *tx, op *operationV2) *problem {
 	}
 	for name, k := range map[string]*kind{
 		"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate, "customer_id": c.kinds.customer, "type_id": c.kinds.itemType,
+		"property_id": c.kinds.itemProperty,
 	} {
 		id, given := in[name]
 		if !given {

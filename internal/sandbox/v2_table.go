@@ -14,7 +14,7 @@ const (
 
 // tableV2 is every collection of API v2, in the words of the reference.
 func (s *Server) tableV2() []*resourceV2 {
-	all := slices.Concat([]*resourceV2{s.workItemsV2(), s.workspaceItemsV2()}, s.projectTableV2(), s.itemTableV2(), s.planningTableV2(), s.pageTableV2())
+	all := slices.Concat([]*resourceV2{s.workItemsV2(), s.workspaceItemsV2()}, s.projectTableV2(), s.itemTableV2(), s.planningTableV2(), s.pageTableV2(), s.itemPropertiesV2())
 	for _, res := range all {
 		res.compile()
 	}
@@ -48,7 +48,7 @@ func (s *Server) otherOperationsV2() []operationV2 {
 		{method: post, path: v2Item + "relations/", do: addRelationsV2},
 		{method: del, path: v2Item + "relations/" + related, do: endRelations(false)},
 	}
-	return slices.Concat(all, featuresV2(s.kinds.workspace, v2Workspace+"features/", workspaceFeaturesV2()),
+	return slices.Concat(all, s.typePropertiesV2(), featuresV2(s.kinds.workspace, v2Workspace+"features/", workspaceFeaturesV2()),
 		featuresV2(s.kinds.project, v2Project+"features/", projectFeaturesV2()))
 }
 

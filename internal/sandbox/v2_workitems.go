@@ -45,7 +45,7 @@ func (s *Server) workItemsV2() *resourceV2 {
 				}
 				return nil
 			},
-			"custom_fields": func(*call, *tx, row) any { return row{} }, // no item has a type with properties
+			"custom_fields": func(c *call, t *tx, r row) any { return c.customFields(t, r) },
 		},
 		resolve: resolveItemNames, prepare: prepareItemV2, store: storeItemV2, after: placeItem,
 		refuse: func(c *call, t *tx, r row) *problem {
@@ -174,7 +174,7 @@ func prepareItemV2(w *writeV2) {
 		w.fail("type_id", "invalid", "Work item types are not enabled for this project.")
 	}
 	if w.set["custom_fields"] {
-		w.fail("custom_fields", "invalid", "Custom properties are not enabled.")
+		prepareCustomFields(w)
 	}
 	if text(w.r, "parent") == text(w.r, "id") {
 		w.fail("parent_id", "invalid", "A work item cannot be its own parent.")
@@ -203,9 +203,10 @@ func storeItemV2(w *writeV2) {
 	w.indexWorkItem(w.t, nil, w.r)
 }
 
-// placeItem puts an item into the cycle and the modules of the body.
+// placeItem puts an item into the cycle and the modules of the body, and stores its custom fields.
 func placeItem(w *writeV2) {
 	id := text(w.r, "id")
+	storeCustomFields(w)
 	if w.set["cycle_id"] {
 		cycle := text(w.given, "cycle_id")
 		for _, in := range w.containers(w.t, w.kinds.cycleIssue, id) {

@@ -381,7 +381,7 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 			}
 		}
 	}
-	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity} {
+	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.itemValue} {
 		c.clear(t, k, id)
 	}
 }

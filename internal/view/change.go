@@ -29,7 +29,7 @@ func unquoted(f *resource.Field) bool {
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload:
 		return false
 	case resource.Date, resource.Enum, resource.Color, resource.URL, resource.Number, resource.Boolean,
-		resource.JSON, resource.Ref, resource.RefSet:
+		resource.JSON, resource.Ref, resource.RefSet, resource.CustomFields:
 		return true
 	default:
 		return false
@@ -37,6 +37,11 @@ func unquoted(f *resource.Field) bool {
 }
 
 func fieldOf(s *planner.Step, path string) *resource.Field {
+	if s.Object != nil {
+		if v, ok := s.Object.Value(path); ok {
+			return v.Field
+		}
+	}
 	if s.Kind == nil {
 		return nil
 	}

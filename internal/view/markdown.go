@@ -89,6 +89,9 @@ func (m *markdown) table(plan *planner.Plan) {
 	}
 	counted, used := map[row][]int{}, make([]bool, len(columns))
 	for _, s := range plan.Steps {
+		if s.Continues {
+			continue
+		}
 		r := row{projectOf(s), ""}
 		if s.Kind != nil {
 			r.kind = s.Kind.Noun()

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -14,6 +15,7 @@ const fewMembers = 3
 type outline struct {
 	nested      []bool
 	children    map[int][]*planner.Step // by the step of their parent
+	continued   map[int][]*planner.Step // by the step that is about the same object
 	batches     map[batchKey]*batch
 	unsupported []*unsupported
 }
@@ -45,8 +47,15 @@ func batchOf(s *planner.Step) batchKey {
 }
 
 func newOutline(plan *planner.Plan) *outline {
-	o := &outline{nested: make([]bool, len(plan.Steps)), children: map[int][]*planner.Step{}, batches: map[batchKey]*batch{}}
+	o := &outline{nested: make([]bool, len(plan.Steps)), children: map[int][]*planner.Step{}, continued: map[int][]*planner.Step{}, batches: map[batchKey]*batch{}}
+	last := map[resource.Address]int{}
 	for i, s := range plan.Steps {
+		if at := last[s.Address]; s.Continues {
+			o.nested[i] = true
+			o.continued[at] = append(o.continued[at], s)
+			continue
+		}
+		last[s.Address] = i
 		switch parent := parentStep(plan, i); {
 		case s.Unsupported != "":
 			o.addUnsupported(s)

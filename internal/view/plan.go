@@ -172,6 +172,9 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	p.line(title)
 	p.manifestPosition(s)
 	changes := s.Changes()
+	for _, more := range o.continued[i] {
+		changes = append(changes, more.Changes()...)
+	}
 	column := labelColumn
 	for j := range changes {
 		if !isMark(s, &changes[j]) {

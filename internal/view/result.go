@@ -68,7 +68,7 @@ func (p *printer) doneSteps(r *executor.Result) {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Status != executor.Done {
+		if s.Status != executor.Done || s.Step.Continues {
 			continue
 		}
 		n := 0
@@ -274,7 +274,7 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t statusCounts
 		s := &r.Steps[i]
 		action, n := s.Step.Action, 1
 		switch {
-		case s.Status != executor.Done:
+		case s.Status != executor.Done, s.Step.Continues:
 			continue
 		case action == planner.Create && s.Found():
 			action = planner.Adopt

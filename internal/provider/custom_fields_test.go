@@ -1,0 +1,174 @@
+package provider_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/planner"
+)
+
+// fieldsOf are the custom fields of an item, as name=value; options by name.
+func (s *service) fieldsOf(item string) string {
+	names := map[any]any{}
+	for _, row := range slices.Concat(s.Rows("work_item_property_option"), s.Rows("work_item")) {
+		names[row["id"]] = row["name"]
+	}
+	for _, row := range s.Rows("work_item_property") {
+		names[row["id"]] = row["display_name"]
+	}
+	for _, row := range s.Rows("user") {
+		names[row["id"]] = row["email"]
+	}
+	fields := map[string]bool{}
+	for _, row := range s.Rows("work_item_property_value") {
+		if names[row["issue"]] != item {
+			continue
+		}
+		values, many := row["value"].([]any)
+		if !many {
+			values = []any{row["value"]}
+		}
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, fmt.Sprint(cmp.Or(names[v], v)))
+		}
+		slices.Sort(texts)
+		fields[fmt.Sprint(names[row["property"]], "=", strings.Join(texts, "+"))] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(fields)), "; ")
+}
+
+// apis is a service for each API that has more than the documented operations.
+func apis(t *testing.T) map[string]*service {
+	t.Helper()
+	return map[string]*service{"v1": newService(t, resource.V1), "v2": newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})}
+}
+
+const bugs = `projects: [{key: web, identifier: WEB, work_item_types: [{name: Bug, properties: [
+  {name: Severity, type: option, options: [{name: Low, key: low}, High]},
+  {name: Browsers, type: option, is_multi: true, options: [{name: Firefox}, {name: Safari}]},
+  {name: Found in, type: text}, {name: Effort, type: decimal}, {name: Regression, type: boolean}, {name: Due, type: datetime},
+  {name: Ticket, type: url}, {name: Reporter, type: relation, relation_type: user}, {name: Root, type: relation, relation_type: issue}]}],
+  work_items: [%s]}]`
+
+func TestCustomFieldsAreDefinedAndSet(t *testing.T) {
+	t.Parallel()
+	const definitions = 1 + 9 + 4
+	all := `fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2", Effort: 2.50, Regression: true, Due: 2031-05-17, Ticket: "https://example.com/1", Reporter: bob@example.com, root: b}`
+	values := "Browsers=Firefox+Safari; Due=2031-05-17; Effort=2.50; Found in=4.2; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1"
+	steps := []struct {
+		items, want string
+		v1, v2      int // write requests
+		forget      bool
+	}{
+		{items: `{key: b, name: Item B}, {key: a, name: Item A, type: Bug, ` + all + `}`, want: values, v1: definitions + 2 + 9, v2: definitions + 2},
+		{items: `{key: b, name: Item B}, {key: a, name: Item A, type: Bug}`, want: values},
+		{
+			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: low, Browsers: [], Effort: null}}`, v1: 4, v2: 1,
+			want: "Due=2031-05-17; Found in=4.2; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=Low; Ticket=https://example.com/1",
+		},
+		{
+			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, v1: 2, v2: 1,
+			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
+		},
+		{ // the state is lost: they are adopted, and sent again
+			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, v1: 2, v2: 1, forget: true,
+			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
+		},
+		{ // in API v2, what it does not take goes first
+			items: `{key: b, name: Item B}, {key: c, name: Item C, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}, {key: d, name: Item D, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}`,
+			v1: 4, v2: 3, want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
+		},
+	}
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, step := range steps {
+				if step.forget {
+					s.dir = t.TempDir()
+				}
+				a := s.apply(t, applying{manifest: fmt.Sprintf(bugs, step.items)})
+				if got := s.fieldsOf("Item A") + s.fieldsOf("Item A2"); got != step.want || len(a.failed()) > 0 || len(a.warnings()) > 0 {
+					t.Errorf("%s:\n%s\nwant\n%s\n%v %v %v", step.items, got, step.want, a.failed(), a.warnings(), a.reasons())
+				}
+				want := step.v1
+				if name == "v2" {
+					want = step.v2
+				}
+				if a.writes != want || a.plan.Summary.Requests != want {
+					t.Errorf("%s: %d writes, %d planned, want %d", step.items, a.writes, a.plan.Summary.Requests, want)
+				}
+				if again := s.apply(t, applying{manifest: fmt.Sprintf(bugs, step.items)}); again.writes > 0 || !again.plan.Empty() {
+					t.Errorf("%s: again %d writes, %+v", step.items, again.writes, again.plan.Summary)
+				}
+			}
+			if got := s.fieldsOf("Item C") + s.fieldsOf("Item D"); got != "Effort=1Effort=1" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestManyItemsShareRequestsWithTheirCustomFields(t *testing.T) {
+	t.Parallel()
+	var items []string
+	for i := range 60 {
+		items = append(items, fmt.Sprintf(`{key: i%d, name: Item %d, type: Bug, fields: {Severity: Low, Found in: "%d"}}`, i, i, i))
+	}
+	text := fmt.Sprintf(bugs, strings.Join(items, ", "))
+	for name, want := range map[string]int{"v1": 14 + 60 + 120, "v2": 14 + 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := apis(t)[name]
+			a := s.apply(t, applying{manifest: text})
+			if got := s.fieldsOf("Item 59"); a.writes != want || a.plan.Summary.Requests != want || a.plan.Summary.Create != 74 || a.plan.Summary.Update != 0 || got != "Found in=59; Severity=Low" {
+				t.Errorf("%d writes, %+v, %s %v", a.writes, a.plan.Summary, got, a.failed())
+			}
+		})
+	}
+}
+
+// TestWithoutCustomFieldsTheRestIsDone: what an edition has is known before anything is sent.
+func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
+	text := fmt.Sprintf(bugs, `{key: a, name: Item A, fields: {Severity: Low, Effort: 2}, type: Bug}`)
+	a := s.apply(t, applying{manifest: text})
+	if len(a.failed()) > 0 || a.writes != 1 || s.named("work_item", "Item A") != 1 {
+		t.Errorf("%d writes, %v", a.writes, a.failed())
+	}
+	for _, step := range a.plan.Steps {
+		if step.Action == planner.NotPossible && step.Unsupported != "work item types" {
+			t.Errorf("%s: %q", step.Address, step.Unsupported)
+		}
+	}
+	if again := s.apply(t, applying{manifest: text}); again.writes > 0 {
+		t.Errorf("again %d writes", again.writes)
+	}
+}
+
+// TestAValueThatIsRefusedKeepsNothingElseBack: in API v2 the item is sent without it.
+func TestAValueThatIsRefusedKeepsNothingElseBack(t *testing.T) {
+	t.Parallel()
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := fmt.Sprintf(bugs, `{key: b, name: Item B, type: Bug, fields: {Effort: 2}}, {key: a, name: Item A, type: Bug, fields: {Severity: Low, Due: 2031-02-31}}`)
+			a := s.apply(t, applying{manifest: text})
+			said := strings.Join(a.failed(), "") + fmt.Sprint(a.warnings())
+			if s.named("work_item", "Item A") != 1 || s.fieldsOf("Item A") != "Severity=Low" || s.fieldsOf("Item B") != "Effort=2" || !strings.Contains(said, "wrong format") {
+				t.Errorf("%s %s %s", s.fieldsOf("Item A"), s.fieldsOf("Item B"), said)
+			}
+			if again := s.apply(t, applying{manifest: text}); again.plan.Summary.Requests == 0 {
+				t.Error("it counts as set")
+			}
+		})
+	}
+}

@@ -1,0 +1,437 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// itemProperties is custom fields of work items: the definitions, which a project has and its types take, their
+// options, and the values.
+func (k *kinds) itemProperties() {
+	k.itemProperty = k.add(&kind{
+		name: "work_item_property", hidden: []string{"types"},
+		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value", "settings",
+			"is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "issue_type"),
+		indexes: []index{uniqueExternalID("work_item_property", "project", "Work item property")},
+		fields: append([]field{
+			{name: "display_name", required: true, check: line()},
+			{name: "description", check: prose(), null: true},
+			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL", "FILE", "FORMULA")},
+			{name: "relation_type", check: choice("ISSUE", "USER", "RELEASE", "RICH_TEXT"), null: true},
+			{name: "is_required", check: boolean, initial: false},
+			{name: "default_value", check: items, initial: []any{}},
+			{name: "settings", check: mapping, null: true},
+			{name: "is_active", check: boolean, initial: true},
+			{name: "is_multi", check: boolean, initial: false},
+			{name: "validation_rules", check: mapping, initial: row{}},
+		}, external()...),
+		param: "property", scope: inProject, oldestFirst: true,
+		prepare: func(c *call, _ *tx, old, r row) *reply {
+			if wrong := incomplete(r); wrong != "" {
+				return new(invalid(row{wrong: message("This field is required.")}))
+			}
+			r["name"] = slug(text(r, "display_name"))
+			if old == nil {
+				r["logo_props"], r["sort_order"] = row{}, float(65535)
+				r["issue_type"], r["types"] = c.vars["type"], []any{c.vars["type"]}
+			}
+			return nil
+		},
+		afterDelete: func(c *call, t *tx, r row) {
+			c.clear(t, k.propertyOption, text(r, "id"))
+			for _, item := range slices.Concat(t.all(k.workItem, inProject(c)), t.all(k.hiddenItem, inProject(c))) {
+				c.putValue(t, text(item.row, "id"), r, nil)
+			}
+		},
+	})
+	k.propertyOption = k.add(&kind{
+		name: "work_item_property_option",
+		columns: audit("name", "sort_order", "description", "logo_props", "is_active", "is_default", "external_source", "external_id", "created_by", "updated_by",
+			"workspace", "project", "property", "parent"),
+		indexes: []index{uniqueExternalID("work_item_property_option", "property", "Property option")},
+		fields: append([]field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), null: true},
+			{name: "is_active", check: boolean, initial: true},
+			{name: "is_default", check: boolean, initial: false},
+			{name: "parent", check: ref(&k.propertyOption), null: true},
+		}, external()...),
+		param: "option", scope: func(c *call) []byte { return scope(c.vars["property"]) }, oldestFirst: true,
+		prepare: func(c *call, t *tx, old, r row) *reply {
+			if old == nil {
+				r["property"], r["logo_props"] = c.vars["property"], row{}
+				r["sort_order"] = float(float64(t.count(k.propertyOption, scope(c.vars["property"]))+1) * 10000)
+			}
+			return nil
+		},
+	})
+	k.itemValue = k.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue", "property", "value")})
+}
+
+// incomplete is the field that a definition lacks, by its type.
+func incomplete(r row) string {
+	switch kind := text(r, "property_type"); {
+	case (kind == "TEXT" || kind == "DATETIME") && r["settings"] == nil:
+		return "settings"
+	case kind == "RELATION" && r["relation_type"] == nil:
+		return "relation_type"
+	}
+	return ""
+}
+
+// ofType makes a handler of the properties that a type has.
+func ofType(h handler) handler {
+	return func(c *call, t *tx) reply {
+		if !t.has(c.kinds.itemType, inProject(c), c.vars["type"]) {
+			return notFound()
+		}
+		if id, one := c.vars["property"]; one {
+			p, ok := t.in(c.kinds.itemProperty, inProject(c), id)
+			if !ok || !slices.Contains(list(p.row, "types"), c.vars["type"]) {
+				return notFound()
+			}
+		}
+		return h(c, t)
+	}
+}
+
+func listItemProperties(c *call, t *tx) reply {
+	return reply{http.StatusOK, c.kinds.itemProperty.where(c, t, func(r row) bool { return slices.Contains(list(r, "types"), c.vars["type"]) })}
+}
+
+// ofProperty makes a handler of the options of a property.
+func ofProperty(h handler) handler {
+	return func(c *call, t *tx) reply {
+		p, ok := t.in(c.kinds.itemProperty, inProject(c), c.vars["property"])
+		switch {
+		case !ok:
+			return notFound()
+		case text(p.row, "property_type") != "OPTION":
+			return refuse(http.StatusBadRequest, "error", "Only properties of the type OPTION have options")
+		}
+		return h(c, t)
+	}
+}
+
+func listOptions(c *call, t *tx) reply {
+	return reply{http.StatusOK, c.kinds.propertyOption.where(c, t, nil)}
+}
+
+// ofItem makes a handler of the value that the item of the route has of a property.
+func ofItem(h func(c *call, t *tx, p row) reply) handler {
+	return func(c *call, t *tx) reply {
+		item, exists := c.anyItem(t, c.vars["item"])
+		p, ok := t.in(c.kinds.itemProperty, inProject(c), c.vars["property"])
+		switch {
+		case !exists || !ok || text(item.row, "project") != c.vars["project"]:
+			return notFound()
+		case !slices.Contains(list(p.row, "types"), text(item.row, "type")):
+			return refuse(http.StatusBadRequest, "error", "The property does not belong to the type of the work item")
+		}
+		return h(c, t, p.row)
+	}
+}
+
+func readValue(c *call, t *tx, p row) reply {
+	s, ok := c.itemValue(t, c.vars["item"], text(p, "id"))
+	if !ok {
+		return refuse(http.StatusNotFound, "error", "Property value not set for this work item")
+	}
+	one := func(v any) row {
+		return row{"id": s.row["id"], "property_id": p["id"], "issue_id": c.vars["item"], "value": v, "value_type": p["property_type"], "external_id": nil, "external_source": nil}
+	}
+	if values, many := s.row["value"].([]any); many {
+		out := []row{}
+		for _, v := range values {
+			out = append(out, one(v))
+		}
+		return reply{http.StatusOK, out}
+	}
+	return reply{http.StatusOK, one(s.row["value"])}
+}
+
+// setValue sets a value, or replaces the one there is.
+func setValue(c *call, t *tx, p row) reply {
+	v, given := c.in["value"]
+	if !given || v == nil {
+		return invalid(row{"value": message("This field is required.")})
+	}
+	value, complaint := c.checkValue(t, p, v)
+	if complaint != "" {
+		return invalid(row{"value": message("%s", complaint)})
+	}
+	c.putValue(t, c.vars["item"], p, value)
+	return readValue(c, t, p)
+}
+
+func changeValue(c *call, t *tx, p row) reply {
+	if answer := readValue(c, t, p); answer.status != http.StatusOK {
+		return answer
+	}
+	return setValue(c, t, p)
+}
+
+func removeValue(c *call, t *tx, p row) reply {
+	if answer := readValue(c, t, p); answer.status != http.StatusOK {
+		return answer
+	}
+	c.putValue(t, c.vars["item"], p, nil)
+	return reply{status: http.StatusNoContent}
+}
+
+func (c *call) itemValue(t *tx, item, property string) (stored, bool) {
+	for _, s := range t.all(c.kinds.itemValue, scope(item)) {
+		if text(s.row, "property") == property {
+			return s, true
+		}
+	}
+	return stored{}, false
+}
+
+// putValue replaces the value of an item; nil and an empty list are none.
+func (c *call) putValue(t *tx, item string, p row, value any) {
+	if s, ok := c.itemValue(t, item, text(p, "id")); ok {
+		t.remove(c.kinds.itemValue, s)
+	}
+	if values, many := value.([]any); value == nil || many && len(values) == 0 {
+		return
+	}
+	r := row{"issue": item, "property": p["id"], "value": value}
+	c.setAudit(c.kinds.itemValue, r)
+	t.insert(c.kinds.itemValue, scope(item), r)
+}
+
+// checkValue is a value of a property as it is stored, or what is wrong with it.
+func (c *call) checkValue(t *tx, p row, v any) (value any, complaint string) {
+	values, many := v.([]any)
+	if !flag(p, "is_multi") {
+		if many {
+			return nil, "Expected one value."
+		}
+		return c.checkOne(t, p, v)
+	}
+	if !many {
+		values = []any{v}
+	}
+	out := []any{}
+	for _, v := range values {
+		if value, complaint = c.checkOne(t, p, v); complaint != "" {
+			return nil, complaint
+		}
+		out = append(out, value)
+	}
+	return out, ""
+}
+
+func (c *call) checkOne(t *tx, p row, v any) (value any, complaint string) {
+	s, isText := v.(string)
+	kind := text(p, "property_type")
+	switch {
+	case kind == "DECIMAL":
+		if _, ok := v.(json.Number); !ok {
+			return nil, "A valid number is required."
+		}
+		return v, ""
+	case kind == "BOOLEAN":
+		if _, ok := v.(bool); !ok {
+			return nil, "Must be a valid boolean."
+		}
+		return v, ""
+	case kind == "FILE", kind == "FORMULA":
+		return nil, "The value cannot be set."
+	case !isText:
+		return nil, "Not a valid string."
+	case kind == "OPTION", kind == "RELATION":
+		return s, c.unknownTarget(t, p, s)
+	case kind == "URL":
+		if u, err := url.Parse(s); err != nil || u.Host == "" {
+			return nil, "Enter a valid URL."
+		}
+	case kind == "DATETIME":
+		_, dayOnly := time.Parse(time.DateOnly, s)
+		if _, err := time.Parse(time.DateTime, s); err != nil && dayOnly != nil {
+			return nil, "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DD, YYYY-MM-DD HH:MM:SS."
+		}
+	}
+	return s, ""
+}
+
+// unknownTarget says that an option or a relation names nothing, "" if it names something.
+func (c *call) unknownTarget(t *tx, p row, id string) string {
+	k, in := c.kinds.propertyOption, scope(text(p, "id"))
+	switch {
+	case !isUUID(id):
+		return "Invalid UUID format: " + id
+	case text(p, "property_type") == "OPTION":
+	case text(p, "relation_type") == "USER":
+		k, in = c.kinds.projectMember, inProject(c)
+		if projectRole(t, c.vars["project"], id) > 0 {
+			return ""
+		}
+	default:
+		k, in = c.kinds.workItem, inProject(c)
+	}
+	if !t.has(k, in, id) {
+		return "Object with id " + id + " does not exist."
+	}
+	return ""
+}
+
+// itemPropertiesV2 is the definitions and their options in API v2.
+func (s *Server) itemPropertiesV2() []*resourceV2 {
+	k := s.kinds
+	return []*resourceV2{
+		{
+			name: "work item property", path: v2Project + "work-item-properties/", kind: k.itemProperty,
+			write: "display_name*:str≤255 property_type*:TEXT|DATETIME|DECIMAL|BOOLEAN|OPTION|RELATION|URL|EMAIL|FILE|FORMULA relation_type:ISSUE|USER|RELEASE|RICH_TEXT " +
+				"description:str options:obj[] is_multi:bool is_required:bool is_active:bool default_value:str[] settings:json validation_rules:json " +
+				"external_id:str≤255 external_source:str≤255",
+			read: "name logo_props", filters: "display_name external_id external_source name search", order: "created_at id sort_order",
+			computed: map[string]func(*call, *tx, row) any{"options": func(_ *call, t *tx, r row) any {
+				out := []row{}
+				for _, s := range t.all(k.propertyOption, scope(text(r, "id"))) {
+					out = append(out, selectFields(s.row, []string{"id", "name", "description", "is_default"}))
+				}
+				return out
+			}},
+			prepare: func(w *writeV2) {
+				w.r["name"] = slug(text(w.r, "display_name"))
+				if w.old == nil {
+					w.r["logo_props"], w.r["sort_order"], w.r["types"] = row{}, float(65535), []any{}
+				}
+				if wrong := incomplete(w.r); wrong == "relation_type" {
+					w.fail(wrong, "required", "This field is required.")
+				}
+			},
+			after: func(w *writeV2) {
+				given, _ := w.given["options"].([]any)
+				w.vars["property"] = text(w.r, "id")
+				for _, v := range given {
+					in, _ := v.(row)
+					r, complaints := k.propertyOption.decode(w.t, in, false)
+					if len(complaints) == 0 {
+						w.setAudit(k.propertyOption, r)
+						k.propertyOption.prepare(w.call, w.t, nil, r)
+						w.t.insert(k.propertyOption, k.propertyOption.scope(w.call), r)
+					}
+				}
+			},
+		},
+		{
+			name: "property option", path: v2Project + "work-item-properties/{property_id}/options/", kind: k.propertyOption,
+			write:   "name*:str≤255 description:str is_default:bool external_id:str≤255? external_source:str≤255?",
+			read:    "sort_order -created_at",
+			filters: "external_id external_source name search", order: "created_at id sort_order",
+			prepare: func(w *writeV2) { k.propertyOption.prepare(w.call, w.t, w.old, w.r) },
+		},
+	}
+}
+
+// typePropertiesV2 is the properties that a type takes.
+func (s *Server) typePropertiesV2() []operationV2 {
+	res := s.itemPropertiesV2()[0].compile()
+	of := func(c *call, t *tx) []stored {
+		return slices.DeleteFunc(t.all(s.kinds.itemProperty, inProject(c)), func(p stored) bool { return !slices.Contains(list(p.row, "types"), c.vars["type"]) })
+	}
+	attached := *res
+	attached.rows = of
+	const path = v2Project + "work-item-types/{type_id}/properties/"
+	return []operationV2{
+		{method: http.MethodGet, path: path, do: attached.list, res: &attached},
+		{method: http.MethodGet, path: path + "{pk}/", do: attached.readOne, res: &attached},
+		{method: http.MethodPost, path: path, res: res, do: func(c *call, t *tx) (reply, *problem) {
+			ids := list(c.in, "properties")
+			for _, id := range ids {
+				if !t.has(s.kinds.itemProperty, inProject(c), id) {
+					return reply{}, invalidV2(fieldError{"properties", "does_not_exist", "Object with id " + id + " does not exist."})
+				}
+			}
+			for _, id := range ids {
+				p, _ := t.get(s.kinds.itemProperty, id)
+				if types := list(p.row, "types"); !slices.Contains(types, c.vars["type"]) {
+					p.row["types"] = anyList(append(types, c.vars["type"]))
+					t.save(s.kinds.itemProperty, p)
+				}
+			}
+			now := []any{}
+			for _, p := range of(c, t) {
+				now = append(now, p.row["id"])
+			}
+			return reply{http.StatusCreated, row{"properties": now}}, nil
+		}},
+		{method: http.MethodDelete, path: path + "{pk}/", res: res, do: func(c *call, t *tx) (reply, *problem) {
+			p, ok := t.in(s.kinds.itemProperty, inProject(c), c.vars["property"])
+			types := list(p.row, "types")
+			if !ok || !slices.Contains(types, c.vars["type"]) {
+				return reply{}, notFoundV2()
+			}
+			p.row["types"] = anyList(slices.DeleteFunc(types, func(id string) bool { return id == c.vars["type"] }))
+			t.save(s.kinds.itemProperty, p)
+			for _, item := range t.all(s.kinds.workItem, inProject(c)) {
+				if text(item.row, "type") == c.vars["type"] {
+					c.putValue(t, text(item.row, "id"), p.row, nil)
+				}
+			}
+			return reply{status: http.StatusNoContent}, nil
+		}},
+	}
+}
+
+// customFields is the values of an item in API v2.
+func (c *call) customFields(t *tx, item row) any {
+	out := row{}
+	for _, s := range t.all(c.kinds.itemValue, scope(text(item, "id"))) {
+		p, ok := t.get(c.kinds.itemProperty, text(s.row, "property"))
+		if !ok || !slices.Contains(list(p.row, "types"), text(item, "type")) {
+			continue
+		}
+		detail := s.row["value"]
+		if o, ok := t.get(c.kinds.propertyOption, valueText(detail)); ok {
+			detail = selectFields(o.row, []string{"id", "name"})
+		}
+		out[text(p.row, "name")] = row{"id": p.row["id"], "value": s.row["value"], "value_detail": detail}
+	}
+	return out
+}
+
+// prepareCustomFields puts properties in the place of their names.
+func prepareCustomFields(w *writeV2) {
+	given, ok := w.given["custom_fields"].(row)
+	p, _ := w.t.get(w.kinds.project, w.vars["project"])
+	if !ok || w.r["type"] == nil || !flag(p.row, "is_issue_type_enabled") {
+		w.fail("custom_fields", "invalid", "Custom properties are not enabled.")
+		return
+	}
+	values := row{}
+	for name, v := range given {
+		at := slices.IndexFunc(w.t.all(w.kinds.itemProperty, inProject(w.call)), func(p stored) bool {
+			return text(p.row, "name") == name && slices.Contains(list(p.row, "types"), text(w.r, "type"))
+		})
+		if at < 0 {
+			w.fail("custom_fields."+name, "invalid", "The type has no such property.")
+			continue
+		}
+		property := w.t.all(w.kinds.itemProperty, inProject(w.call))[at].row
+		if v != nil {
+			value, complaint := w.checkValue(w.t, property, v)
+			if complaint != "" {
+				w.fail("custom_fields."+name, "invalid", "%s", complaint)
+			}
+			v = value
+		}
+		values[text(property, "id")] = v
+	}
+	w.given["custom_fields"] = values
+}
+
+// storeCustomFields stores the values of the body.
+func storeCustomFields(w *writeV2) {
+	values, _ := w.given["custom_fields"].(row)
+	for id, v := range values {
+		p, _ := w.t.get(w.kinds.itemProperty, id)
+		w.putValue(w.t, text(w.r, "id"), p.row, v)
+	}
+}

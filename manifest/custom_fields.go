@@ -1,0 +1,197 @@
+package manifest
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// customFields takes the values of custom fields. What they are is known when the item's type is.
+func (d *decoder) customFields(o *resource.Object, f *resource.Field, n *node) {
+	to := d.deref(f.Name, n)
+	if to == nil {
+		return
+	}
+	d.instance[f.Name] = textInstance(to)
+	if to.Kind != mappingNode {
+		return
+	}
+	d.present.within = f.Name + "."
+	defer func() { d.present.within = "" }()
+	pairs := d.merger.pairs(to)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := d.present.key(pairs[i], pairs[i+1])
+		if !ok {
+			continue
+		}
+		value := d.deref(name, pairs[i+1])
+		if value == nil {
+			continue
+		}
+		v := resource.Value{Field: d.unboundField(name), Position: position(d.source, pairs[i])}
+		switch {
+		case value.Kind == mappingNode:
+			d.report(name, value, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(value), "a text with a colon followed by a space wants quotes")
+			continue
+		case isNull(value):
+			v.Null = true
+		case value.Kind == scalarNode:
+			if v.Text, _, ok = d.readText(name, value); !ok {
+				continue
+			}
+			if v.Null = v.Text == ""; !v.Null {
+				v.Refs = []resource.Reference{d.reference(v.Text, position(d.source, value))}
+			}
+		default:
+			if _, ok = d.refSet(v.Field, &v, value); !ok {
+				continue
+			}
+			v.Null = len(v.Refs) == 0
+		}
+		o.Values = append(o.Values, v)
+	}
+}
+
+func (d *decoder) unboundField(name string) *resource.Field {
+	f := d.unbound[name]
+	if f == nil {
+		f = &resource.Field{Name: name, Type: resource.CustomFields}
+		if d.unbound == nil {
+			d.unbound = map[string]*resource.Field{}
+		}
+		d.unbound[name] = f
+	}
+	return f
+}
+
+// customField is a custom field of a work item type.
+type customField struct {
+	*resource.Field
+
+	pattern *regexp.Regexp              // of its texts; nil = any
+	options map[string]*resource.Object // by key and name
+	names   []string                    // of the options
+}
+
+// bindCustomField finds the property that defines the field of a value, and checks the value against it.
+func (s *resolver) bindCustomField(i int, v *resource.Value) {
+	o := s.all.items[i].object
+	path := v.Field.Name
+	_, name, _ := strings.Cut(path, ".")
+	report := func(code, summary, hint string) {
+		s.all.found.add(diag.Diagnostic{Code: code, Position: v.Position, Path: s.all.items.path(i) + "." + path, Address: string(o.Address), Summary: summary, Hint: hint})
+	}
+	is, given := o.Value("type")
+	if !given || is.Null || len(is.Refs) == 0 {
+		report("no-type", quote(name)+" is a field of work items with a type, and "+quote(o.Key)+" has none", "write type: in the item, and list that type with its properties in the project")
+		return
+	}
+	if is.Refs[0].Target == nil {
+		if s.complete {
+			report("unknown-type", quote(name)+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list", "add the type to the project's work_item_types with its properties; those that exist are adopted by name")
+		}
+		return
+	}
+	all := s.customFields(is.Refs[0].Target)
+	f := all[name]
+	if f == nil {
+		if s.complete {
+			var names []string
+			for _, other := range all {
+				names = append(names, other.Definition.Text("name"))
+			}
+			slices.Sort(names)
+			report("unknown-field", "the type "+quote(is.Refs[0].Text)+" has no property "+quote(name), diag.Choose(name, slices.Compact(names)))
+		}
+		return
+	}
+	refs, many := v.Refs, len(v.Refs) > 0 && v.Text == ""
+	v.Field, v.Refs = f.Field, nil
+	if why := resource.Unsettable(f.Definition); why != "" {
+		report("read-only", quote(name)+" cannot be set: "+why, "leave it out")
+		return
+	}
+	if many && f.Type != resource.RefSet {
+		report("wrong-type", quote(name)+" takes one value, not a list", "")
+		return
+	}
+	if f.IsRef() {
+		v.Text, v.Refs = "", refs
+		for n := range v.Refs {
+			if v.Refs[n].Text == "" {
+				report("wrong-type", quote(name)+" is a list of texts", "")
+			} else {
+				s.bindOption(f, &v.Refs[n], report)
+			}
+		}
+		return
+	}
+	if v.Null {
+		return
+	}
+	if bad := f.problem(quote(name), v.Text); bad != nil {
+		report(bad.code, bad.summary, bad.hint)
+	}
+}
+
+// bindOption finds the option that a value names.
+func (s *resolver) bindOption(f *customField, ref *resource.Reference, report func(code, summary, hint string)) {
+	if f.Ref != resource.PropertyOption {
+		return // resolved as any reference
+	}
+	if ref.Target = f.options[ref.Text]; ref.Target == nil && s.complete {
+		report("unknown-option", "the property "+quote(f.Definition.Text("name"))+" has no option "+quote(ref.Text), diag.Choose(ref.Text, f.names))
+	}
+}
+
+// problem says what is wrong with a text, or nil.
+func (f *customField) problem(name, text string) *problem {
+	switch {
+	case f.Type == resource.Number && (!json.Valid([]byte(text)) || strings.Trim(text, "+-.0123456789eE") != ""):
+		return &problem{"wrong-type", name + " is a number, not " + quote(text), "write digits, such as 2.5"}
+	case f.Type == resource.Boolean && text != "true" && text != "false":
+		return &problem{"wrong-type", name + " is true or false, not " + quote(text), ""}
+	case f.Type == resource.URL:
+		return urlProblem(text)
+	case f.pattern != nil && !f.pattern.MatchString(text):
+		return &problem{"bad-value", name + " is " + f.PatternDoc + ", not " + quote(text), ""}
+	default:
+		return nil
+	}
+}
+
+// customFields are the fields that the properties of a work item type define, by name and by key.
+func (s *resolver) customFields(of *resource.Object) map[string]*customField {
+	if s.properties == nil {
+		s.properties = map[*resource.Object]map[string]*customField{}
+		defined := map[*resource.Object]*customField{}
+		for i := range s.all.items {
+			it := &s.all.items[i]
+			if o := it.object; it.mergedInto < 0 && it.kind.Name == resource.Property {
+				f := &customField{Field: resource.CustomField(o), options: map[string]*resource.Object{}}
+				if f.Pattern != "" {
+					f.pattern = regexp.MustCompile(f.Pattern)
+				}
+				defined[o] = f
+				if s.properties[o.Parent] == nil {
+					s.properties[o.Parent] = map[string]*customField{}
+				}
+				s.properties[o.Parent][o.Key] = f
+				s.properties[o.Parent][o.Text("name")] = f
+			}
+		}
+		for i := range s.all.items {
+			it := &s.all.items[i]
+			if o := it.object; it.mergedInto < 0 && it.kind.Name == resource.PropertyOption && defined[o.Parent] != nil {
+				f := defined[o.Parent]
+				f.options[o.Key], f.options[o.Text("name")] = o, o
+				f.names = append(f.names, o.Text("name"))
+			}
+		}
+	}
+	return s.properties[of]
+}

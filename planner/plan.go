@@ -287,6 +287,20 @@ func (m *Members) IntentName() string {
 	return strings.Join(lines, "\n")
 }
 
+// Field is the field of a change, or nil.
+func (s *Step) Field(path string) *resource.Field {
+	if s.Object != nil {
+		if v, ok := s.Object.Value(path); ok {
+			return v.Field
+		}
+	}
+	if s.Kind == nil {
+		return nil
+	}
+	f, _ := s.Kind.Field(path)
+	return f
+}
+
 // OnlyCustom reports whether the step sends nothing but values of custom fields.
 func (s *Step) OnlyCustom() bool {
 	return len(s.Values) > 0 && !s.SetExternalID && !slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return !resource.IsCustom(v) })

@@ -86,6 +86,7 @@ type Step struct {
 	Reason      *string          `json:"reason,omitempty"`
 	Unsupported string           `json:"unsupported,omitempty"`
 	Replaces    string           `json:"replaces,omitempty"`
+	Continues   bool             `json:"continues,omitempty"`
 	Adopted     *string          `json:"adopted,omitempty"` // by what it was found on the service
 }
 
@@ -187,7 +188,7 @@ func New(plan *planner.Plan, where Where) *Document {
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
 		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Title: title(s),
-		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces,
+		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces, Continues: s.Continues,
 	}
 	for _, need := range s.Needs {
 		d.Needs = append(d.Needs, string(plan.Steps[need].Address))
@@ -207,7 +208,7 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 	}
 	d.Changes = []Change{}
 	for _, c := range s.Changes() {
-		f, _ := s.Kind.Field(c.Path)
+		f := s.Field(c.Path)
 		change := newChange(f, &c)
 		if !c.Possible {
 			change.Possible = new(bool)

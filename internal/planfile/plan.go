@@ -69,7 +69,7 @@ func (r *reader) object(address resource.Address) *resource.Object {
 }
 
 func (r *reader) step(i int, d *Step) *planner.Step {
-	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces}
+	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces, Continues: d.Continues}
 	if s.Action.UnmarshalText([]byte(d.Action)) != nil { // it was checked
 		s.Action = planner.NotPossible
 	}
@@ -100,6 +100,9 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 	}
 	for _, c := range d.Changes {
 		f, ok := s.Kind.Field(c.Path)
+		if !ok && resource.IsCustomName(c.Path) {
+			f, ok = &resource.Field{Name: c.Path}, true
+		}
 		if !ok { // all that is no field of a new object is its identifier
 			s.Object.Identifier, _ = c.After.(string)
 			continue

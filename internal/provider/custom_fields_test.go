@@ -84,7 +84,7 @@ func TestCustomFieldsAreDefinedAndSet(t *testing.T) {
 		},
 		{ // in API v2, what it does not take goes first
 			items: `{key: b, name: Item B}, {key: c, name: Item C, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}, {key: d, name: Item D, created_at: "2024-05-17T09:30:00Z", type: Bug, fields: {Effort: 1}}`,
-			v1: 4, v2: 3, want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
+			v1:    4, v2: 3, want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
 	}
 	for name, s := range apis(t) {

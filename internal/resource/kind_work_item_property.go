@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // The kinds that define custom fields.
@@ -121,6 +122,9 @@ func CustomFieldOp(v *Value) *Operation {
 	op, _ := MustLookup(Property).Op(verb, V1)
 	return op
 }
+
+// IsCustomName reports whether the name of a field is that of a custom one.
+func IsCustomName(name string) bool { return strings.HasPrefix(name, customFields+".") }
 
 // IsCustom reports whether a value is of a custom field.
 func IsCustom(v *Value) bool { return v.Field.Definition != nil }

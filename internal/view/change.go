@@ -36,22 +36,9 @@ func unquoted(f *resource.Field) bool {
 	}
 }
 
-func fieldOf(s *planner.Step, path string) *resource.Field {
-	if s.Object != nil {
-		if v, ok := s.Object.Value(path); ok {
-			return v.Field
-		}
-	}
-	if s.Kind == nil {
-		return nil
-	}
-	f, _ := s.Kind.Field(path)
-	return f
-}
-
 // isMark reports whether a change is about planform's mark, of which people need not know more.
 func isMark(s *planner.Step, c *planner.Change) bool {
-	return c.Path == "external_id" && s.Kind != nil && fieldOf(s, c.Path) == nil
+	return c.Path == "external_id" && s.Kind != nil && s.Field(c.Path) == nil
 }
 
 // isList reports whether the values of a field are lists, an element a line.
@@ -93,7 +80,7 @@ func label(name string, column int) string {
 
 // change shows one field that a step makes different.
 func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
-	f := fieldOf(s, c.Path)
+	f := s.Field(c.Path)
 	before, after := absent(f, c), "(none)"
 	switch {
 	case isMark(s, c):

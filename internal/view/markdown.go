@@ -314,7 +314,7 @@ func (m *markdown) what(o *outline, s *planner.Step) string {
 	changes := s.Changes()
 	for i := range changes {
 		c := &changes[i]
-		f := fieldOf(s, c.Path)
+		f := s.Field(c.Path)
 		switch {
 		case isMark(s, c):
 			short = append(short, "its mark on the service follows its key")
@@ -357,7 +357,7 @@ func why(s *planner.Step) string {
 }
 
 func (m *markdown) value(s *planner.Step, c *planner.Change, text *string) string {
-	f := fieldOf(s, c.Path)
+	f := s.Field(c.Path)
 	if text == nil {
 		return absent(f, c)
 	}
@@ -365,7 +365,7 @@ func (m *markdown) value(s *planner.Step, c *planner.Change, text *string) strin
 }
 
 func (m *markdown) remark(s *planner.Step, c *planner.Change) string {
-	if text := strings.TrimSpace(m.remarks(s, fieldOf(s, c.Path), c)); text != "" {
+	if text := strings.TrimSpace(m.remarks(s, s.Field(c.Path), c)); text != "" {
 		return " " + escapeMarkdown(text)
 	}
 	return ""

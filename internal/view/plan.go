@@ -269,7 +269,7 @@ func (p *printer) child(s *planner.Step, more bool, column int) {
 	var fields []string
 	for _, c := range s.Changes() {
 		if c.After != nil && *c.After != name {
-			fields = append(fields, Safe(c.Path)+": "+inline(fieldOf(s, c.Path), *c.After))
+			fields = append(fields, Safe(c.Path)+": "+inline(s.Field(c.Path), *c.After))
 		}
 	}
 	text := ""

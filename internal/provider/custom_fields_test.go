@@ -78,6 +78,10 @@ func TestCustomFieldsAreDefinedAndSet(t *testing.T) {
 			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, v1: 2, v2: 1,
 			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
+		{
+			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, ignore_changes: [fields], fields: {Severity: Low}}`,
+			want:  "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
+		},
 		{ // the state is lost: they are adopted, and sent again
 			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, v1: 2, v2: 1, forget: true,
 			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",

@@ -40,7 +40,7 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 	}
 	s := newService(t, sandboxtest.Options{})
 	bin, store, notes := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "notes")
-	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	origin, repo := t.TempDir(), t.TempDir()
@@ -50,7 +50,7 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
 	run := func(name string, args ...string) (told string, code int) {
 		t.Helper()
-		cmd := exec.Command(name, args...)
+		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir, cmd.Env = repo, env
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState.ExitCode()

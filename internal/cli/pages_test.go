@@ -144,7 +144,7 @@ func (b *block) run(t *testing.T, page, dir string) {
 // shell runs commands in a folder, with planform at hand.
 func shell(t *testing.T, dir, commands string) (out string, code int) {
 	t.Helper()
-	cmd := exec.Command("bash", "-c", commands)
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", commands)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 	text, _ := cmd.CombinedOutput()

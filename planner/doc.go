@@ -23,7 +23,7 @@
 //	orphans       objects that only the state has, and which may go         orphans.go, prune_checks.go
 //	removals      who is to leave                                           membership_removal.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
-//	changes       creates and updates                                       change.go
+//	changes       creates and updates                                       change.go, links.go
 //	additions     who is brought in                                         membership_addition.go
 //	pruning       deletions                                                 prune.go
 //	ordering      what waits for what                                       order.go

@@ -28,6 +28,7 @@ type composer struct {
 	mapping *mapping.Mapping
 	report  *Report
 
+	pages   map[string]place            // by address of the issue, see pageKey
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
 	parts   []outFile
@@ -50,7 +51,7 @@ type outFile struct {
 
 // compose makes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
-	c.placed, c.related = map[string]place{}, map[string]map[string][]any{}
+	c.placed, c.pages, c.related = map[string]place{}, map[string]place{}, map[string]map[string][]any{}
 	var projects []string
 	parts := map[string][]place{}
 	for _, i := range issues {
@@ -63,7 +64,7 @@ func (c *composer) compose(issues []*Issue) {
 			continue
 		}
 		at := place{i, p, itemKey(i.Key)}
-		c.placed[i.Project+"/"+i.Key] = at
+		c.put(at)
 		if _, known := parts[i.Project]; !known {
 			projects = append(projects, i.Project)
 		}
@@ -72,6 +73,14 @@ func (c *composer) compose(issues []*Issue) {
 	c.relate(issues)
 	for _, project := range projects {
 		c.project(project, parts[project])
+	}
+}
+
+// put notes where an issue goes, by its key and by its address.
+func (c *composer) put(at place) {
+	c.placed[at.issue.Project+"/"+at.issue.Key] = at
+	if page := c.address(at.issue); page != "" {
+		c.pages[pageKey(page)] = at
 	}
 }
 

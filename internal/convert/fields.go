@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
@@ -200,15 +199,7 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 		title, _ = cut(oneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}
-	to := i.URL
-	if site := c.mapping.Source.Site; to == "" && site != "" && site != "none" {
-		to = site + strings.ReplaceAll(c.found.browse, "{key}", i.Key)
-	}
-	title := i.Key
-	if title == strconv.Itoa(i.Number) {
-		title = "#" + title
-	}
-	add(to, title+" in "+c.format.Tracker)
+	add(c.address(i), i.title()+" in "+c.format.Tracker)
 	for _, page := range slices.Concat(i.Pages, attachments) {
 		add(page.URL, page.Name)
 	}

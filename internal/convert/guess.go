@@ -81,6 +81,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 			break
 		}
 	}
+	f.Set("text", []mapping.Pair{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text")
 	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}}, "")
 	for _, i := range c.issues {
 		if len(i.Attachments) > 0 {

@@ -42,6 +42,16 @@ func (c *composer) lowest(i *Issue) int {
 	return low
 }
 
+// find is what an issue names by a key.
+func (c *composer) find(i *Issue, key string) (place, bool) {
+	if at, ok := c.placed[i.Project+"/"+key]; ok {
+		return at, true
+	}
+	project, _, _ := strings.Cut(key, "-")
+	at, ok := c.placed[project+"/"+key]
+	return at, ok
+}
+
 // relate turns links into relations: each once, on the item that comes first. Two items have one relation; the first of blocks,
 // duplicate, relates_to counts.
 func (c *composer) relate(issues []*Issue) {
@@ -58,14 +68,6 @@ func (c *composer) relate(issues []*Issue) {
 			counted[r] = counted[r] || !c.found.kept[i]
 		}
 	}
-	find := func(i *Issue, key string) (place, bool) {
-		if at, ok := c.placed[i.Project+"/"+key]; ok {
-			return at, true
-		}
-		project, _, _ := strings.Cut(key, "-")
-		at, ok := c.placed[project+"/"+key]
-		return at, ok
-	}
 	for _, i := range issues {
 		if _, ok := c.placed[i.Project+"/"+i.Key]; !ok {
 			continue
@@ -79,8 +81,8 @@ func (c *composer) relate(issues []*Issue) {
 			if counted[r] {
 				report = c.report
 			}
-			from, ok1 := find(i, r.from)
-			to, ok2 := find(i, r.to)
+			from, ok1 := c.find(i, r.from)
+			to, ok2 := c.find(i, r.to)
 			kind, _ := mapping.Find(c.mapping.Links, r.kind)
 			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, kind)
 			switch {

@@ -27,6 +27,7 @@ type Report struct {
 
 	lost    map[string]*Loss
 	leftOut tally // by decision of the mapping
+	linked  int   // links in texts to items
 }
 
 // Source is what was read.
@@ -164,8 +165,12 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		}
 		r.Notes = append(r.Notes, Remark{Kind: "left-out", Text: "left out, as the mapping says: " + strings.Join(names, ", ")})
 	}
+	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
+	if m.PlainText {
+		references = "issue numbers in texts stay text"
+	}
 	r.Notes = append(r.Notes,
-		Remark{Kind: "references", Text: "issue numbers in texts stay text; each item has a link to its old address in " + tracker + ", as far as that is known"},
+		Remark{Kind: "references", Text: references + "; each item has a link to its old address in " + tracker + ", as far as that is known"},
 		Remark{Kind: "service", Text: "Plane numbers the items anew, in ascending order; keeps no update times; takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments"})
 }
 

@@ -44,7 +44,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	for kind, n := range lost {
 		c.report.lose(kind, i.Key, n)
 	}
-	return text
+	return c.refer(i, text)
 }
 
 var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")

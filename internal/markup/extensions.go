@@ -16,7 +16,10 @@ import (
 // newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that
 // the service's HTML supports. Footnotes stay plain text, which CommonMark would read as
 // addresses of links, and so does text between single tildes, as in H~2~O.
-func newConverter() goldmark.Markdown {
+func newConverter() goldmark.Markdown { return newMarkdown(extension.Linkify) }
+
+// newMarkdown builds the renderer with more extensions than those that every text needs.
+func newMarkdown(more ...goldmark.Extender) goldmark.Markdown {
 	blocks := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
@@ -25,7 +28,7 @@ func newConverter() goldmark.Markdown {
 	blocks.AddOptions(parser.WithInlineParsers(util.Prioritized(strikethrough{extension.NewStrikethroughParser()}, 500)))
 	return goldmark.New(
 		goldmark.WithParser(blocks),
-		goldmark.WithExtensions(extension.Linkify, extension.Table, extension.TaskList),
+		goldmark.WithExtensions(append(more, extension.Table, extension.TaskList)...),
 		goldmark.WithRendererOptions(
 			ghtml.WithUnsafe(), // raw HTML is the author's, and the service sanitises it
 			renderer.WithNodeRenderers(util.Prioritized(taskLists{}, 100), util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500)),

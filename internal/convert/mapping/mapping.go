@@ -33,6 +33,7 @@ type Mapping struct {
 	Numbers       string            // new, keep or fill
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
+	PlainText     bool              // texts do not link to the issues that they name
 	Comments      Comments
 	Attachments   Attachments
 	History       string         // text or full
@@ -180,6 +181,9 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep")) },
 		"links":    d.choices(m.Links, "links", LinkKinds()),
 		"fields":   d.choices(m.Fields, "fields", words("text", "skip")),
+		"text": func(n *yaml.Node) {
+			d.fields(n, table{"references": func(n *yaml.Node) { m.PlainText = d.oneOf(n, words("link", "text")) == "text" }})
+		},
 		"comments": func(n *yaml.Node) {
 			d.fields(n, table{
 				"to":     func(n *yaml.Node) { m.Comments.Skip = d.oneOf(n, words("comments", "skip")) == "skip" },

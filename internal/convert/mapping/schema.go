@@ -52,6 +52,7 @@ func Schema(losses []string) []byte {
 		"numbers":     oneOf("new", "keep", "fill"),
 		"links":       entries(open(LinkKinds()...)),
 		"fields":      entries(open("text", "skip")),
+		"text":        fields(object{"references": oneOf("link", "text")}),
 		"comments":    fields(object{"to": oneOf("comments", "skip"), "header": text}),
 		"attachments": fields(object{"to": oneOf("upload", "skip"), "folder": text}),
 		"history":     oneOf("text", "full"),

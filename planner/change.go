@@ -423,12 +423,13 @@ func (b *changes) difference(i int) (d difference) {
 			d.kept = append(d.kept, c)
 			continue
 		}
+		if n := missingLinks(v, f); n > 0 {
+			text := showValue(v)
+			c.Before, c.After, c.References = nil, &text, n
+		}
 		cause := b.whyUnappliable(i, v)
 		switch c.Possible = cause == ""; {
 		case c.Possible && len(created) > 0:
-			if c.Before != nil && c.After != nil && *c.Before == *c.After {
-				c.References = len(created)
-			}
 			d.late.add(v, c, created)
 			stale = stale || f.row == nil
 		case c.Possible:

@@ -79,10 +79,12 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
 	before := s.refs.nameIDs(v, have)
 	if v.Field.Rich() {
+		have, want = s.refs.nameLinks(v, have, want)
 		old, now := resource.PlainText(have), resource.PlainText(want)
 		if old == now { // only the markup differs: show it
 			old, now = have, want
 		}
+		old, now = strings.ReplaceAll(old, standsForAddress, resource.AddressScheme), strings.ReplaceAll(now, standsForAddress, resource.AddressScheme)
 		if before = old; want != "" || now == want {
 			after = &now
 		}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -73,6 +74,19 @@ func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value)
 	if create := b.steps.of[i]; create != nil && create.Action == Create {
 		b.addedLinks = append(b.addedLinks, addedLinks{step, create, late.targets})
 	}
+}
+
+// missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.
+func missingLinks(v *resource.Value, f *objectState) int {
+	have, known := v.Field.ObservedIn(f.row)
+	if len(v.Links) == 0 || !known {
+		return 0
+	}
+	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
+	if text, _ := v.Linked(there).Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); text != have {
+		return 0
+	}
+	return len(v.Links) - len(there)
 }
 
 // isUnlinked reports whether an object that cannot be changed only lacks the links in a text.

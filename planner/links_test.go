@@ -263,3 +263,47 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlanShowsWhatTextsNameByAddress(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	objects := func(texts ...string) []*resource.Object {
+		w := want(t).put("project/web", "id="+web)
+		for i, text := range texts {
+			w.put(resource.Address("work_item/web/"+string(rune('a'+i))), "name=A", "description="+text)
+		}
+		return w.all()
+	}
+	change := func(texts ...string) string {
+		s.t.Helper()
+		plan := s.mustPlan(objects(texts...))
+		for _, step := range plan.Steps {
+			if step.Action == planner.Update {
+				c := step.Changes()[0]
+				return strings.Trim(side(c.Before)+" -> "+side(c.After), "\n") + strings.Repeat(" *", c.References)
+			}
+		}
+		return ""
+	}
+	const a, b = "[a](planform:work_item/web/a)", "[b](planform:work_item/web/b)"
+	s.makeAll(objects(a+"!", a))
+	for _, tt := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{a + "!", a}, ""},
+		{[]string{a + "!", "now " + a + " and " + b}, `"a (planform:work_item/web/a)" -> "now a (planform:work_item/web/a) and b (planform:work_item/web/b)"`},
+		{[]string{a + "! " + b, a}, `"a (planform:work_item/web/a)!" -> "a (planform:work_item/web/a)! b (planform:work_item/web/b)"`},
+		{[]string{a + "! [c](planform:work_item/web/c)", a, "c"}, `"a (planform:work_item/web/a)!" -> "a (planform:work_item/web/a)! c (planform:work_item/web/c)"`},
+	} {
+		if got := change(tt.texts...); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.texts, got, tt.want)
+		}
+	}
+	// A run that ended before its second step leaves what was planned: only the links.
+	s.find(s.in.Prior["work_item/web/a"].ID).row["description_html"] = "<p>a!</p>"
+	if got, want := change(a+"!", a), side(nil)+` -> "`+a+`!" *`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

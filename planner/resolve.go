@@ -260,6 +260,23 @@ func (s *references) page(o *resource.Object) string {
 	return o.Kind.Page(s.in.WebURL, params)
 }
 
+// standsForAddress begins a link to an address where markup takes no other scheme than those of the web.
+const standsForAddress = "https://planform/"
+
+// nameLinks gives the links of a canonical text, and of the wanted one, the addresses that they name.
+func (s *references) nameLinks(v *resource.Value, have, want string) (string, string) {
+	if len(v.Links) == 0 {
+		return have, want
+	}
+	want, _ = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return standsForAddress + r.Text, true })
+	for i := range v.Links {
+		if page := cmp.Or(v.Links[i].ID, s.page(v.Links[i].Target)); page != "" {
+			have = strings.ReplaceAll(have, `href="`+page+`"`, `href="`+standsForAddress+v.Links[i].Text+`"`)
+		}
+	}
+	return have, want
+}
+
 // nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up, a line each.
 func (s *references) nameIDs(v *resource.Value, canonical string) string {
 	if !v.Field.IsRef() || canonical == "" {

@@ -170,7 +170,7 @@ func rename(v any) {
 func tables() []string {
 	return []string{
 		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",
-		"work_item_type", "initiative", "initiative_label", "initiative_project", "initiative_label_link", "teamspace", "teamspace_project",
+		"work_item_type", "initiative", "initiative_label", "initiative_project", "initiative_label_link", "initiative_epic", "teamspace", "teamspace_project",
 		"teamspace_member", "customer", "customer_request", "page", "attachment", "estimate", "estimate_point",
 		"work_item_property", "work_item_property_option", "work_item_property_value",
 	}

@@ -18,6 +18,7 @@ func init() {
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes those that planform added.", Example: "growth"},
 			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
+			{Name: "epics", Virtual: true, Type: RefSet, Ref: "work_item", Clear: ClearNull, RefRules: RefRules{CrossProject: true}, Doc: "Work items of a type that is an epic, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform added.", Example: "web/checkout"},
 		},
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})
@@ -38,6 +39,18 @@ func init() {
 			},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write"},
 			overview("initiatives", "initiatives", "initiative", "project_ids"),
+		},
+	})
+	register(Kind{
+		Name: "initiative_epic",
+		Doc:  "That an epic belongs to an initiative.",
+		Membership: &Membership{
+			Container: "initiative", Member: "work_item", On: "initiative", Field: "epics", Body: "epic_ids", IDField: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
+			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:read", Query: []string{"per_page", "cursor"}},
+			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/epics/", Success: 204, Scope: "initiatives.epics:write"},
 		},
 	})
 	register(Kind{

@@ -76,7 +76,7 @@
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
-//   - Epics, intake, worklogs, stickies, pages of an item, and
+//   - The routes of epics, intake, worklogs, stickies, pages of an item, and
 //     uploads are left out; pages of a project and values of customer properties are
 //     in API v2 only, which also lacks releases, views, collections, webhooks,
 //     templates, workflows, automations, roles and types of the workspace.

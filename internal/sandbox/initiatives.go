@@ -26,6 +26,7 @@ func (k *kinds) initiatives() {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
 			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
 			c.clear(t, c.kinds.initiativeIssue, text(r, "id"))
+			c.clear(t, c.kinds.initiativeEpic, text(r, "id"))
 		},
 	})
 	k.initiativeLabel = k.add(&kind{
@@ -39,6 +40,7 @@ func (k *kinds) initiatives() {
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
 	})
+	k.initiativeEpic = k.membership("initiative_epic", "epic", "initiative") // any work item: epics are items here
 	k.initiativeIssue = k.membership("initiative_issue", "issue", "initiative")
 	k.initiativeProject = k.membership("initiative_project", "project", "initiative")
 	k.initiativeLabelLink = k.membership("initiative_label_link", "label", "initiative")
@@ -90,15 +92,15 @@ func (m memberList) methods() methods {
 	}
 }
 
-// initiativeMembers serves the projects and the labels of an initiative, which its path names.
-func initiativeMembers(projects, labels methods) methods {
+// initiativeMembers serves the projects, the labels and the epics of an initiative, which its path names.
+func initiativeMembers(k *kinds) methods {
 	out := methods{}
-	for method, of := range projects {
+	lists := map[string]memberList{
+		"projects": {k.initiative, k.initiativeProject, k.project}, "labels": {k.initiative, k.initiativeLabelLink, k.initiativeLabel}, "epics": {k.initiative, k.initiativeEpic, k.workItem},
+	}
+	for method, of := range lists["projects"].methods() {
 		out[method] = &endpoint{contract: of.contract, do: func(c *call, t *tx) reply {
-			if c.vars["members"] == "labels" {
-				return labels[method].do(c, t)
-			}
-			return of.do(c, t)
+			return lists[c.vars["members"]].methods()[method].do(c, t)
 		}}
 	}
 	return out

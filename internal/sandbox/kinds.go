@@ -10,7 +10,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	milestone, milestoneIssue, relationDefinition, propertyValue, initiativeIssue, customerIssue, projectPage *kind
+	milestone, milestoneIssue, relationDefinition, propertyValue, initiativeIssue, initiativeEpic, customerIssue, projectPage *kind
 
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 

@@ -112,7 +112,7 @@ func matchParam(name, segment string, vars map[string]string) bool {
 		return segment != ""
 	case "members": // of an initiative
 		vars[name] = segment
-		return segment == "projects" || segment == "labels"
+		return segment == "projects" || segment == "labels" || segment == "epics"
 	case "identifier":
 		// The last hyphen that has something behind it divides.
 		i := strings.LastIndexByte(strings.TrimSuffix(segment, "-"), '-')
@@ -234,7 +234,7 @@ func (s *Server) fullTable(ws, project string) []route {
 	k := s.kinds
 	routes := []route{
 		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
-		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(memberList{k.initiative, k.initiativeProject, k.project}.methods(), memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}.methods())},
+		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k)},
 		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
 		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},

@@ -374,7 +374,7 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 		t.remove(c.kinds.relation, s)
 	}
 	c.indexWorkItem(t, r, nil)
-	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeIssue, c.kinds.customerIssue} {
+	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeIssue, c.kinds.initiativeEpic, c.kinds.customerIssue} {
 		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
 			if s, ok := t.get(k, member); ok {
 				t.remove(k, s)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"gopkg.in/yaml.v3" //nolint:depguard // what reading is measured against
+	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/cli"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"

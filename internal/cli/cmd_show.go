@@ -11,8 +11,11 @@ func showCommand(p Process) *cli.Command {
 		Description: `Shows a plan that planform plan --out wrote, in any format. It reads the file only.
 
    planform show plan.json
-   planform show plan.json --output markdown > plan.md`,
-		Flags: outputFlags("markdown", "github"),
+   planform show plan.json --output markdown > plan.md
+
+   # a page to look through: filters, differences of texts
+   planform show plan.json --output html > plan.html`,
+		Flags: outputFlags("markdown", "html", "github"),
 		Action: func(c *cli.Context) error {
 			saved, err := readPlan(c)
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 type output struct {
 	view      *view.View
 	json      bool
-	markdown  bool
+	format    string
 	perMinute int // requests, if the flag limits them; 0 = it does not
 	log       *slog.Logger
 }
@@ -28,7 +28,7 @@ func newOutput(c *cli.Context, p Process) output {
 	if c.Bool("no-color") {
 		color = "never"
 	}
-	o := output{json: c.String("output") == "json", markdown: c.String("output") == "markdown"}
+	o := output{json: c.String("output") == "json", format: c.String("output")}
 	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
 	if perMinute, _ := parseRate(c.String("rate")); perMinute > 0 {
 		o.perMinute = max(1, int(perMinute))
@@ -68,10 +68,14 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 
 // plan shows a plan in the format that is wanted.
 func (o output) plan(p *planner.Plan, d *planfile.Document) error {
-	if o.markdown {
+	switch o.format {
+	case "markdown":
 		return o.view.PlanMarkdown(p, d)
+	case "html":
+		return o.view.PlanHTML(p, d)
+	default:
+		return o.view.Plan(p, d)
 	}
-	return o.view.Plan(p, d)
 }
 
 // lockedBy notes who holds the state's lock while a command waits for it.

@@ -1,6 +1,6 @@
 // Package view shows plans, findings, progress, results, reports, exports and
-// tables: to people as text, to programs as JSON; plans to reviewers as Markdown, and
-// findings to GitHub Actions as annotations. It must not know the network, files, or how
+// tables: to people as text, to programs as JSON; plans to reviewers as Markdown and as a
+// page (HTML), and findings to GitHub Actions as annotations. It must not know the network, files, or how
 // what it shows came about.
 //
 // # Rules of the user interface

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"html"
@@ -58,16 +57,8 @@ func (m *markdown) line(parts ...string) {
 // head is what the plan does in all, and where.
 func (m *markdown) head(plan *planner.Plan, d *planfile.Document, perMinute int) {
 	where := d.Where()
-	var b strings.Builder
-	text := &printer{w: bufio.NewWriter(&b), palette: m.palette}
-	if unremarkable(plan) {
-		text.noChanges(plan)
-	} else {
-		text.summary(plan, perMinute)
-	}
-	_ = text.w.Flush() // a string takes everything
 	m.line("### planform plan\n")
-	m.line(strings.TrimPrefix(strings.TrimSpace(b.String()), "Plan: "), "\n")
+	m.line(inShort(plan, perMinute), "\n")
 	place := where.Service
 	if where.Sandbox != "" {
 		place = "the sandbox"
@@ -82,78 +73,20 @@ func (m *markdown) head(plan *planner.Plan, d *planfile.Document, perMinute int)
 
 // table counts the steps of each kind in each project.
 func (m *markdown) table(plan *planner.Plan) {
-	type row struct{ project, kind string }
-	columns := []string{"create", "update", "adopt", "delete", "add", "remove", "not possible"}
-	column := map[planner.Action]int{
-		planner.Create: 0, planner.Update: 1, planner.Adopt: 2, planner.Delete: 3, planner.AddMembers: 4, planner.RemoveMembers: 5, planner.NotPossible: 6,
-	}
-	counted, used := map[row][]int{}, make([]bool, len(columns))
-	for _, s := range plan.Steps {
-		if s.Continues {
-			continue
-		}
-		r := row{projectOf(s), ""}
-		if s.Kind != nil {
-			r.kind = s.Kind.Noun()
-		}
-		n := 1
-		if s.Members != nil {
-			r.kind, n = memberNoun(s)+" of "+strings.ReplaceAll(s.Members.Container.Address.Kind(), "_", " "), memberCount(s)
-		}
-		at := column[s.Action]
-		if s.Action == planner.Adopt && s.Changed() {
-			at = column[planner.Update]
-		}
-		if counted[r] == nil {
-			counted[r] = make([]int, len(columns))
-		}
-		counted[r][at] += n
-		used[at] = true
-	}
-	if len(counted) == 0 {
+	t := newTally(plan)
+	if len(t.rows) == 0 {
 		return
 	}
-	head, rule := "| project | kind |", "|---|---|"
-	for i, c := range columns {
-		if used[i] {
-			head, rule = head+" "+c+" |", rule+"--:|"
-		}
-	}
-	m.line(head)
-	m.line(rule)
-	rows := make([]row, 0, len(counted))
-	for r := range counted {
-		rows = append(rows, r)
-	}
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.kind, b.kind)) })
-	for i, r := range rows {
+	m.line("| project | kind | ", strings.Join(t.columns, " | "), " |")
+	m.line("|---|---|", strings.Repeat("--:|", len(t.columns)))
+	for i, r := range t.rows {
 		if i == tableRows {
-			m.line("| … | ", diag.Count(len(rows)-i, "more row"), " |")
+			m.line("| … | ", diag.Count(len(t.rows)-i, "more row"), " |")
 			break
 		}
-		m.b.WriteString("| " + strings.ReplaceAll(code(cmp.Or(r.project, "-")), "|", `\|`) + " | " + r.kind + " |")
-		for j, n := range counted[r] {
-			if used[j] {
-				m.b.WriteString(" " + strings.TrimPrefix(strconv.Itoa(n), "0") + " |")
-			}
-		}
-		m.line()
+		m.line("| ", strings.ReplaceAll(code(cmp.Or(r.project, "-")), "|", `\|`), " | ", r.kind, " | ", strings.Join(r.counts, " | "), " |")
 	}
 	m.line()
-}
-
-// projectOf is the key of the project that a step's object lives in, or "".
-func projectOf(s *planner.Step) string {
-	a := s.Address
-	if s.Members != nil {
-		a = s.Members.Container.Address
-	}
-	for ; a != ""; a = a.Parent() {
-		if a.Kind() == "project" {
-			return a.Key()
-		}
-	}
-	return ""
 }
 
 // markdownSection is a folded list of entries.
@@ -169,10 +102,7 @@ func (m *markdown) sections(plan *planner.Plan) []markdownSection {
 	steps := map[planner.Action][]*planner.Step{}
 	outline := newOutline(plan)
 	for i, s := range plan.Steps {
-		action := s.Action
-		if action == planner.Adopt && s.Changed() {
-			action = planner.Update
-		}
+		action := shownAction(s)
 		if s.Unsupported != "" || s.Members == nil || outline.batches[batchOf(s)].at == i {
 			steps[action] = append(steps[action], s)
 		}

@@ -74,10 +74,7 @@ func (p *palette) sigil(a planner.Action) (string, style) {
 
 // stepSigil is the sign of a step: what is adopted and changed is shown as a change.
 func (p *palette) stepSigil(s *planner.Step) (string, style) {
-	if s.Action == planner.Adopt && s.Changed() {
-		return p.sigil(planner.Update)
-	}
-	return p.sigil(s.Action)
+	return p.sigil(shownAction(s))
 }
 
 // verb is what a step does, as a command and in the past, with what stands between its members and their container.

@@ -41,8 +41,11 @@ func splitLines(text *string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(*text, "\r\n", "\n"), "\n"), "\n")
 }
 
-// difference compares two texts line by line, with a few equal lines around what differs.
-func difference(before, after *string) []line {
+// difference compares two texts line by line, with a few equal lines around what differs, and cuts lines that are too long.
+func difference(before, after *string) []line { return shorten(compareTexts(before, after)) }
+
+// compareTexts compares two texts line by line, with a few equal lines around what differs.
+func compareTexts(before, after *string) []line {
 	a, b := splitLines(before), splitLines(after)
 	head, tail := 0, 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -59,10 +62,10 @@ func difference(before, after *string) []line {
 	for _, t := range a[len(a)-tail:] {
 		lines = append(lines, line{' ', t})
 	}
-	return shorten(withContext(lines))
+	return withContext(lines)
 }
 
-// diffLines is the difference of lines of which the first and the last differ.
+// diffLines is the difference of lines, or other pieces of a text, of which the first and the last differ.
 func diffLines(a, b []string) []line {
 	var lines []line
 	if len(a) == 0 || len(b) == 0 || len(a)+len(b) > comparedLines {

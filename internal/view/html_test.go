@@ -1,0 +1,145 @@
+package view_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// pageOf is a plan as a page, and its elements.
+func pageOf(t *testing.T, p *planner.Plan) (text string, elements []*html.Node) {
+	t.Helper()
+	s := newScreen()
+	if err := showAs(s.PlanHTML, p, here()); err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(strings.NewReader(s.out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			elements = append(elements, n)
+		}
+	}
+	return s.out.String(), elements
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func TestAPlanAsAPage(t *testing.T) {
+	t.Parallel()
+	p := everything()
+	p.Drift = []planner.Drift{{Object: object("work_item", "k", object("project", "web", nil)), Change: new(drifted("state", "Done", "Todo")), Kept: true}}
+	p.StateChanges = []planner.StateChange{{From: "page/a", To: "page/b", Why: "its key changed"}}
+	text, elements := pageOf(t, p)
+	golden(t, "plan/plan.html", text)
+	ids, steps, policy := map[string]bool{}, 0, ""
+	for _, n := range elements {
+		if n.Data == "meta" && attribute(n, "http-equiv") == "Content-Security-Policy" {
+			policy = attribute(n, "content")
+		}
+		if id := attribute(n, "id"); id != "" && ids[id] {
+			t.Errorf("the ID %s is there twice", id)
+		} else {
+			ids[id] = true
+		}
+		if attribute(n, "class") == "step" {
+			steps++
+		}
+	}
+	if steps != len(p.Steps) {
+		t.Errorf("%d steps, want %d", steps, len(p.Steps))
+	}
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %s", policy)
+	}
+	for _, n := range elements {
+		if n.Data != "script" && n.Data != "style" {
+			continue
+		}
+		sum := sha256.Sum256([]byte(n.FirstChild.Data))
+		if !strings.Contains(policy, n.Data+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+			t.Errorf("the policy does not allow the %s", n.Data)
+		}
+	}
+}
+
+// TestNothingOfAManifestIsMarkupOfThePage puts markup and control characters wherever a plan has texts.
+func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
+	t.Parallel()
+	evil := "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e{{.}}\x1b[2J</style></details>"
+	web := object("project", evil, nil)
+	item := object("work_item", evil, web, "name", evil, "description", evil+"\n"+evil, "state", evil)
+	build := func(evil string) *planner.Plan {
+		b := &builder{}
+		b.Workspace = evil
+		b.create(item)
+		b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
+			changed("description", evil+strings.Repeat("x ", 100), evil+strings.Repeat("y ", 100)))
+		b.act(planner.Adopt, object("work_item", "v", web), evil).Reason = evil
+		b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
+		m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
+		m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
+		return &b.Plan
+	}
+	text, elements := pageOf(t, build(evil))
+	for _, n := range elements {
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" || a.Key == "style" {
+				t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
+			}
+		}
+	}
+	scripts := 0
+	for _, n := range elements {
+		if n.Data == "img" || n.Data == "script" {
+			scripts++
+		}
+	}
+	if scripts != 1 || strings.ContainsAny(text, "\x1b\u202e") {
+		t.Errorf("%d scripts or pictures, want the page's own script; control characters: %t", scripts, strings.ContainsAny(text, "\x1b\u202e"))
+	}
+}
+
+func TestWordsThatDifferAreMarked(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	b.act(planner.Update, object("page", "p", nil), "id", changed("description", "One line.\nThe old words of a line.\nLast.", "One line.\nThe new words, of a line.\nLast.\nAdded."))
+	text, _ := pageOf(t, &b.Plan)
+	for _, want := range []string{
+		`<div>One line.</div>`,
+		`<div class="old">The <del>old</del> words of a line.</div>`,
+		`<div class="new">The <ins>new</ins> words<ins>,</ins> of a line.</div>`,
+		`<div class="pair"><div class="none"></div><div class="new">Added.</div></div>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not have %s", want)
+		}
+	}
+}
+
+func TestAPageOfAThousandStepsIsSmall(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	for i := range 1000 {
+		b.act(planner.Update, object("work_item", "item-"+strconv.Itoa(i), web, "name", "Item"), "id", changed("state", "Todo", "Done"))
+	}
+	if text, _ := pageOf(t, &b.Plan); len(text) > 500_000 {
+		t.Errorf("%d bytes", len(text))
+	}
+}

@@ -403,11 +403,19 @@ func (b *changes) difference(i int) (d difference) {
 		v, created := b.linkable(v)
 		c, compared, differs := b.differ.compare(v, f, resolve)
 		stale = stale || f.row == nil && compared
-		if differs && o.Ignores(v.Field) && !b.lacksLinks(v, f) { // a run that died may have sent the text without its links
+		missing := 0 // links, of a run that died before it sent them
+		if differs {
+			missing = b.missingLinks(v, f)
+		}
+		switch {
+		case differs && missing > 0 && f.info.update == nil:
+			b.unlinked[f.info]++
+			differs = false
+		case differs && missing == 0 && o.Ignores(v.Field):
 			d.ignored++
 			v, differs = asShown(v, f.row), false
 		}
-		if !differs || b.isUnlinked(v, f) {
+		if !differs {
 			if v != nil && v.Field.AlwaysSend {
 				d.alwaysSent = append(d.alwaysSent, v)
 			}
@@ -423,9 +431,9 @@ func (b *changes) difference(i int) (d difference) {
 			d.kept = append(d.kept, c)
 			continue
 		}
-		if n := missingLinks(v, f); n > 0 {
+		if missing > 0 {
 			text := showValue(v)
-			c.Before, c.After, c.References = nil, &text, n
+			c.Before, c.After, c.References = nil, &text, missing
 		}
 		cause := b.whyUnappliable(i, v)
 		switch c.Possible = cause == ""; {

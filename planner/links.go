@@ -77,34 +77,16 @@ func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value)
 }
 
 // missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.
-func missingLinks(v *resource.Value, f *objectState) int {
-	have, known := v.Field.ObservedIn(f.row)
-	if len(v.Links) == 0 || !known {
+func (b *changes) missingLinks(v *resource.Value, f *objectState) int {
+	if len(v.Links) == 0 {
 		return 0
 	}
+	have, _ := v.Field.ObservedIn(f.row)
 	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
-	if text, _ := v.Linked(there).Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); text != have {
+	if _, _, differs := b.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); differs {
 		return 0
 	}
 	return len(v.Links) - len(there)
-}
-
-// isUnlinked reports whether an object that cannot be changed only lacks the links in a text.
-func (b *changes) isUnlinked(v *resource.Value, f *objectState) bool {
-	if f.info.update != nil || !b.lacksLinks(v, f) {
-		return false
-	}
-	b.unlinked[f.info]++
-	return true
-}
-
-// lacksLinks reports whether a text is as the manifest has it, but for its links.
-func (b *changes) lacksLinks(v *resource.Value, f *objectState) bool {
-	if len(v.Links) == 0 {
-		return false
-	}
-	_, _, differs := b.differ.compare(v.Linked(nil), f, nil)
-	return !differs
 }
 
 // noticeUnlinked says, once per kind, that texts stay without links.

@@ -104,7 +104,10 @@ func (s *resolver) unknownLink(i int, v *resource.Value, text string, all map[re
 	}
 	s.all.found.addSuggesting(d, func() string {
 		var near []string
-		for a := range all {
+		for a, o := range all {
+			if slices.ContainsFunc(o.Previously, func(key string) bool { return a[:len(a)-len(o.Key)]+resource.Address(key) == resource.Address(text) }) {
+				return "it is " + quote(string(a)) + " now"
+			}
 			if near = append(near, string(a)); len(near) == most {
 				break
 			}

@@ -29,6 +29,7 @@ type composer struct {
 	report  *Report
 
 	pages   map[string]place            // by address of the issue, see pageKey
+	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
 	parts   []outFile
@@ -51,7 +52,7 @@ type outFile struct {
 
 // compose makes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
-	c.placed, c.pages, c.related = map[string]place{}, map[string]place{}, map[string]map[string][]any{}
+	c.placed, c.pages, c.moved, c.related = map[string]place{}, map[string]place{}, map[string]place{}, map[string]map[string][]any{}
 	var projects []string
 	parts := map[string][]place{}
 	for _, i := range issues {
@@ -81,6 +82,9 @@ func (c *composer) put(at place) {
 	c.placed[at.issue.Project+"/"+at.issue.Key] = at
 	if page := c.address(at.issue); page != "" {
 		c.pages[pageKey(page)] = at
+	}
+	for _, key := range c.found.previously[at.issue] {
+		c.moved[key] = at
 	}
 }
 

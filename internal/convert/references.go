@@ -78,7 +78,9 @@ func (c *composer) target(i *Issue, name string) string {
 	project, key, numbered := strings.Cut(name, "#")
 	at, ok := c.placed[cmp.Or(project, i.Project)+"/"+key]
 	if !numbered {
-		at, ok = c.find(i, name)
+		if at, ok = c.find(i, name); !ok {
+			at, ok = c.moved[name]
+		}
 	}
 	switch {
 	case ok && at.issue == i:

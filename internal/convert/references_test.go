@@ -26,6 +26,7 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 				"PROJ-12, (PROJ-12) and OPS-1.":                                          "[PROJ-12](planform:work_item/proj/PROJ-12), ([PROJ-12](planform:work_item/proj/PROJ-12)) and [OPS-1](planform:work_item/ops/OPS-1).",
 				"`PROJ-12` a/PROJ-12 xPROJ-12 PROJ-12.png PROJ-12-x !PROJ-12":            "`PROJ-12` a/PROJ-12 xPROJ-12 PROJ-12.png PROJ-12-x !PROJ-12",
 				"UTF-8, SHA-1, #12, a@b/c#12":                                            "UTF-8, SHA-1, #12, a@b/c#12",
+				"once OLD-3":                                                             "once [OLD-3](planform:work_item/proj/PROJ-12)",
 				"PROJ-1 itself":                                                          "PROJ-1 itself",
 				"gone: PROJ-99":                                                          "gone: [PROJ-99](https://old.example.com/browse/PROJ-99)",
 				"https://old.example.com/browse/PROJ-12.":                                "[PROJ-12](planform:work_item/proj/PROJ-12).",
@@ -60,11 +61,12 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &composer{
-				found: newCollection(), report: &Report{}, placed: map[string]place{}, pages: map[string]place{},
+				found: newCollection(), report: &Report{}, placed: map[string]place{}, pages: map[string]place{}, moved: map[string]place{},
 				mapping: &mapping.Mapping{PlainText: tt.plain, Source: mapping.Source{Site: tt.site}},
 			}
 			c.found.browse = tt.browse
 			keys := map[string]string{"PROJ": "proj", "OPS": "ops", "acme/shop": "shop", "acme/web": "web"}
+			c.found.previously[tt.issues[1%len(tt.issues)]] = []string{"OLD-3"}
 			for _, i := range tt.issues {
 				c.found.Project(Project{Key: i.Project})
 				c.put(place{i, mapping.Project{Key: keys[i.Project]}, i.Key})

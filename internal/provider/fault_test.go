@@ -32,7 +32,7 @@ projects:
     work_items:
       - {key: old, id: ` + sandboxtest.WorkItemWeb1 + `, identifier: WEB-1RENAMED}
       - {key: first, name: First}
-      - {key: a, name: Item A, cycle: c, links: [{url: "https://example.com/a"}]}
+      - {key: a, name: Item ANAMED, cycle: c, links: [{url: "https://example.com/a"}]}
       - {key: b, name: Item B, cycle: c, links: [{url: "https://example.com/b"}, {url: "https://example.com/c"}]}
 initiative_labels: [{key: growth, id: ` + sandboxtest.InitiativeLabelGrowth + `, color: "#15803d"}]
 initiatives: [{key: north, id: ` + sandboxtest.InitiativeNorth + `, labels: [growth], projects: [web]}]
@@ -46,13 +46,13 @@ customers:
 pages: [{key: decisions, name: Decisions, description: Newest first.}]
 `
 
-// wholeOf is the manifest for an API: only the wider one can rename an item.
+// wholeOf is the manifest for an API: only the wider one can rename an item, or link its text to a later one.
 func wholeOf(api resource.API) string {
-	renamed := ""
+	renamed, named := "", ""
 	if api == resource.V1 {
-		renamed = ", name: Renamed"
+		renamed, named = ", name: Renamed", `, description: "[b](planform:work_item/web/b)"`
 	}
-	return strings.Replace(whole, "RENAMED", renamed, 1)
+	return strings.NewReplacer("RENAMED", renamed, "NAMED", named).Replace(whole)
 }
 
 // picture is what the service has of the manifest's objects, a line each, sorted.
@@ -79,6 +79,12 @@ func (s *service) picture() []string {
 	}
 	show("project", "name", "description")
 	show("work_item", "name")
+	for _, r := range s.Rows("work_item") {
+		if _, page, linked := strings.Cut(fmt.Sprint(r["description_html"]), "/issues/"); linked {
+			id, _, _ := strings.Cut(page, `"`)
+			lines = append(lines, fmt.Sprintf("work_item name=%s links to %s", r["name"], names[id]))
+		}
+	}
 	show("link", "issue", "url")
 	show("cycle_issue", "cycle", "issue")
 	show("initiative_label", "name", "color")
@@ -111,6 +117,9 @@ func wantedPicture(api resource.API) []string {
 		"teamspace_project teamspace=Platform project=Website",
 		"customer_request name=Dark mode description_html=" + dark, "customer_request name=Export description_html=" + export,
 		"page name=Welcome", "page name=Decisions",
+	}
+	if api == resource.V1 {
+		lines = append(lines, "work_item name=Item A links to Item B")
 	}
 	slices.Sort(lines)
 	return lines

@@ -131,7 +131,7 @@ func (r *reader) lists(p *object) []*list {
 	}
 	var lists []*list
 	for _, k := range resource.Kinds() {
-		if k.Parent != parent || r.found.unsupported[k] {
+		if k.Parent != parent || r.found.unsupported[k] || k.ParentType != "" && k.ParentType != p.text("type") {
 			continue
 		}
 		if r.kinds.skipped[k] {

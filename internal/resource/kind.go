@@ -72,6 +72,8 @@ type Listing struct {
 	// operations name it by its parent, and the list is the object itself. What is in it is
 	// named from the parent, as the points of an estimate by work items.
 	Single bool
+	// ParentType is the text that the parent's field "type" must have; "" = any parent has such a list.
+	ParentType string
 	// CountedAs is the name of the kind's number in the parent's Summary, which includes
 	// objects that no list shows; "" = none.
 	CountedAs string

@@ -54,7 +54,7 @@ func init() {
 		),
 	})
 	register(Kind{
-		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name",
+		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option"},
 		Doc:     "A choice of a custom field of the type `option`. A bare text is its name.",
 		Example: `{name: High, description: Somebody cannot work}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

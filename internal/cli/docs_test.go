@@ -225,6 +225,8 @@ func holds(f *resource.Field) string {
 		return "true or false"
 	case resource.JSON:
 		return "object"
+	case resource.CustomFields:
+		return "mapping"
 	case resource.Ref:
 		return resource.MustLookup(f.Ref).Noun()
 	case resource.RefSet:

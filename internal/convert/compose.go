@@ -109,6 +109,7 @@ func unique(key, of string) string {
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := newGroups()
+	g.fields = c.customFields(places)
 	gaps := c.number(places)
 	total := len(places)
 	for _, numbers := range gaps {
@@ -163,6 +164,7 @@ func (c *composer) project(source string, places []place) {
 	if text := strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description)); text != "" {
 		full = append(full, manifest.Entry{Key: "description", Value: text})
 	}
+	g.declareFields()
 	for _, section := range []struct {
 		key  string
 		list *names
@@ -185,7 +187,7 @@ func (c *composer) free(name string) string {
 // of is the report on an issue. What earlier exports had is in none: this report is of the present one.
 func (c *composer) of(i *Issue) *Report {
 	if c.found.kept[i] {
-		return &Report{Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
+		return &Report{Carried: Counts{States: map[string]int{}}, leftOut: tally{}, custom: tally{}}
 	}
 	return c.report
 }
@@ -232,7 +234,8 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	description := c.description(i, title, short, unknown)
 	add("state", c.state(i, g))
 	add("priority", c.priority(i))
-	add("type", c.kind(i, g))
+	kind := c.kind(i, g)
+	add("type", kind)
 	add("assignees", assignees)
 	add("labels", c.labels(i, g))
 	add("parent", c.parent(at))
@@ -260,6 +263,9 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		add("created_by", cmp.Or(p.Email, c.deputy()))
 	}
 	add("description", description)
+	if fields := c.fields(i, kind, g); len(fields) > 0 {
+		m = append(m, manifest.Entry{Key: "fields", Value: fields})
+	}
 	if relations := c.related[i.Project+"/"+i.Key]; len(relations) > 0 {
 		var list manifest.Map
 		for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to"} {

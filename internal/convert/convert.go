@@ -171,7 +171,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 
 // compose makes manifests and report.
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, upload bool) error {
-	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}}
+	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}, custom: tally{}}
 	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))

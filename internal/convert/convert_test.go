@@ -564,3 +564,65 @@ func BenchmarkJiraCSV(b *testing.B) {
 		})
 	}
 }
+
+// TestFieldsBecomeCustomFieldsIfTheMappingSaysSo: their types are those of the mapping, or such as the values are.
+func TestFieldsBecomeCustomFieldsIfTheMappingSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("id,title,type,Grade,Hours,Found,Ok,Since,Two\n")
+	for i := range 6 {
+		odd := i % 2
+		fmt.Fprintf(&b, "%d,Item %d,%s,%s,%d.5,rev-%d,%s,2031-05-1%d,%s\n", i, i, []string{"Bug", "Story"}[odd], []string{"A", "B"}[odd], i, i, []string{"yes", "no"}[odd], i, []string{"x", "7"}[odd])
+	}
+	source, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out")
+	if err := os.WriteFile(source, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	of := fixture{files: []string{source}}
+	must(t, out, of, nil)
+	path := filepath.Join(out, "mapping.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, text, _ := strings.Cut(string(data), "\nfields:\n")
+	for name, to := range map[string]string{
+		"Grade": "{field: Severity}", "Hours": "{field: Effort}", "Found": "{field: Found in}", "Ok": "{field: Ok}", "Since": "{field: Since}", "Two": "{field: Two, type: decimal}",
+	} {
+		text = regexp.MustCompile(`(?m)^(  `+name+`:) \S+`).ReplaceAllString(text, "${1} "+to)
+	}
+	if err := os.WriteFile(path, []byte(head+"\nfields:\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, out, of, nil)
+	got := contents(t, out)["csv.yaml"]
+	for _, want := range []string{
+		`
+      - name: Story
+        properties:
+          - {name: Effort, type: decimal}
+          - {name: Found in, type: text}
+          - {name: Ok, type: boolean}
+          - {name: Severity, type: option, options: [{name: A}, {name: B}]}
+          - {name: Since, type: datetime}
+          - {name: Two, type: decimal}
+    work_items:
+`, `
+      - key: "1"
+        name: Item 1
+        type: Story
+        fields: {Severity: B, Effort: 1.5, Found in: rev-1, Ok: false, Since: "2031-05-11", Two: 7}
+`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %s\nin %s", want, got)
+		}
+	}
+	if loss := r.Report.Losses; len(loss) != 1 || loss[0].Kind != "field-values" || loss[0].Count != 3 {
+		t.Error(loss)
+	}
+	if _, found := manifest.Load(t.Context(), []string{filepath.Join(out, "csv.yaml")}, manifest.Options{Workspace: "acme"}); found.HasErrors() {
+		t.Error(found)
+	}
+}

@@ -13,6 +13,7 @@ type groups struct {
 	states, labels, types, cycles, modules *names
 	used                                   map[string]bool // labels of the source
 	members                                []any
+	fields                                 map[string]*customField
 }
 
 func newGroups() *groups {
@@ -43,13 +44,22 @@ func (n *names) add(name string, more ...manifest.Entry) {
 	}
 }
 
+// key is the key of an object: its name's slug, with a digest where another name has the same.
+func (n *names) key(name string) string {
+	slug := resource.Slug(name)
+	if slug == "" || n.slugs[slug] > 1 {
+		return unique(cmp.Or(slug, "x"), name)
+	}
+	return slug
+}
+
 // entries declares the objects. Where two names make the same key, both get an explicit one.
 func (n *names) entries() []any {
 	list := make([]any, len(n.order))
 	for i, name := range n.order {
 		entry := manifest.Map{{Key: "name", Value: name}}
-		if slug := resource.Slug(name); slug == "" || n.slugs[slug] > 1 {
-			entry = append(manifest.Map{{Key: "key", Value: unique(cmp.Or(slug, "x"), name)}}, entry...)
+		if key := n.key(name); key != resource.Slug(name) {
+			entry = append(manifest.Map{{Key: "key", Value: key}}, entry...)
 		}
 		list[i] = append(entry, n.more[name]...)
 	}

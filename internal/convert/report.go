@@ -28,6 +28,7 @@ type Report struct {
 	lost    map[string]*Loss
 	leftOut tally // by decision of the mapping
 	linked  int   // links in texts to items
+	custom  tally // values of custom fields
 }
 
 // Source is what was read.
@@ -84,6 +85,7 @@ func losses() [][2]string {
 		{"times-of-day", "times of day: an item has calendar dates"},
 		{"check-item-people", "people of check items"},
 		{"start-after-due", "start dates after the due date"},
+		{"field-values", "values of custom fields that are not of the field's type, or of items without a type"},
 		{"dates-not-understood", "dates that could not be read"},
 		{"titles-cut", "titles over 255 characters: the whole one leads the description"},
 		{"texts-cut", "texts over 2 MiB, cut"},
@@ -164,6 +166,9 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			names = append(names, fmt.Sprintf("%s (%d)", name, r.leftOut[name]))
 		}
 		r.Notes = append(r.Notes, Remark{Kind: "left-out", Text: "left out, as the mapping says: " + strings.Join(names, ", ")})
+	}
+	if note, some := r.customRemark(); some {
+		r.Notes = append(r.Notes, note)
 	}
 	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
 	if m.PlainText {

@@ -184,6 +184,9 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	}
 	var fields []Field
 	for _, f := range i.Fields {
+		if _, custom := mapping.Find(c.mapping.Custom, f.Name); custom {
+			continue
+		}
 		if to, _ := mapping.Find(c.mapping.Fields, f.Name); to == "text" && !f.Noise {
 			f.Value = c.clean(i, f.Value)
 			fields = append(fields, f)

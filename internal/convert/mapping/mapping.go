@@ -33,12 +33,24 @@ type Mapping struct {
 	Numbers       string            // new, keep or fill
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
+	Custom        map[string]Custom // fields that become custom fields
 	PlainText     bool              // texts do not link to the issues that they name
 	Comments      Comments
 	Attachments   Attachments
 	History       string         // text or full
 	Allow         map[string]int // -1 = all
 	Questions     []Question
+}
+
+// Custom says which custom field of Plane a field becomes.
+type Custom struct {
+	Name string
+	Type string // one of [FieldTypes]; "" = as the values are
+}
+
+// FieldTypes are the types of custom fields that values of a source can have.
+func FieldTypes() []string {
+	return words("text", "option", "decimal", "datetime", "boolean", "url", "email")
 }
 
 // Source says how the export is to be read.
@@ -135,7 +147,7 @@ func words(list ...string) []string { return list }
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
-		Links: map[string]string{}, Fields: map[string]string{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
+		Links: map[string]string{}, Fields: map[string]string{}, Custom: map[string]Custom{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
 		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
@@ -180,7 +192,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 		"sprints":  func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
 		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep")) },
 		"links":    d.choices(m.Links, "links", LinkKinds()),
-		"fields":   d.choices(m.Fields, "fields", words("text", "skip")),
+		"fields":   func(n *yaml.Node) { d.entries(n, d.field) },
 		"text": func(n *yaml.Node) {
 			d.fields(n, table{"references": func(n *yaml.Node) { m.PlainText = d.oneOf(n, words("link", "text")) == "text" }})
 		},
@@ -466,6 +478,28 @@ func (d *decoder) state(name string, n *yaml.Node) State {
 		}
 	}
 	return s
+}
+
+// field is what becomes of a field of the source.
+func (d *decoder) field(name string, n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		d.m.Fields[name] = d.oneOf(n, words("text", "skip"), "fields", name)
+		return
+	}
+	var c Custom
+	d.fields(n, table{
+		"field": func(n *yaml.Node) { c.Name = strings.TrimSpace(d.text(n)) },
+		"type":  func(n *yaml.Node) { c.Type = d.oneOf(n, FieldTypes()) },
+	})
+	if c.Name == "" || len([]rune(c.Name)) > 255 {
+		d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)
+	}
+	for other, had := range d.m.Custom {
+		if strings.EqualFold(had.Name, c.Name) && (had.Name != c.Name || had.Type != c.Type) {
+			d.wrong(n, "write the same for both", "the fields %s and %s become one custom field in two ways", other, name)
+		}
+	}
+	d.m.Custom[name] = c
 }
 
 func (d *decoder) kind(name string, n *yaml.Node) Type {

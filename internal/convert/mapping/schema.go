@@ -51,7 +51,7 @@ func Schema(losses []string) []byte {
 		"archived":    oneOf("skip", "keep"),
 		"numbers":     oneOf("new", "keep", "fill"),
 		"links":       entries(open(LinkKinds()...)),
-		"fields":      entries(open("text", "skip")),
+		"fields":      entries(or(open("text", "skip"), fields(object{"field": text, "type": oneOf(FieldTypes()...)}))),
 		"text":        fields(object{"references": oneOf("link", "text")}),
 		"comments":    fields(object{"to": oneOf("comments", "skip"), "header": text}),
 		"attachments": fields(object{"to": oneOf("upload", "skip"), "folder": text}),

@@ -1,0 +1,166 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// customField is a custom field of Plane that fields of the source become. Its definition stands with each type whose
+// items have a value, as the service wants it.
+type customField struct {
+	kind    string
+	options *names
+	types   []string // of items that have a value
+}
+
+// customFields are the custom fields of a project by name. Their types are those of the mapping, else such as all values fit.
+func (c *composer) customFields(places []place) map[string]*customField {
+	found, values := map[string]*customField{}, map[string][]string{}
+	for _, at := range places {
+		for _, f := range at.issue.Fields {
+			to, ok := mapping.Find(c.mapping.Custom, f.Name)
+			if !ok {
+				continue
+			}
+			if found[to.Name] == nil {
+				found[to.Name] = &customField{options: newNames()}
+			}
+			if to.Type != "" {
+				found[to.Name].kind = to.Type
+			}
+			if v := strings.TrimSpace(f.Value); v != "" && found[to.Name].kind == "" {
+				values[to.Name] = append(values[to.Name], v)
+			}
+		}
+	}
+	for name, f := range found {
+		if f.kind == "" {
+			f.kind = guessType(values[name])
+		}
+	}
+	return found
+}
+
+// guessType is the type of a field that has these values. A few that come again and again are options.
+func guessType(values []string) string {
+	const most, longest = 30, 60
+	for _, kind := range []string{"decimal", "datetime", "boolean"} {
+		if len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { _, ok := valueAs(kind, v); return !ok }) {
+			return kind
+		}
+	}
+	distinct := map[string]bool{}
+	for _, v := range values {
+		if distinct[v] = true; len(v) > longest || strings.Contains(v, "\n") || len(distinct) > most {
+			return "text"
+		}
+	}
+	if 2*len(distinct) > len(values) {
+		return "text"
+	}
+	return "option"
+}
+
+// valueAs is a value as a manifest has one of that type; ok is false where it is none.
+func valueAs(kind, v string) (text string, ok bool) {
+	switch kind {
+	case "decimal":
+		return v, json.Valid([]byte(v)) && strings.Trim(v, "+-.0123456789eE") == ""
+	case "boolean":
+		switch strings.ToLower(v) {
+		case "true", "yes":
+			return "true", true
+		case "false", "no":
+			return "false", true
+		}
+		return "", false
+	case "datetime":
+		for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05"} {
+			t, err := time.Parse(layout, v)
+			switch {
+			case err != nil:
+			case layout == time.DateOnly:
+				return v, true
+			default:
+				return t.UTC().Format(time.DateTime), true
+			}
+		}
+		return "", false
+	case "url":
+		url, _ := resource.MustLookup("link").Field("url")
+		return v, manifest.CheckText(url, v) == ""
+	case "option":
+		name, _ := cut(oneLine(v))
+		return name, true
+	default:
+		return v, true
+	}
+}
+
+// fields are the values of an item's custom fields.
+func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
+	var list manifest.Map
+	for _, f := range i.Fields {
+		to, ok := mapping.Find(c.mapping.Custom, f.Name)
+		v := strings.TrimSpace(c.clean(i, f.Value))
+		if !ok || v == "" || slices.ContainsFunc(list, func(e manifest.Entry) bool { return e.Key == to.Name }) {
+			continue
+		}
+		field := g.fields[to.Name]
+		v, fits := valueAs(field.kind, v)
+		if !fits || kind == "" {
+			c.report.lose("field-values", i.Key, 1)
+			continue
+		}
+		if field.kind == "option" {
+			field.options.add(v)
+		}
+		if !slices.Contains(field.types, kind) {
+			field.types = append(field.types, kind)
+		}
+		c.report.custom[to.Name+" ("+field.kind+")"]++
+		var value any = v
+		if field.kind == "decimal" || field.kind == "boolean" {
+			value = manifest.Literal(v)
+		}
+		list = append(list, manifest.Entry{Key: to.Name, Value: value})
+	}
+	return list
+}
+
+// declareFields gives the types of items the properties that their items have values of.
+func (g *groups) declareFields() {
+	sorted := slices.Sorted(maps.Keys(g.fields))
+	for _, kind := range g.types.order {
+		list := newNames()
+		for _, name := range sorted {
+			if f := g.fields[name]; slices.Contains(f.types, kind) {
+				more := manifest.Map{{Key: "type", Value: f.kind}}
+				if f.kind == "option" {
+					more = append(more, manifest.Entry{Key: "options", Value: f.options.entries()})
+				}
+				list.add(name, more...)
+			}
+		}
+		if len(list.order) > 0 {
+			g.types.more[kind] = append(g.types.more[kind], manifest.Entry{Key: "properties", Value: list.entries()})
+		}
+	}
+}
+
+// customRemark says what became custom fields.
+func (r *Report) customRemark() (Remark, bool) {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.custom)) {
+		names = append(names, fmt.Sprintf("%s: %d", name, r.custom[name]))
+	}
+	return Remark{Kind: "custom-fields", Text: "values of custom fields, which paid editions of Plane have: " + strings.Join(names, ", ")}, len(names) > 0
+}

@@ -149,6 +149,19 @@ func (s *Step) Changes() []Change {
 // Show sets the changes of a step that is only shown.
 func (s *Step) Show(changes []Change) { s.changes = changes }
 
+// Title is the name of the step's object for people, as far as the manifest says it; else "".
+func (s *Step) Title() string {
+	if s.Object == nil {
+		return ""
+	}
+	for _, f := range s.Object.Kind.NaturalKey {
+		if t := s.Object.Text(f); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
 // FoundBy says by what an adopted object was found, or "".
 func (s *Step) FoundBy() string {
 	o := s.Object

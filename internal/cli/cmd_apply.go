@@ -24,8 +24,9 @@ func applyCommand(p Process) *cli.Command {
 		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
 ahead. If a run ends early, run it again: nothing is created twice.
 
-In the log of a CI system, a line every 30 seconds shows how far the run is. Each
-step is in the plan and in the result; --output json reports steps as they end.
+In the log of a CI system, a line every 30 seconds shows how far the run is. With
+--full, each step is in the plan and in the result; --output json reports steps as
+they end.
 
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review was the question. It fails if the manifests, the state or
@@ -49,7 +50,7 @@ Deletions need --yes as ever. If the run ends early, run it again.
 			&cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"},
 			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"},
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
-		}, stateFlags(), connectionFlags(), outputFlags()),
+		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
 			o, err := newApplyOptions(c, p)

@@ -45,7 +45,7 @@ func planCommand(p Process) *cli.Command {
    planform plan -f workspace.yaml --prune`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "also save the plan to a `FILE`, for planform show and planform apply"},
-		}, stateFlags(), connectionFlags(), outputFlags("markdown", "html", "github")),
+		}, stateFlags(), connectionFlags(), outputFlags("markdown", "html", "github"), extentFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o, err := newPlanOptions(c, p)
 			if err != nil {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +17,7 @@ func showCommand(p Process) *cli.Command {
 
    # a page to look through: filters, differences of texts
    planform show plan.json --output html > plan.html`,
-		Flags: outputFlags("markdown", "html", "github"),
+		Flags: slices.Concat(outputFlags("markdown", "html", "github"), extentFlags()),
 		Action: func(c *cli.Context) error {
 			saved, err := readPlan(c)
 			if err != nil {

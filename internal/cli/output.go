@@ -34,6 +34,12 @@ func newOutput(c *cli.Context, p Process) output {
 		o.perMinute = max(1, int(perMinute))
 	}
 	opts.PerMinute = o.perMinute
+	switch {
+	case c.Bool("full"):
+		opts.Extent = view.Full
+	case c.Bool("summary"):
+		opts.Extent = view.Counts
+	}
 	opts.Annotations = c.String("output") == "github"
 	o.view = view.New(opts)
 	o.log = slog.New(logHandler(c, o.view.Stderr()))

@@ -187,7 +187,7 @@ func New(plan *planner.Plan, where Where) *Document {
 
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
-		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Title: title(s),
+		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Title: s.Title(),
 		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces, Continues: s.Continues,
 	}
 	for _, need := range s.Needs {
@@ -235,44 +235,31 @@ func digest(o *resource.Object, field string) string {
 	}
 }
 
-// title is the name of a step's object for people, or "".
-func title(s *planner.Step) string {
-	if s.Object == nil {
-		return ""
-	}
-	for _, f := range s.Kind.NaturalKey {
-		if t := s.Object.Text(f); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-func (d *Step) addMembers(s *planner.Step) {
-	names := make([]string, len(s.Members.Items))
+func (s *Step) addMembers(of *planner.Step) {
+	names := make([]string, len(of.Members.Items))
 	plain := true
-	d.Members = make([]Member, len(names))
-	for i, m := range s.Members.Items {
+	s.Members = make([]Member, len(names))
+	for i, m := range of.Members.Items {
 		names[i] = cmp.Or(string(m.Address), m.ID, m.Text)
-		d.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before}
+		s.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before}
 		if m.Address == "" { // else what it is called, and the ID, follow
-			d.Members[i].ID, d.Members[i].Text = m.ID, m.Text
+			s.Members[i].ID, s.Members[i].Text = m.ID, m.Text
 		}
-		plain = plain && d.Members[i] == Member{Address: m.Address} && m.Address != ""
+		plain = plain && s.Members[i] == Member{Address: m.Address} && m.Address != ""
 	}
 	if plain {
-		d.Members = nil
+		s.Members = nil
 	}
-	c := Change{Path: s.Kind.Membership.Path(), Origin: string(planner.FromManifest)}
-	if s.Action == planner.RemoveMembers {
+	c := Change{Path: of.Kind.Membership.Path(), Origin: string(planner.FromManifest)}
+	if of.Action == planner.RemoveMembers {
 		c.Before = names
 	} else {
 		c.After = names
 	}
-	if s.Action == planner.NotPossible {
+	if of.Action == planner.NotPossible {
 		c.Possible = new(bool)
 	}
-	d.Changes = []Change{c}
+	s.Changes = []Change{c}
 }
 
 func newChange(f *resource.Field, c *planner.Change) Change {

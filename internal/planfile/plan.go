@@ -96,6 +96,9 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 			changes[j] = change(c)
 		}
 		s.Show(changes)
+		if keys := s.Kind.NaturalFields(); d.Title != "" && s.Title() == "" && len(keys) > 0 {
+			s.Object.Values = append(s.Object.Values, resource.Value{Field: keys[0], Text: d.Title})
+		}
 		return s
 	}
 	for _, c := range d.Changes {
@@ -123,15 +126,15 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 }
 
 // members are those of a batch.
-func (d *Step) members() []planner.Member {
+func (s *Step) members() []planner.Member {
 	var all []planner.Member
-	for _, m := range d.Members {
+	for _, m := range s.Members {
 		all = append(all, planner.Member{Address: m.Address, ID: m.ID, Text: m.Text, Value: m.Value, Before: m.Before})
 	}
 	if len(all) > 0 {
 		return all
 	}
-	for _, c := range d.Changes {
+	for _, c := range s.Changes {
 		for _, list := range []any{c.Before, c.After} {
 			names, _ := list.([]string)
 			for _, name := range names {

@@ -189,14 +189,7 @@ func (m *markdown) entries(o *outline, steps []*planner.Step) []string {
 		if same[0].Kind != nil {
 			text = "- **" + diag.Count(len(same), same[0].Kind.Noun()) + "**"
 		}
-		names := make([]string, 0, namedSteps)
-		for _, s := range same[:min(len(same), namedSteps)] {
-			names = append(names, code(containerAddress(s)))
-		}
-		text += what + "  " + strings.Join(names, ", ")
-		if len(same) > namedSteps {
-			text += fmt.Sprintf(" and %d more", len(same)-namedSteps)
-		}
+		text += what + "  " + strings.Join(firstNames(same, func(s *planner.Step) string { return code(containerAddress(s)) }), ", ")
 		entries = append(entries, text+"\n")
 	}
 	return entries

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/planform/planform/internal/resource"
@@ -16,6 +17,7 @@ type outline struct {
 	nested      []bool
 	children    map[int][]*planner.Step // by the step of their parent
 	continued   map[int][]*planner.Step // by the step that is about the same object
+	same        map[int][]*planner.Step // steps with equal changes, by the first of them; see group
 	batches     map[batchKey]*batch
 	unsupported []*unsupported
 }
@@ -68,6 +70,42 @@ func newOutline(plan *planner.Plan) *outline {
 		}
 	}
 	return o
+}
+
+// group lets steps that make equal changes be shown as one, where they are more than are named.
+func (o *outline) group(plan *planner.Plan) {
+	o.same = map[int][]*planner.Step{}
+	alike, first := map[string][]*planner.Step{}, map[string]int{}
+	for i, s := range plan.Steps {
+		if s.Action == planner.Update && s.Members == nil && !o.nested[i] && o.children[i] == nil && o.continued[i] == nil {
+			key := sameAs(s)
+			if alike[key] == nil {
+				first[key] = i
+			}
+			alike[key] = append(alike[key], s)
+		}
+	}
+	for key, steps := range alike {
+		if len(steps) <= namedSteps {
+			continue
+		}
+		o.same[first[key]] = steps
+		for _, s := range steps[1:] {
+			o.nested[s.Index] = true
+		}
+	}
+}
+
+// firstNames names the first of several steps.
+func firstNames(steps []*planner.Step, name func(*planner.Step) string) []string {
+	var names []string
+	for _, s := range steps[:min(len(steps), namedSteps)] {
+		names = append(names, name(s))
+	}
+	if len(steps) > namedSteps {
+		names[len(names)-1] += fmt.Sprintf(" and %d more", len(steps)-namedSteps)
+	}
+	return names
 }
 
 func (o *outline) addUnsupported(s *planner.Step) {

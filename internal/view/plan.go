@@ -2,6 +2,7 @@ package view
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strings"
 
@@ -19,7 +20,7 @@ func (v *View) Plan(p *planner.Plan, d *planfile.Document) error {
 	v.Diagnostics(p.Notices)
 	return v.print(stdout, func(out *printer) {
 		out.where(d.Where())
-		out.textPlan(p, v.o.PerMinute)
+		out.textPlan(p, v.o.Extent, v.o.PerMinute)
 		out.hash(p, d)
 	})
 }
@@ -50,16 +51,40 @@ func WritePlan(w io.Writer, d *planfile.Document) error {
 	return p.w.Flush()
 }
 
-func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
-	if unremarkable(plan) {
+func (p *printer) textPlan(plan *planner.Plan, extent Extent, perMinute int) {
+	switch {
+	case unremarkable(plan):
 		p.noChanges(plan)
 		return
+	case extent == Counts:
+		p.tally(newTally(plan))
+	default:
+		p.steps(plan, extent)
 	}
+	p.summary(plan, perMinute)
+}
+
+// usualEntries is how many entries of each action are shown if not all are asked for. Deletions always are.
+const usualEntries = 100
+
+// steps shows the steps of a plan.
+func (p *printer) steps(plan *planner.Plan, extent Extent) {
 	o := newOutline(plan)
-	for i := range plan.Steps {
-		if !o.nested[i] {
-			p.step(plan, o, i)
+	if extent != Full {
+		o.group(plan)
+	}
+	shown, left := map[planner.Action]int{}, map[planner.Action]int{}
+	for i, s := range plan.Steps {
+		action := shownAction(s)
+		switch {
+		case o.nested[i] || s.Members != nil && o.batches[batchOf(s)].at != i:
+			continue
+		case extent != Full && action != planner.Delete && shown[action] == usualEntries:
+			left[action]++
+			continue
 		}
+		shown[action]++
+		p.step(plan, o, i)
 	}
 	for _, u := range o.unsupported {
 		p.unsupported(u)
@@ -70,7 +95,37 @@ func (p *printer) textPlan(plan *planner.Plan, perMinute int) {
 			p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
 		}
 	}
-	p.summary(plan, perMinute)
+	p.left(left)
+}
+
+// left says how many entries are not shown.
+func (p *printer) left(entries map[planner.Action]int) {
+	var parts []count
+	for a := planner.Create; a <= planner.NotPossible; a++ {
+		parts = append(parts, count{entries[a], actionWord(a)})
+	}
+	if text := counts(parts...); text != "" {
+		p.line("… not shown: ", text, "; --full shows all")
+	}
+}
+
+// tally shows how many steps there are of each kind.
+func (p *printer) tally(t tally) {
+	columns := append([]string{"project", "kind"}, t.columns...)
+	rows := [][]string{columns}
+	for _, r := range t.rows {
+		rows = append(rows, append([]string{cmp.Or(r.project, "-"), r.kind}, r.counts...))
+	}
+	widths := make([]int, len(columns))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], width(Safe(cell)))
+		}
+	}
+	for i, row := range rows {
+		p.row(row, widths, []style{p.bold, {}}[min(i, 1)], false)
+	}
+	p.line()
 }
 
 // unremarkable reports whether there is nothing to do and nothing to tell.
@@ -151,6 +206,13 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	}
 	sign, color := p.stepSigil(s)
 	title := heading(sign, color, string(s.Address))
+	same := o.same[i]
+	switch name := s.Title(); {
+	case same != nil:
+		title = color.paint(sign) + " " + diag.Count(len(same), s.Kind.Noun())
+	case s.Action != planner.Create && name != "" && strings.ReplaceAll(strings.ToLower(name), " ", "-") != s.Address.Key():
+		title += "  " + p.dim.paint(quote(diag.Truncate(name, longText)))
+	}
 	switch s.Action {
 	case planner.Adopt:
 		title += "  " + p.dim.paint(adopted(s))
@@ -187,6 +249,9 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	column++
 	for j := range changes {
 		p.change(s, &changes[j], column)
+	}
+	if same != nil {
+		p.line("    ", p.dim.paint(strings.Join(firstNames(same, func(s *planner.Step) string { return Safe(string(s.Address)) }), ", ")))
 	}
 	last := ""
 	for _, child := range o.children[i] {

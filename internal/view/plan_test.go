@@ -340,3 +340,51 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 		}
 	}
 }
+
+func TestALargePlanAsTextCanBeReviewed(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{planner.Plan{API: resource.V1}}, object("project", "web", nil)
+	for i := range 500 {
+		key := "item-" + strconv.Itoa(i)
+		switch {
+		case i < 150:
+			b.act(planner.Update, object("work_item", key, web), "id", changed("state", "Todo", "Done"))
+			b.Summary.Update++
+		case i < 160:
+			b.act(planner.Update, object("work_item", key, web, "name", "The item "+strconv.Itoa(i)), "id", changed("priority", "low", "high"))
+			b.Summary.Update++
+		case i < 280:
+			b.act(planner.Delete, object("work_item", key, web), "id")
+			b.Summary.Delete++
+		default:
+			b.create(object("work_item", key, web, "name", "Item "+strconv.Itoa(i)))
+		}
+	}
+	shown := func(extent view.Extent) string {
+		s := newScreen(func(o *view.Options) { o.Extent = extent })
+		if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+			t.Fatal(err)
+		}
+		return s.out.String()
+	}
+	usual := shown(view.Usual)
+	for _, want := range []string{
+		"~ 150 work items\n    state:     Todo -> Done\n    work_item/web/item-0, work_item/web/item-1, ",
+		"work_item/web/item-9 and 140 more\n~ work_item/web/item-150  \"The item 150\"\n    priority:  low -> high\n~ work_item/web/item-151",
+		"\n- work_item/web/item-279  (id)\n", "\n+ work_item/web/item-379\n", "\n… not shown: 120 create; --full shows all\nPlan: 220 to create, 160 to update, 120 to delete. ",
+	} {
+		if !strings.Contains(usual, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	if strings.Contains(usual, "item-380") {
+		t.Error("it shows more than the first 100 that are created")
+	}
+	if full := shown(view.Full); strings.Count(full, "Todo -> Done") != 150 || strings.Count(full, "\n+ ") != 220 {
+		t.Error("--full does not show every step")
+	}
+	want := "project  kind       create  update  delete\nweb      work item  220     160     120\n\nPlan: 220 to create, "
+	if got := shown(view.Counts); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -52,14 +52,15 @@ func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 	if v.o.JSON {
 		return v.print(stdout, func(p *printer) { p.document(newJSONResult(&r, t)) })
 	}
-	err := v.print(stdout, func(p *printer) { p.doneSteps(&r) })
+	err := v.print(stdout, func(p *printer) { p.doneSteps(&r, v.o.Extent) })
 	v.printError(func(p *printer) { p.problems(&r) })
 	v.Diagnostics(warnings(&r))
 	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &r, t) }), v.print(stderr, func(p *printer) { p.next(&r, t) }))
 }
 
-// doneSteps lists what was done, a line for each object and for each list of members.
-func (p *printer) doneSteps(r *executor.Result) {
+// doneSteps lists what was done, a line for each object and for each list of members, with as many of each action as of a plan.
+func (p *printer) doneSteps(r *executor.Result, extent Extent) {
+	shown, left := map[planner.Action]int{}, map[planner.Action]int{}
 	members := map[batchKey]int{}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Status == executor.Done && s.Step.Members != nil {
@@ -78,9 +79,15 @@ func (p *printer) doneSteps(r *executor.Result) {
 			}
 			delete(members, batchOf(s.Step))
 		}
+		if action := shownAction(s.Step); extent != Full && action != planner.Delete && shown[action] == usualEntries {
+			left[action]++
+			continue
+		}
+		shown[shownAction(s.Step)]++
 		sign, color := p.stepSigil(s.Step)
 		p.line(color.paint(sign), " ", carriedOut(s, n))
 	}
+	p.left(left)
 }
 
 // problems lists what was not done and why, with the steps that it blocks below it.

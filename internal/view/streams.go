@@ -36,6 +36,16 @@ func System() Streams {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// Extent is how much of a plan or a result is shown as text.
+type Extent int
+
+// By default equal changes are one entry, and of each action the first entries are shown.
+const (
+	Usual  Extent = iota
+	Full          // every step
+	Counts        // how many steps of each kind
+)
+
 // Options are the streams and the format of the output.
 type Options struct {
 	Streams
@@ -43,6 +53,7 @@ type Options struct {
 	Live               bool // standard error can hold a progress line that is redrawn
 	JSON               bool
 	Annotations        bool             // findings are shown as annotations of GitHub Actions too
+	Extent             Extent           // of a plan or a result as text
 	PerMinute          int              // requests a minute that a plan's duration is reckoned with; 0 = 60
 	Now                func() time.Time // nil = time.Now
 }

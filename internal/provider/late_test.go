@@ -3,7 +3,10 @@ package provider_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,4 +236,25 @@ func TestALostCreateIsFoundAlsoUnderTheKeyThatItHadThen(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestATextWithoutItsLinkIsKnownAfterALostAnswer: the run that finds the item does not find what its text names. What the
+// state does not know of the text would look like a change of the manifest, which the documented operations cannot make.
+func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newVirtual(t, resource.Documented, sandboxtest.UniqueNever)
+		dying := writeFault{moment: answered}.run(1, 1, 0)
+		next := applying{grace: provider.DefaultGrace, manifest: `{version: 1, projects: [{key: web, id: ` + sandboxtest.ProjectWeb + `, identifier: WEB, work_items: [
+			{key: a, name: A, description: "[b](planform:work_item/web/b)"}, {key: b, name: B}]}]}`}
+		dying.manifest, dying.grace = next.manifest, next.grace
+		s.apply(t, dying)
+		if a := s.apply(t, next); len(a.failed()) > 0 || len(a.reasons()) > 0 || a.writes != 1 {
+			t.Fatalf("%d writes, failed %q, not possible %q", a.writes, a.failed(), a.reasons())
+		}
+		state, err := os.ReadFile(filepath.Join(s.dir, "state.json"))
+		if err != nil || !strings.Contains(string(state), `"values":{"description":`) {
+			t.Errorf("%v\n%s", err, state)
+		}
+	})
 }

@@ -218,7 +218,7 @@ func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Fi
 		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
 			continue
 		}
-		if want, ok := v.Desired(resolve); ok || v.Field.Rich() && sent != nil {
+		if want, ok := v.Desired(resolve); ok || v.Field.Rich() { // a text is sent without links to what is not there
 			values[v.Field] = want
 		}
 	}

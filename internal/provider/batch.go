@@ -33,7 +33,8 @@ type batch struct {
 	op       *resource.Operation // of API v2
 	params   map[string]string   // the same for all rows
 	attempts []executor.Attempt
-	tooSlow  bool // the last request
+	tooSlow  bool                   // the last request
+	named    map[*planner.Step]bool // whose custom fields have names in API v2
 }
 
 // batchRow is one step of a batch.
@@ -45,13 +46,16 @@ type batchRow struct {
 
 // DoBatch carries out the steps of one batch: [executor.Service].
 func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
-	b := &batch{Service: s, ids: ids, op: steps[0].Bulk, attempts: make([]executor.Attempt, len(steps))}
+	b := &batch{Service: s, ids: ids, op: steps[0].Bulk, attempts: make([]executor.Attempt, len(steps)), named: map[*planner.Step]bool{}}
 	rows, lost, alone := []batchRow{}, []batchRow{}, []batchRow{}
 	for i, step := range steps {
 		r := batchRow{at: i, step: step, lost: s.lostCreate(step)}
 		params, err := s.batchParams(step, ids)
 		if err == nil && step.Object != nil {
 			err = s.resolveRuntimeNames(ctx, step, ids)
+		}
+		if err == nil && slices.ContainsFunc(step.Values, resource.IsCustom) {
+			b.named[step] = s.namesCustom(ctx, step, params, ids)
 		}
 		for _, g := range step.Guards {
 			err = errors.Join(err, s.checkUnused(ctx, step, g))
@@ -63,7 +67,7 @@ func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids execut
 			b.attempts[i].Err = &executor.Pending{After: time.Until(r.lost.end()), Err: r.lost.reason()}
 		case r.lost != nil:
 			b.params, lost = params, append(lost, r)
-		case !s.namesCustom(ctx, step, params, ids):
+		case step.OnlyCustom() && !b.inBody(step):
 			alone = append(alone, r)
 		default:
 			b.params, rows = params, append(rows, r)
@@ -126,6 +130,9 @@ func (b *batch) body(step *planner.Step) []byte {
 	}
 	extra, resolve := b.externalIDs(step), b.resolve(step.Object, b.ids)
 	custom := func(body []byte) []byte {
+		if !b.inBody(step) {
+			return body
+		}
 		return resource.PutCustom(body, step.Values, func(definition *resource.Object) string { return b.customName(definition, b.ids) }, resolve)
 	}
 	if b.op.Verb == resource.UpdateMany {
@@ -162,6 +169,9 @@ func (b *batch) send(ctx context.Context, rows []batchRow, bodies [][]byte) {
 			continue
 		}
 		a.Outcome = b.done(r.step, results[i].ID)
+		if slices.ContainsFunc(r.step.Values, resource.IsCustom) && (!b.inBody(r.step) || !b.takesCustom(ctx, r.step, b.params, a.Outcome.ID, b.ids)) {
+			b.completeCustom(ctx, r.step, b.params, b.ids, &a.Outcome)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -54,6 +55,43 @@ func (s *Service) completeCustom(ctx context.Context, step *planner.Step, params
 		Severity: diag.Warning, Code: "not-taken", Position: step.Position, Address: string(step.Address),
 		Summary: "the custom fields were not set: " + err.Error(), Hint: "apply again",
 	})
+}
+
+// inBody reports whether the body of a row holds the step's values of custom fields.
+func (b *batch) inBody(step *planner.Step) bool {
+	return b.named[step] && !b.withoutBulk(setValue())
+}
+
+// setValue is the operation of API v1 that sets a value. It takes the place of custom_fields in API v2 where
+// those are missing.
+func setValue() *resource.Operation {
+	op, _ := resource.MustLookup(resource.Property).Op(resource.SetValue, resource.V1)
+	return op
+}
+
+// takesCustom reports whether API v2 stores the custom fields that it gets. The first object
+// that was sent with some tells: the service may leave them out without an error.
+func (s *Service) takesCustom(ctx context.Context, step *planner.Step, params map[string]string, id string, ids executor.IDs) bool {
+	s.customCheck.Do(func() {
+		op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
+		at := maps.Clone(params)
+		at[step.Kind.Param] = id
+		res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
+		shown, ok := map[string]any{}, false
+		if err == nil {
+			shown, ok = res.Row["custom_fields"].(map[string]any)
+		}
+		for _, v := range step.Values {
+			if !ok || !resource.IsCustom(v) || v.Null {
+				continue
+			}
+			if _, there := shown[s.customName(v.Field.Definition, ids)]; !there {
+				s.giveUpBulk(setValue(), errors.New("API v2 leaves out custom_fields"))
+				return
+			}
+		}
+	})
+	return !s.withoutBulk(setValue())
 }
 
 // namesCustom reports whether it is known how API v2 names the custom fields of a step. A list

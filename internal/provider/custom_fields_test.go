@@ -139,6 +139,24 @@ func TestManyItemsShareRequestsWithTheirCustomFields(t *testing.T) {
 	}
 }
 
+// TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1: the first item tells.
+func TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, IgnoreMembership: true})
+	text := fmt.Sprintf(bugs, `{key: a, name: Item A, type: Bug, fields: {Severity: Low, Effort: 2}}, {key: b, name: Item B, type: Bug, fields: {Effort: 3}}`)
+	a := s.apply(t, applying{manifest: text})
+	if s.fieldsOf("Item A") != "Effort=2; Severity=Low" || s.fieldsOf("Item B") != "Effort=3" || len(a.failed()) > 0 || !strings.Contains(fmt.Sprint(a.fallbacks), "leaves out custom_fields") {
+		t.Errorf("%s %s %v %v", s.fieldsOf("Item A"), s.fieldsOf("Item B"), a.failed(), a.fallbacks)
+	}
+	if again := s.apply(t, applying{manifest: text}); again.writes > 0 || !again.plan.Empty() {
+		t.Errorf("again %d writes, %+v", again.writes, again.plan.Summary)
+	}
+	text = strings.ReplaceAll(text, "Effort:", "Found in:")
+	if s.apply(t, applying{manifest: text}); s.fieldsOf("Item B") != "Effort=3; Found in=3" {
+		t.Error(s.fieldsOf("Item B"))
+	}
+}
+
 // TestWithoutCustomFieldsTheRestIsDone: what an edition has is known before anything is sent.
 func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,7 @@ type Service struct {
 	placements   map[resource.Address][]placement
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
 	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
+	customCheck  sync.Once                     // that API v2 stores custom fields
 	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
 
 	reading sync.Mutex         // held during a read into shown

@@ -47,6 +47,7 @@ func init() {
 			Operation{Verb: SetValue, Method: "POST", Path: values, Success: 200, Scope: valueScope + ":write"},
 			Operation{Verb: GetValue, Method: "GET", Path: values, Success: 200, Scope: valueScope + ":read"},
 			Operation{Verb: ClearValue, Method: "DELETE", Path: values, Success: 204, Scope: valueScope + ":write"},
+			Operation{Verb: GetFields, Method: "GET", Path: workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/", Success: 200, Scope: "projects.work_items:read"},
 			Operation{
 				Verb: ListNames, Method: "GET", Path: workspaceV2 + "projects/{project_id}/work-item-properties/", Success: 200, Scope: scope + ":read",
 				Query: []string{"per_page", "cursor", "fields"},

@@ -43,6 +43,7 @@ const (
 	SetValue     // sets the value of a custom field on an object
 	GetValue
 	ClearValue
+	GetFields // reads the values of an object's custom fields, in API v2
 	ListNames // reads the names by which API v2 knows custom fields
 )
 

@@ -102,6 +102,7 @@ func resolveItemNames(w *writeV2) {
 	if w.opts.IgnoreMembership {
 		delete(w.body, "cycle_id")
 		delete(w.body, "module_ids")
+		delete(w.body, "custom_fields")
 	}
 	project := scope(w.vars["project"])
 	one := func(name, id string, find func(given string) string) {

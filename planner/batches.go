@@ -33,7 +33,7 @@ func assignBatches(steps []*Step) {
 
 // bulkOperation is the operation of API v2 that can carry out a step with others; nil = none.
 func bulkOperation(s *Step) *resource.Operation {
-	if s.Operation == nil || s.Members != nil || !resource.InV2(s.Values) {
+	if s.Operation == nil || s.alone || s.Members != nil || !resource.InV2(s.Values) {
 		return nil
 	}
 	many, ok := map[resource.Verb]resource.Verb{resource.Create: resource.CreateMany, resource.Update: resource.UpdateMany, resource.Delete: resource.DeleteMany}[s.Operation.Verb]

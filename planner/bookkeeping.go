@@ -119,12 +119,12 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// closeIntents closes intents that no step will close: of archived objects, and of members
+// closeIntents closes intents that no step will close: of archived objects and drafts, and of members
 // that the service shows, or does not show, by now.
 func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.in.Desired {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
-		if intent != nil && f.presence == exists && b.objects.staysArchived(i) {
+		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.objects.staysArchived(i)) {
 			r := &changeOf(o.Address).Record
 			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
 		}

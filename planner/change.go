@@ -41,6 +41,9 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 			b.planCreate(i)
 		case hidden:
 			b.recordKnown(i)
+			if b.objects.states[i].isAway(b.in.Desired[i]) {
+				b.plan.Summary.Unchanged++
+			}
 		case exists:
 			b.planUpdate(i)
 		case pending, invalid: // there are errors
@@ -203,6 +206,7 @@ func (b *changes) planCreate(i int) {
 	step := b.steps.add(i, Create)
 	step.Pending = f.unconfirmed
 	step.PendingBatch = f.unconfirmed && f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.Batch
+	step.alone = f.maybeHidden
 	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
 	var d difference
 	b.blockers.addUnavailableRefs(i, &d)

@@ -24,6 +24,7 @@ type kindInfo struct {
 	find             *resource.Operation
 	self             *resource.Operation
 	archived         *resource.Operation // lists what the list leaves out
+	archivable       bool                // the manifest says whether an object is archived
 	namedWithin      *kindInfo           // in which objects are named: the parent, or what a single parent lives in; nil = the workspace
 	defaultFlag      string              // field that marks the one which others get by default; "" = none
 	externalIDs      bool                // objects carry planform's external ID
@@ -165,6 +166,8 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		t.find, _ = k.Op(resource.Find, t.api)
 		t.self, _ = k.Op(resource.Self, t.api)
 		t.archived, _ = k.Op(resource.ListArchived, t.api)
+		_, archives := k.Op(resource.Archive, t.api)
+		t.archivable = archives && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.naturalKey = k.NaturalFields()
 		}

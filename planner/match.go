@@ -99,7 +99,7 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
 	if textIn(f.row, "archived_at") != "" && f.hasChildren && f.parent == noObject {
-		f.presence, f.why = hidden, "archived"
+		f.presence, f.why = hidden, archived
 	}
 }
 
@@ -263,9 +263,17 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	if !f.info.findsExternalIDs() || f.prior == nil {
 		return false
 	}
-	a, answered, made := s.snapshot.findUnlisted(f.info, s.snapshot.listPath(f.info, f.parent), f.prior.Address)
+	return s.lookUnlisted(o, f, f.prior.Address, f.prior.ID)
+}
+
+// lookUnlisted looks up an object by the external ID of an address. It reports whether that decides
+// the presence. known is the ID that the object must have; "" = any.
+func (s *matches) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
+	_, want, given := wantsArchived(o)
+	a, answered, made := s.snapshot.findUnlisted(f.info, s.snapshot.listPath(f.info, f.parent), address)
 	switch {
 	case !made:
+		f.maybeHidden = true
 		return false
 	case !answered:
 		f.presence = pending
@@ -273,13 +281,16 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 		f.presence, f.why = notFound, "several objects of the service carry the mark of "+string(o.Address)+", and no list shows them"
 	case len(a.Rows) == 0:
 		return false
+	case a.Rows[0].Hidden() == archived && given && !want && f.info.archivable: // it is brought back
+		f.presence, f.row, f.id = exists, a.Rows[0], a.Rows[0].ID()
+		f.identifier = cmp.Or(s.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
 	case a.Rows[0].Hidden() != "":
 		f.presence, f.why, f.row, f.id = hidden, a.Rows[0].Hidden(), a.Rows[0], a.Rows[0].ID()
 		f.identifier = cmp.Or(s.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
-	case a.Rows[0].ID() != f.prior.ID:
+	case known != "" && a.Rows[0].ID() != known:
 		return false // another one, which the list shows
 	default: // a list that changes while its pages are read may leave one out
-		f.presence, f.row = exists, a.Rows[0]
+		f.presence, f.row, f.id = exists, a.Rows[0], a.Rows[0].ID()
 	}
 	return true
 }
@@ -303,6 +314,8 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 	switch rows := l.byID(f.id); {
 	case len(rows) > 0:
 		f.row = rows[0]
+	case f.isAway(o):
+		f.presence, f.why = hidden, archived
 	case t.get != nil: // a list that changes while its pages are read may leave one out
 		s.refreshOne(o, f)
 	default:
@@ -341,6 +354,8 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 // show: it may be there under another ID, or is to be created again.
 func (s *matches) vanished(o *resource.Object, f *objectState) {
 	switch {
+	case f.known() && f.isAway(o):
+		f.presence, f.why = hidden, archived
 	case s.checkHidden(o, f):
 	case o.ID != "":
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"

@@ -51,7 +51,7 @@ func (b *additions) planSet(r *memberSet) {
 	var wanted, excluded []memberRef
 	for _, e := range r.entries {
 		switch {
-		case e.member != noObject && (b.blockers.blocker(e.member) != noObject || b.objects.states[e.member].presence == hidden), b.memberships.isIn(r, e):
+		case e.member != noObject && (b.blockers.blocker(e.member) != noObject || b.objects.states[e.member].isUnlisted()), b.memberships.isIn(r, e):
 		case e.other != "":
 			excluded = append(excluded, e)
 		default:

@@ -168,7 +168,7 @@ func (l *removals) collectDesired() {
 		}
 	}
 	for i := range l.objects.states { // their memberships are left alone with them
-		if f := &l.objects.states[i]; f.presence == hidden {
+		if f := &l.objects.states[i]; f.isUnlisted() {
 			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}

@@ -71,6 +71,7 @@ type objectState struct {
 	compared     bool // some field is held against what the service shows
 	unconfirmed  bool // a former run may have created it, and it may still come
 	undetectable bool // it counts as absent since nothing can tell
+	maybeHidden  bool // it was not looked for where lists show nothing
 }
 
 // refUse is a field of a wanted object that names others.
@@ -82,6 +83,9 @@ type refUse struct {
 
 // serviceID is one object of the service.
 type serviceID struct{ kind, id string }
+
+// archived is why an object is hidden that is archived; see [resource.Row.Hidden].
+const archived = "archived"
 
 // noObject is the place of no state.
 const noObject int = -1
@@ -164,7 +168,14 @@ func (f *objectState) lastDay() string {
 
 // archived reports whether an object is where lists do not show it.
 func (f *objectState) archived() bool {
-	return f.info.archived != nil && textIn(f.row, "archived_at") != ""
+	return f.info.archivable && textIn(f.row, "archived_at") != ""
+}
+
+// isAway reports whether an object that no list shows is taken to be archived, as the manifest
+// wants it: nothing lists the archived ones of its kind.
+func (f *objectState) isAway(o *resource.Object) bool {
+	_, want, _ := wantsArchived(o)
+	return want && f.info.archivable && f.info.archived == nil
 }
 
 // readOperation is the operation that reads one record, by ID or else by readable identifier, and
@@ -394,6 +405,11 @@ func (s *objects) willBeClosed(i int) bool {
 		return s.hasPassed(v.Text, s.desiredZone(f.parent))
 	}
 	return s.isClosed(i)
+}
+
+// isUnlisted reports whether no list of members shows an object, before this run: it is archived, or a draft.
+func (f *objectState) isUnlisted() bool {
+	return f.presence == hidden || f.info.archived == nil && f.archived()
 }
 
 func (s *objects) undecided(at int) bool {

@@ -27,7 +27,7 @@ func (b *ordering) order(pruning *pruning) bool {
 	about := b.stepsByObject()
 	b.orderClosing(about)
 	b.orderSwitches()
-	b.orderArchives(about)
+	b.orderArchives()
 	if b.in.API == resource.V2 {
 		b.steps.awaitContainers()
 	}
@@ -202,7 +202,7 @@ func (b *ordering) awaitDefaults() {
 	}
 }
 
-// stepsByObject lists the steps about an object that can be closed or archived, and about its members.
+// stepsByObject lists the steps about an object that can be closed, and about its members.
 func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
 	for _, s := range b.steps.all() {
@@ -210,7 +210,7 @@ func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 		if s.Members != nil {
 			o = s.Members.Container.Object
 		}
-		if o != nil && s.Action != NotPossible && (o.Kind.ClosedAfter != "" || b.objects.kinds[o.Kind].archived != nil) {
+		if o != nil && s.Action != NotPossible && o.Kind.ClosedAfter != "" {
 			about[o] = append(about[o], s)
 		}
 	}
@@ -236,9 +236,46 @@ func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
 	}
 }
 
+// stepsAroundArchived lists the steps about each object that is archived or brought back, about what
+// is in it, and about what names it.
+func (b *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
+	around := make(map[*resource.Object][]*Step, len(b.changes.archiveSteps))
+	for _, s := range b.changes.archiveSteps {
+		around[s.Object] = nil
+	}
+	for _, s := range b.steps.all() {
+		if len(around) == 0 || s.Action == NotPossible {
+			continue
+		}
+		note := func(o *resource.Object) {
+			if steps, ok := around[o]; ok && (len(steps) == 0 || steps[len(steps)-1] != s) {
+				around[o] = append(steps, s)
+			}
+		}
+		if m := s.Members; m != nil {
+			note(m.Container.Object)
+			for k := range m.Items {
+				if i, ok := b.objects.indexOf(m.Items[k].Address); ok {
+					note(b.in.Desired[i])
+				}
+			}
+		}
+		for o := s.Object; o != nil; o = o.Parent {
+			note(o)
+		}
+		for _, v := range s.Values {
+			for k := range v.Refs {
+				note(v.Refs[k].Target)
+			}
+		}
+	}
+	return around
+}
+
 // orderArchives lets objects be archived when whatever else is done to them has succeeded,
 // since they are left alone then, and be brought back before.
-func (b *ordering) orderArchives(about map[*resource.Object][]*Step) {
+func (b *ordering) orderArchives() {
+	about := b.stepsAroundArchived()
 	for _, archiving := range b.changes.archiveSteps {
 		for _, s := range about[archiving.Object] {
 			switch {

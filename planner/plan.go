@@ -110,6 +110,8 @@ type Step struct {
 	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
 
 	stage int // 1 if it comes after all of stage 0
+	// alone is set for a create that only a request of its own is refused if the object is hidden.
+	alone bool
 	// While the plan is made, Needs and After are these; objects stand for the steps that create them.
 	needs, after               []*Step
 	needsObjects, afterObjects []int

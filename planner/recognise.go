@@ -93,6 +93,10 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 // matches only where the manifest says archived. was is the ID that the object had, or "".
 func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
+	_, _, given := wantsArchived(o)
+	if t.archived == nil && given && t.findsExternalIDs() {
+		return slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return s.lookUnlisted(o, f, a, "") })
+	}
 	if t.archived == nil || !t.externalIDs {
 		return false
 	}
@@ -108,7 +112,7 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 			return true
 		}
 	}
-	if _, _, given := wantsArchived(o); !given {
+	if !given {
 		return false
 	}
 	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)

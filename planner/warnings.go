@@ -164,7 +164,7 @@ func (b *warnings) warnSharedExternalIDs() {
 func (b *warnings) warnHidden() {
 	byKind := map[*resource.Kind][]int{}
 	for i := range b.objects.states {
-		if f := &b.objects.states[i]; f.presence == hidden && f.id != "" {
+		if f := &b.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(b.in.Desired[i]) {
 			byKind[f.info.kind] = append(byKind[f.info.kind], i)
 		}
 	}

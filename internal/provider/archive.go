@@ -3,9 +3,11 @@ package provider
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -15,7 +17,14 @@ func (s *Service) setArchived(ctx context.Context, step *planner.Step, params ma
 	if id == "" {
 		return executor.Outcome{}, fmt.Errorf("%s is not on the service", step.Address)
 	}
-	if _, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params}); err != nil {
+	var body []byte
+	for _, field := range step.Operation.Body {
+		body = fmt.Appendf(nil, `{%q:null}`, field)
+		if step.Operation.Verb == resource.Archive {
+			body = fmt.Appendf(nil, `{%q:%q}`, field, time.Now().Format(time.DateOnly))
+		}
+	}
+	if _, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: body}); err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil

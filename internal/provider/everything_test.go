@@ -93,6 +93,7 @@ func (e everything) object(l *life) mapping {
 			l.drop(o, f)
 		case f.ArchiveFlag && e.archived != nil:
 			l.set(o, f, e.archived)
+			l.finish(o)
 		}
 	}
 	if l.k.Name == "work_item" { // of the type that has the property

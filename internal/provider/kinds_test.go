@@ -332,21 +332,37 @@ func (l *life) archive(base mapping) {
 		return
 	}
 	f := &l.k.Fields[i]
-	for i := range l.k.Fields {
-		if state := &l.k.Fields[i]; len(state.ArchivableValues) > 0 {
-			base = maps.Clone(base)
-			l.set(base, state, state.ArchivableValues[0])
-			l.s.apply(l.T, applying{manifest: l.text(base)})
-		}
+	base = maps.Clone(base)
+	if l.finish(base) {
+		l.s.apply(l.T, applying{manifest: l.text(base)})
 	}
 	away, back := maps.Clone(base), maps.Clone(base)
 	l.set(away, f, true)
 	l.set(back, f, false)
 	l.once(f, away)
 	l.s.dir = l.TempDir()
-	l.unchanged("archived, and the state lost", away)
+	if a := l.s.apply(l.T, applying{manifest: l.text(away)}); a.writes != 0 || a.plan.Summary.Create != 0 {
+		l.Errorf("archived, and the state lost: %d writes, %+v", a.writes, a.plan.Summary)
+	}
+	l.unchanged("archived", away)
 	l.once(f, back)
 	l.unchanged("brought back, without a word of it", base)
+}
+
+// finish gives an object the state in which it can be archived, if there is one.
+func (l *life) finish(o mapping) (changed bool) {
+	for i := range l.k.Fields {
+		switch state := &l.k.Fields[i]; {
+		case len(state.ArchivableValues) > 0:
+			l.set(o, state, state.ArchivableValues[0])
+		case state.Ref == "state":
+			l.set(o, state, "Done")
+		default:
+			continue
+		}
+		changed = true
+	}
+	return changed
 }
 
 // once applies a change, which takes one write and no second one, but for the one

@@ -2,6 +2,7 @@ package resource
 
 func init() {
 	const path = workspace + "projects/{project_id}/work-items/"
+	const itemsV2 = workspaceV2 + "projects/{project_id}/work-items/"
 	const scope = "projects.work_items"
 	register(Kind{
 		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues/{work_item_id}", HasExternalID: true, UniqueExternalID: true,
@@ -43,6 +44,7 @@ links:
 				Doc: "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
 			{Name: "created_by", V2Name: NotInV2, Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Original author of an imported item, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the item is archived, as the last step. Lists do not show it then, and it is left as it is, with everything in it, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false"},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
@@ -66,7 +68,11 @@ links:
 				Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
 				Query: []string{"per_page", "cursor", "external_id", "external_source", "fields"},
 			},
-		}, append(crud(path, "work_item_id", scope, "gud"), bulk(workspaceV2+"projects/{project_id}/work-items/", scope)...)...),
+			{Verb: Archive, Method: "POST", Path: itemsV2 + "{work_item_id}/archive/", Success: 200, Scope: scope + ":write"},
+			{Verb: Unarchive, Method: "POST", Path: itemsV2 + "{work_item_id}/unarchive/", Success: 200, Scope: scope + ":write"},
+			{Verb: Archive, Method: "PATCH", Path: path + "{work_item_id}/", Success: 200, Scope: scope + ":write", Body: []string{"archived_at"}},
+			{Verb: Unarchive, Method: "PATCH", Path: path + "{work_item_id}/", Success: 200, Scope: scope + ":write", Body: []string{"archived_at"}},
+		}, append(crud(path, "work_item_id", scope, "gud"), bulk(itemsV2, scope)...)...),
 	})
 }
 

@@ -86,7 +86,7 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 			anchored(t, f.Pattern)
 			anchored(t, f.LiteralPattern)
 			switch {
-			case f.ArchiveFlag && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive, resource.ListArchived)):
+			case f.ArchiveFlag && (f.Type != resource.Boolean || !offers(k, resource.Archive, resource.Unarchive)):
 				t.Errorf("%s cannot be made true", f.Name)
 			case f.Max > 0 && f.Type != resource.Number:
 				t.Errorf("%s is no number", f.Name)

@@ -61,7 +61,7 @@ type Operation struct {
 	// Overview is set for a ListOverview.
 	Overview *Overview
 	// Body lists the fields that a membership operation, or a documented create or update,
-	// takes besides the kind's own; empty for other operations.
+	// takes besides the kind's own, or the one that archives; empty for other operations.
 	Body []string
 	// OneAtATime is set where a membership operation takes one member at a time: by its
 	// parameter in the path, or as the one text that the body's field holds.

@@ -1,0 +1,46 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// Items that are archived stay one each: with a state, without one, and where there are too many to look for.
+func TestArchivedItemsAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	const many = 65 // more than are looked for one by one
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			var items strings.Builder
+			for n := range many {
+				fmt.Fprintf(&items, "{key: i%d, name: Item %d, state: Done, archived: true, comments: [{key: c, text: Gone}]},", n, n)
+			}
+			text := `{version: 1, projects: [{key: new, identifier: NEW, name: New, work_items: [` + items.String() + `{key: sub, name: Sub, parent: i0}]}]}`
+			// A server of API v2 need not refuse what is there already.
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Cloud})
+			first := s.apply(t, applying{manifest: text})
+			if len(first.failed())+len(first.warnings()) > 0 {
+				t.Error(first.failed(), first.warnings())
+			}
+			there := func(when string) {
+				t.Helper()
+				if hidden, shown, comments := len(s.Rows("hidden_work_item")), len(s.Rows("work_item")), len(s.Rows("comment")); hidden != many || shown != 2 || comments != many+1 {
+					t.Errorf("%s: %d archived, %d others, %d comments", when, hidden, shown, comments)
+				}
+			}
+			there("first")
+			if a := s.apply(t, applying{manifest: text}); a.writes != 0 || !a.plan.Empty() || a.plan.Summary.Reads > 15 {
+				t.Errorf("again: %d writes, %+v", a.writes, a.plan.Summary)
+			}
+			s.dir = t.TempDir() // the state is lost
+			s.apply(t, applying{manifest: text})
+			there("without the state")
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// No list shows a work item that is archived, and none is created again.
+func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
+	t.Parallel()
+	item, mark := uuid(9, 7), "acme/work_item/web/pay"
+	there := func(fields ...string) func(*service) {
+		return func(s *service) {
+			s.have("work_item", web, item, append(fields, "name=Pay", "sequence_id=7", "external_source=planform", "external_id="+mark)...)
+		}
+	}
+	none := func(*service) {}
+	const since = "archived_at=2026-11-20"
+	wants := func(fields ...string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("work_item/web/pay", append(fields, "name=Pay")...)
+		}
+	}
+	prior := []planner.Record{known("work_item/web/pay", item, "identifier=WEB-7", "name=Pay")}
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		checkRules(t, map[string]rule{
+			api.String() + ": one that is to be archived is":               {api: api, prior: prior, have: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": archived, as it is to be":                    {api: api, prior: prior, have: there(since), want: wants("archived=true")},
+			api.String() + ": archived, without a state":                   {api: api, have: there(since), want: wants("archived=true")},
+			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, have: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"}},
+			api.String() + ": brought back":                                {api: api, prior: prior, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": brought back, without a state":               {api: api, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": brought back, and changed then":              {api: api, prior: prior, have: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
+			api.String() + ": gone, though nothing tells that":             {api: api, prior: prior, have: none, want: wants("archived=true")},
+			api.String() + ": new":                                         {api: api, have: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
+			api.String() + ": what is in it is left alone with it, too":    {api: api, prior: prior, have: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
+			api.String() + ": a former run may have created and hidden it": {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, have: there(since), want: wants("archived=true")},
+		})
+	}
+}
+
+// TestArchivingAWorkItemComesLast: what is archived takes nothing in any more, and is nobody's parent.
+func TestArchivingAWorkItemComesLast(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		s := newService(t, api)
+		s.have("project", "", web, "identifier=WEB", "cycle_view=true")
+		w := want(t).put("project/web", "identifier=WEB").put("cycle/web/one", "name=One")
+		w.put("work_item/web/shop", "name=Shop", "archived=true").put("work_item/web/pay", "name=Pay", "parent=@work_item/web/shop", "cycle=@cycle/web/one", "archived=true", "relates_to=@work_item/web/shop")
+		w.put("link/web/shop/a", "url=https://example.com/a").put("comment/web/pay/b", "text=Done")
+		plan := s.mustPlan(w.all())
+		got := lines(plan)
+		if diff := cmp.Diff([]string{"update work_item/web/shop archived", "update work_item/web/pay archived"}, got[len(got)-2:]); diff != "" {
+			t.Errorf("%s: %s\n%q", api, diff, got)
+		}
+		last := plan.Steps[len(plan.Steps)-1]
+		if len(last.Needs) != 5 || last.Operation.Verb != resource.Archive || last.Batch != 0 { // both items, the comment, the cycle and the relation
+			t.Errorf("%s: %+v", api, last)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func outputFlags(more ...string) []cli.Flag {
 // extentFlags are those of commands that show plans.
 func extentFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "full", Category: categoryOutput, Usage: "show every step as text, and not equal changes as one and the first 100 entries of each action"},
+		&cli.BoolFlag{Name: "full", Category: categoryOutput, Usage: "show every step and whole texts, instead of equal changes as one, the first 100 entries of each action and the first lines of texts"},
 		&cli.BoolFlag{Name: "summary", Category: categoryOutput, Usage: "show only how many steps of each kind there are"},
 	}
 }

@@ -79,6 +79,11 @@ func (s *savedPlan) options(c *cli.Context, p Process) (planOptions, error) {
 			}
 		}
 	}
+	for _, name := range s.Options.Files {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return planOptions{}, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name), "run apply in the folder in which the plan was made")
+		}
+	}
 	options := s.Options
 	if c.IsSet("state") {
 		options.State = c.String("state")

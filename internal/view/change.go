@@ -73,6 +73,26 @@ func inline(f *resource.Field, text string) string {
 	return shown
 }
 
+// inline shows a value on the line that it stands in: whole, if all is asked for.
+func (p *printer) inline(f *resource.Field, text string) string {
+	switch {
+	case !p.whole:
+		return inline(f, text)
+	case unquoted(f):
+		return Safe(joined(f, text))
+	default:
+		return quote(joined(f, text))
+	}
+}
+
+// difference is that of two texts: with whole lines, if all is asked for.
+func (p *printer) difference(before, after *string) []line {
+	if p.whole {
+		return compareTexts(before, after)
+	}
+	return difference(before, after)
+}
+
 // label is the beginning of a line of a field.
 func label(name string, column int) string {
 	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
@@ -90,9 +110,9 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 	case s.Action == planner.Create && c.After == nil: // a new object starts without
 	case s.Action == planner.Create && !isList(f) && strings.Contains(strings.TrimSuffix(*c.After, "\n"), "\n"):
 		p.line(label(c.Path, 0), p.remarks(s, f, c))
-		p.lines(addedLines(*c.After), firstLines)
+		p.lines(p.addedLines(*c.After), firstLines)
 	case s.Action == planner.Create:
-		p.line(label(c.Path, column), inline(f, strings.TrimSuffix(*c.After, "\n")), p.remarks(s, f, c))
+		p.line(label(c.Path, column), p.inline(f, strings.TrimSuffix(*c.After, "\n")), p.remarks(s, f, c))
 	case isLong(f, c.Before) || isLong(f, c.After):
 		arrow := ""
 		if c.Before == nil {
@@ -101,13 +121,13 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 			arrow = " -> " + after
 		}
 		p.line(label(c.Path, 0), arrow, p.remarks(s, f, c))
-		p.lines(difference(c.Before, c.After), differLines)
+		p.lines(p.difference(c.Before, c.After), differLines)
 	default:
 		if c.Before != nil {
-			before = p.remove.paint(inline(f, *c.Before))
+			before = p.remove.paint(p.inline(f, *c.Before))
 		}
 		if c.After != nil {
-			after = p.create.paint(inline(f, *c.After))
+			after = p.create.paint(p.inline(f, *c.After))
 		}
 		p.line(label(c.Path, column), before, " -> ", after, p.remarks(s, f, c))
 	}
@@ -173,12 +193,12 @@ func (p *printer) keptFields(plan *planner.Plan) {
 			if text == nil {
 				return "(none)"
 			}
-			return inline(f, *text)
+			return p.inline(f, *text)
 		}
 		why := "kept, changed on the service since the last apply" + Safe(changedBy(c))
 		if isLong(f, c.Before) || isLong(f, c.After) {
 			p.line(label(c.Path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
-			p.lines(difference(c.Before, c.After), differLines)
+			p.lines(p.difference(c.Before, c.After), differLines)
 			continue
 		}
 		p.line(label(c.Path, max(labelColumn, width(c.Path)+1)+1), value(c.Before), "     ", p.dim.paint("("+why+"; the manifest says "+value(c.After)+")"))
@@ -190,7 +210,7 @@ func (p *printer) lines(lines []line, most int) {
 	colors := map[byte]style{'+': p.create, '-': p.remove}
 	for i, l := range lines {
 		switch {
-		case i == most && len(lines) > most+1: // one more line takes no more place than saying so
+		case i == most && len(lines) > most+1 && !p.whole: // one more line takes no more place than saying so
 			p.line("      ", p.dim.paint("… "+diag.Count(len(lines)-most, "more line")))
 			return
 		case l.sign == gap:

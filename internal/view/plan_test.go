@@ -341,6 +341,25 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	}
 }
 
+func TestTextsAreShownWholeIfAllIsAskedFor(t *testing.T) {
+	t.Parallel()
+	var lines strings.Builder
+	for i := range 40 {
+		lines.WriteString("line " + strconv.Itoa(i) + strings.Repeat(" and more", 20) + "\n")
+	}
+	web := object("project", "web", nil)
+	b := &builder{}
+	b.create(object("work_item", "new", web, "name", strings.Repeat("long ", 40)+"name", "description", lines.String()))
+	b.act(planner.Update, object("work_item", "there", web), "id", changed("description", strings.ReplaceAll(lines.String(), "line", "row"), lines.String()))
+	s := newScreen(func(o *view.Options) { o.Extent = view.Full })
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.out.String(); strings.Contains(got, "…") || strings.Count(got, " and more\n") != 3*40 || !strings.Contains(got, `long name"`) {
+		t.Errorf("something is cut:\n%.3000s", got)
+	}
+}
+
 func TestALargePlanAsTextCanBeReviewed(t *testing.T) {
 	t.Parallel()
 	b, web := &builder{planner.Plan{API: resource.V1}}, object("project", "web", nil)

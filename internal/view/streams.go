@@ -39,10 +39,10 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // Extent is how much of a plan or a result is shown as text.
 type Extent int
 
-// By default equal changes are one entry, and of each action the first entries are shown.
+// By default equal changes are one entry, of each action the first entries are shown, and of long texts the first lines.
 const (
 	Usual  Extent = iota
-	Full          // every step
+	Full          // every step, and texts whole
 	Counts        // how many steps of each kind
 )
 

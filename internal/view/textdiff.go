@@ -23,12 +23,15 @@ type line struct {
 
 const gap = '.'
 
-// addedLines is the lines of a text that is new, each shortened.
-func addedLines(text string) []line {
+// addedLines is the lines of a text that is new, each shortened unless all is asked for.
+func (p *printer) addedLines(text string) []line {
 	texts := splitLines(&text)
 	lines := make([]line, len(texts))
 	for i, t := range texts {
-		lines[i] = line{'+', diag.Truncate(t, lineText)}
+		if !p.whole {
+			t = diag.Truncate(t, lineText)
+		}
+		lines[i] = line{'+', t}
 	}
 	return lines
 }

@@ -45,6 +45,8 @@ const (
 type printer struct {
 	w *bufio.Writer
 	palette
+
+	whole bool // texts are shown whole
 }
 
 func (p *printer) print(parts ...string) {
@@ -68,9 +70,9 @@ func (v *View) print(to target, fn func(p *printer)) error {
 
 func (v *View) printer(to target) *printer {
 	if to == stderr {
-		return &printer{bufio.NewWriter(v.o.Err), v.err}
+		return &printer{w: bufio.NewWriter(v.o.Err), palette: v.err}
 	}
-	return &printer{bufio.NewWriter(v.o.Out), v.out}
+	return &printer{w: bufio.NewWriter(v.o.Out), palette: v.out, whole: v.o.Extent == Full}
 }
 
 // printError is print to standard error, where nobody can be told that it failed.

@@ -43,6 +43,10 @@ func compared() [][2]string {
 // Fields about which the export says nothing are not compared. kinds are those that were read of the service.
 func Compare(export, service []*resource.Object, kinds []string) *Comparison {
 	c := &Comparison{FormatVersion: 1, Differences: []Difference{}, Counts: []Compared{}}
+	export = slices.DeleteFunc(slices.Clone(export), func(o *resource.Object) bool { // no list shows them
+		item := o.Ancestor("work_item")
+		return item != nil && item.Text("archived") == "true"
+	})
 	counts := map[[2]string]*Compared{}
 	at := func(what, name string) *Compared {
 		key := [2]string{what, name}

@@ -262,6 +262,9 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		p, _ := mapping.Find(c.mapping.People, cmp.Or(i.Reporter, i.Creator))
 		add("created_by", cmp.Or(p.Email, c.deputy()))
 	}
+	if i.Archived && c.mapping.Archived == "archive" {
+		add("archived", manifest.Literal("true"))
+	}
 	add("description", description)
 	if fields := c.fields(i, kind, g); len(fields) > 0 {
 		m = append(m, manifest.Entry{Key: "fields", Value: fields})

@@ -348,19 +348,14 @@ func TestTheAddressThatTakesCommentsIsWrittenNowhere(t *testing.T) {
 
 func TestArchivedItemsAreCarriedOverIfTheMappingSaysSo(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	must(t, dir, fixtures()["trello"], nil)
-	path := filepath.Join(dir, "mapping.yaml")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "archived: skip", "archived: keep", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := must(t, dir, fixtures()["trello"], nil)
-	if r.Report.Carried.Items != 7 || !strings.Contains(contents(t, dir)["web-shop.yaml"], "From the old list") {
-		t.Error(r.Report.Carried.Items)
+	for word, archived := range map[string]bool{"keep": false, "archive": true} {
+		dir := t.TempDir()
+		put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\narchived: " + word + "\n"})
+		r := must(t, dir, fixtures()["trello"], nil)
+		text := contents(t, dir)["web-shop.yaml"]
+		if r.Report.Carried.Items != 7 || !strings.Contains(text, "From the old list") || strings.Contains(text, "archived: true") != archived {
+			t.Error(word, r.Report.Carried.Items)
+		}
 	}
 }
 

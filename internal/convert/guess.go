@@ -77,7 +77,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	f.Set("sprints", "cycle", "# cycle or skip")
 	for _, i := range c.issues {
 		if i.Archived {
-			f.Set("archived", "skip", "# skip or keep")
+			f.Set("archived", "skip", "# skip, keep or archive")
 			break
 		}
 	}

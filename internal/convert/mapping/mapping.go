@@ -29,7 +29,7 @@ type Mapping struct {
 	Components    string // module, label or skip
 	Versions      Versions
 	Sprints       string            // cycle or skip
-	Archived      string            // keep or skip
+	Archived      string            // skip, keep or archive
 	Numbers       string            // new, keep or fill
 	Links         map[string]string // relates_to, blocks, duplicate or skip
 	Fields        map[string]string // text or skip
@@ -190,7 +190,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 			})
 		},
 		"sprints":  func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
-		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep")) },
+		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep", "archive")) },
 		"links":    d.choices(m.Links, "links", LinkKinds()),
 		"fields":   func(n *yaml.Node) { d.entries(n, d.field) },
 		"text": func(n *yaml.Node) {

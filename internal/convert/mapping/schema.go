@@ -48,7 +48,7 @@ func Schema(losses []string) []byte {
 		"components":  oneOf("module", "label", "skip"),
 		"versions":    fields(object{"fix": oneOf("module", "label", "skip"), "affects": oneOf("label", "skip"), "prefix": text}),
 		"sprints":     oneOf("cycle", "skip"),
-		"archived":    oneOf("skip", "keep"),
+		"archived":    oneOf("skip", "keep", "archive"),
 		"numbers":     oneOf("new", "keep", "fill"),
 		"links":       entries(open(LinkKinds()...)),
 		"fields":      entries(or(open("text", "skip"), fields(object{"field": text, "type": oneOf(FieldTypes()...)}))),

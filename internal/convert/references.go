@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,12 +12,12 @@ import (
 )
 
 // named is what may name an issue: an address, owner/repo#12, #12 or PROJ-12, as Markdown writes them.
-var named = regexp.MustCompile(`https?://[^\s<>()\[\]"|]+|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\\?#\d+|\\?#\d+|[A-Z][A-Z0-9_]*-\d+`)
+var named = regexp.MustCompile(`https?://[^\s<>()\[\]"|]*[^\s<>()\[\]"|.,;:!?'*_~]|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+\\?#\d+|\\?#\d+|[A-Z][A-Z0-9_]*-\d+`)
 
 // refer links a text to the items of the issues that it names, or to their old addresses.
 func (c *composer) refer(i *Issue, text string) string {
-	if c.mapping.PlainText || !named.MatchString(text) {
-		return text
+	if c.mapping.PlainText || !slices.ContainsFunc(named.FindAllString(text, -1), func(word string) bool { _, to := c.linkTo(i, word); return to != "" }) {
+		return text // parsing takes longer than looking
 	}
 	return markup.Rewriter{
 		Text: func(piece string) string { return c.referPiece(i, piece) },
@@ -38,17 +39,8 @@ func (c *composer) referPiece(i *Issue, piece string) string {
 	for _, m := range named.FindAllStringIndex(piece, -1) {
 		start, stop := m[0], m[1]
 		word := piece[start:stop]
-		label, to := "", ""
-		if strings.HasPrefix(word, "http") {
-			word = strings.TrimRight(word, ".,;:!?'*_~")
-			stop = start + len(word)
-			if at, ok := c.page(word); ok {
-				label, to = at.issue.title(), at.reference()
-			}
-		} else if standsAlone(piece, start, stop) {
-			label, to = word, c.target(i, strings.ReplaceAll(word, "\\", ""))
-		}
-		if to == "" {
+		label, to := c.linkTo(i, word)
+		if to == "" || !strings.HasPrefix(word, "http") && !standsAlone(piece, start, stop) {
 			continue
 		}
 		if strings.HasPrefix(to, resource.AddressScheme) {
@@ -58,6 +50,17 @@ func (c *composer) referPiece(i *Issue, piece string) string {
 		last = stop
 	}
 	return b.String() + piece[last:]
+}
+
+// linkTo is the link that stands in place of a word which may name an issue; to is "" if it names none.
+func (c *composer) linkTo(i *Issue, word string) (label, to string) {
+	if !strings.HasPrefix(word, "http") {
+		return word, c.target(i, strings.ReplaceAll(word, "\\", ""))
+	}
+	if at, ok := c.page(word); ok {
+		return at.issue.title(), at.reference()
+	}
+	return "", ""
 }
 
 // standsAlone reports whether a part of a text is no part of a longer word or path.

@@ -31,11 +31,11 @@ func (s *service) shown() map[resource.Address]string {
 
 // to is a text that links to objects.
 func to(field string, addresses ...string) string {
-	text := field + "="
-	for _, a := range addresses {
-		text += "[" + a[strings.LastIndex(a, "/")+1:] + "](planform:" + a + ")"
+	links := make([]string, len(addresses))
+	for i, a := range addresses {
+		links[i] = "[" + a[strings.LastIndex(a, "/")+1:] + "](planform:" + a + ")"
 	}
-	return text
+	return field + "=" + strings.Join(links, "")
 }
 
 func TestATextLinksToWhatItNames(t *testing.T) {

@@ -71,7 +71,9 @@ func TestTextsGetTheirLinksInTheRequestsOfThePlan(t *testing.T) {
 			}
 
 			fresh := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-			fresh.must(t, "apply", "-f", fresh.write(t, "m.yaml", namingNext(items)), "--api", api)
+			if done := fresh.must(t, "apply", "-f", fresh.write(t, "m.yaml", namingNext(items)), "--api", api); strings.Count(done.out, " as WEB-") != items {
+				t.Errorf("not every item is told with its number:\n%s", done.out)
+			}
 			if _, writes := fresh.sent(0); writes != tt.creates+tt.updates {
 				t.Errorf("%d writes instead of %d:%s", writes, tt.creates+tt.updates, requests(fresh, 0))
 			}

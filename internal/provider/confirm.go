@@ -197,7 +197,13 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		row, shown := s.shown[res.Outcome.ID]
-		if !shown || s.unseen[res.Outcome.ID] != res.Step || res.Status != executor.Done {
+		if !shown || res.Status != executor.Done {
+			continue
+		}
+		if s.unseen[res.Outcome.ID] != res.Step { // a later step wrote it too
+			if res.Step.Action == planner.Create {
+				res.Outcome.Identifier = s.identifier(res.Step.Object, row)
+			}
 			continue
 		}
 		out := s.confirmed(res.Step, res.Outcome, res.Step.Kind.FromV2(row), ids)

@@ -55,7 +55,8 @@
 // before it. Objects of one kind in one parent are created one after the other, and so
 // numbered and sorted as written. Members and defaults come before what names them. A
 // default that the service sets and the manifest does not want, such as a project's
-// default assignee, is cleared by an update right after.
+// default assignee, is cleared by an update right after. A text that names objects which are
+// created later is sent again after all creates.
 //
 // The executor may do only what the plan says.
 package planner

@@ -32,6 +32,9 @@ func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*servi
 		items := r.IntN(250)
 		for i := range items {
 			fields := fmt.Sprintf("name=Item %d|description=About **%d**", i%40, i)
+			if r.IntN(3) == 0 {
+				fields += fmt.Sprintf(" [as](planform:work_item/p%d/i%d) [in](planform:cycle/p%d/c0)", p, r.IntN(items), r.IntN(projects))
+			}
 			if r.IntN(3) > 0 {
 				fields += fmt.Sprintf("|cycle=@cycle/p%d/c%d", p, r.IntN(cycles))
 			}

@@ -386,6 +386,7 @@ func thinOut(r *rand.Rand, objects []*resource.Object) []*resource.Object {
 		o.Values = slices.DeleteFunc(o.Values, func(v resource.Value) bool { return v.Field.Name == "cycle" && r.IntN(4) == 0 })
 		for i := range o.Values {
 			v := &o.Values[i]
+			v.Links = slices.DeleteFunc(v.Links, func(r resource.Reference) bool { return gone[r.Target] })
 			if v.Field.Name == "parent" && gone[v.Refs[0].Target] || v.Field.Name == "cycle" && r.IntN(4) == 0 {
 				v.Refs, v.Text, v.Null = nil, "", true
 			}

@@ -43,6 +43,9 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := found.download(ctx, client, o); err != nil {
 		return nil, err
 	}
+	if err := found.readCustom(ctx, client, o); err != nil {
+		return nil, err
+	}
 	assignKeys(found.root, o.Workspace)
 	return compose(found, o)
 }
@@ -133,6 +136,9 @@ func (e *Export) report(found *content) {
 		if n := found.skipped[k]; n > 0 {
 			e.skip(sectionName(k), n)
 		}
+	}
+	if found.unreadFields > 0 {
+		e.skip(customFields, found.unreadFields)
 	}
 	if len(unsupported) > 0 {
 		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(unsupported, ", ")))

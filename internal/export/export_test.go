@@ -403,7 +403,7 @@ func TestOmissionsAreReported(t *testing.T) {
 	for _, want := range []string{
 		"1 project left out: archived, and the service does not show its contents (OLD)\n",
 		"2 work items left out: archived, or a draft, which no list shows (WEB)\n",
-		"not exported, since manifests do not support them: custom properties, subscribers, worklogs of work items\n",
+		"not exported, since manifests do not support them: subscribers, worklogs of work items\n",
 		"this edition of the service does not have customers, ",
 	} {
 		if strings.Count(text.String(), want) != 1 {
@@ -567,7 +567,7 @@ func TestAForbiddenListIsReportedAndTheRestExported(t *testing.T) {
 	want := []string{
 		"the credential may not read the customers of the workspace",
 		"the credential may not read the cycles of OPS, WEB",
-		"not exported, since manifests do not support them: custom properties, subscribers, worklogs of work items",
+		"not exported, since manifests do not support them: subscribers, worklogs of work items",
 	}
 	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)

@@ -54,6 +54,7 @@ func (c *composer) fields(t *object) manifest.Map {
 		}
 		object = addField(object, w)
 	}
+	object = c.custom(t, object, values)
 	c.record(t, values)
 	return object
 }

@@ -50,6 +50,7 @@ type kindChoice struct {
 // chooseKinds takes the sections of --only, all if there are none, and of those that take a request for each work item the ones of --with.
 func chooseKinds(only, with []string) (kindChoice, error) {
 	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
+	with = slices.DeleteFunc(slices.Clone(with), func(word string) bool { return word == customFields })
 	if err := cmp.Or(unknownWord("--with", with, perItem), unknownWord("--only", only, isSection)); err != nil {
 		return c, err
 	}
@@ -101,7 +102,7 @@ func sections(accepts func(*resource.Kind) bool) []string {
 }
 
 // Costly lists what is read only if it is asked for.
-func Costly() []string { return sections(perItem) }
+func Costly() []string { return slices.Sorted(slices.Values(append(sections(perItem), customFields))) }
 
 // sectionName is what people call what a kind holds.
 func sectionName(k *resource.Kind) string {

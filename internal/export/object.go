@@ -19,6 +19,7 @@ type object struct {
 	content    *resource.Content            // of an attachment's file, once it is in the spool
 	spooled    string                       // that file
 	attributes map[string]string            // what those lists say of them, by ID
+	values     map[string][]any             // of custom fields, by the ID of the property
 
 	indexes map[*resource.Kind]index // of its children, made when first needed
 

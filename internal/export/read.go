@@ -24,6 +24,8 @@ type content struct {
 	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
 	denied      map[*resource.Kind][]string // by kind, what the credential may not read it in
 	skipped     map[*resource.Kind]int      // kinds that were not read: how many requests that would take
+
+	unreadFields int // the same of the values of custom fields
 }
 
 // reader reads level by level: what is in the workspace, then what is in that, and so on.

@@ -15,7 +15,7 @@ cycle: sprint-14
 links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
-		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"custom properties", "subscribers", "worklogs"}},
+		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"subscribers", "worklogs"}},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "Identifier of an existing item, such as `WEB-7`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},

@@ -146,7 +146,9 @@ func readValue(c *call, t *tx, p row) reply {
 	if values, many := s.row["value"].([]any); many {
 		out := []row{}
 		for _, v := range values {
-			out = append(out, one(v))
+			record := one(v)
+			record["id"] = newID() // each is a record of its own
+			out = append(out, record)
 		}
 		return reply{http.StatusOK, out}
 	}

@@ -1,0 +1,185 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// customFields is the word for the values of custom fields, which no list shows.
+const customFields = "fields"
+
+// readCustom reads the values of custom fields: in API v2 those of an item in one request, else each.
+func (found *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
+	var items []*object
+	requests := 0
+	for id, t := range found.byID {
+		if n := len(t.properties()); id.kind.Numbered() && t.exported && n > 0 {
+			if items = append(items, t); o.API == resource.V2 {
+				n = 1
+			}
+			requests += n
+		}
+	}
+	if !slices.Contains(o.With, customFields) {
+		found.unreadFields = requests
+		return nil
+	}
+	slices.SortFunc(items, func(a, b *object) int { return strings.Compare(a.row.ID(), b.row.ID()) })
+	if o.Expect != nil && requests > 0 {
+		o.Expect(requests, customFields)
+	}
+	for _, t := range items {
+		read := t.readValues
+		if o.API == resource.V2 {
+			read = t.readFields
+		}
+		if err := read(ctx, client, o); err != nil {
+			return fmt.Errorf("reading the custom fields of %s: %w", t.label(), err)
+		}
+	}
+	return nil
+}
+
+// properties are those of the object's type that are exported.
+func (t *object) properties() []*object {
+	f, ok := t.kind.Field("type")
+	if !ok || f.Ref != resource.WorkItemType {
+		return nil
+	}
+	id, _ := f.ObservedIn(t.row)
+	is := t.find(resource.MustLookup(f.Ref), id)
+	if is == nil {
+		return nil
+	}
+	return is.exports(resource.MustLookup(resource.Property))
+}
+
+// readFields reads all values of an item by API v2.
+func (t *object) readFields(ctx context.Context, client *apiclient.Client, o Options) error {
+	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
+	res, err := client.Do(ctx, apiclient.Request{Operation: op, Params: t.params(o.Workspace)})
+	if o.Answered != nil {
+		o.Answered()
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what was read
+	}
+	shown, _ := res.Row["custom_fields"].(map[string]any)
+	for _, field := range shown {
+		if field, ok := field.(map[string]any); ok && field["value"] != nil {
+			t.setValue(resource.Row(field).ID(), field["value"])
+		}
+	}
+	return nil
+}
+
+// readValues reads the values of an item one by one. That there is none is no error.
+func (t *object) readValues(ctx context.Context, client *apiclient.Client, o Options) error {
+	op, _ := resource.MustLookup(resource.Property).Op(resource.GetValue, resource.V1)
+	for _, p := range t.properties() {
+		req := apiclient.Request{Operation: op, Params: t.params(o.Workspace)}
+		req.Params[p.kind.Param] = p.row.ID()
+		var rows []resource.Row
+		var err error
+		if p.text("is_multi") == "true" {
+			rows, err = client.List(ctx, req)
+		} else if res, failed := client.Do(ctx, req); failed != nil {
+			err = failed
+		} else {
+			rows = []resource.Row{res.Row}
+		}
+		if o.Answered != nil {
+			o.Answered()
+		}
+		if err != nil && !errors.Is(err, apiclient.ErrNotFound) {
+			return err //nolint:wrapcheck // the caller says what was read
+		}
+		for _, row := range rows {
+			if row["value"] != nil {
+				t.setValue(p.row.ID(), row["value"])
+			}
+		}
+	}
+	return nil
+}
+
+// setValue adds one value of a property, or several.
+func (t *object) setValue(property string, value any) {
+	if t.values == nil {
+		t.values = map[string][]any{}
+	}
+	if several, ok := value.([]any); ok {
+		t.values[property] = append(t.values[property], several...)
+		return
+	}
+	t.values[property] = append(t.values[property], value)
+}
+
+// custom writes the values of an object's custom fields, and adds what the state is to know of them.
+func (c *composer) custom(t *object, object manifest.Map, state map[string]string) manifest.Map {
+	var fields manifest.Map
+	for _, p := range t.properties() {
+		if len(t.values[p.row.ID()]) == 0 {
+			continue
+		}
+		f := p.field()
+		v := resource.Value{Field: f}
+		var list []any
+		for _, raw := range t.values[p.row.ID()] {
+			text := fmt.Sprint(raw)
+			if f.IsRef() {
+				name := ""
+				if o := p.byID[serviceID{resource.MustLookup(resource.PropertyOption), text}]; o != nil {
+					name = o.text("name")
+				} else if f.Ref != resource.PropertyOption {
+					name = c.nameOf(t, f, text)
+				}
+				if name == "" {
+					break
+				}
+				v.Refs = append(v.Refs, resource.Reference{ID: text})
+				list = append(list, name)
+				continue
+			}
+			v.Text = text
+			if f.Type == resource.Number || f.Type == resource.Boolean {
+				list = append(list, manifest.Literal(text))
+			} else {
+				list = append(list, text)
+			}
+		}
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		if len(list) != len(t.values[p.row.ID()]) || resource.Unsettable(f.Definition) != "" {
+			c.omit(t, "custom field "+p.name(), "a manifest cannot say it")
+			continue
+		}
+		canonical, _ := v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
+		state[f.Name] = resource.Digest(canonical)
+		entry := manifest.Entry{Key: p.text("name"), Value: list[0]}
+		if f.Type == resource.RefSet {
+			entry.Value = list
+		}
+		fields = append(fields, entry)
+	}
+	if len(fields) == 0 {
+		return object
+	}
+	return append(object, manifest.Entry{Key: customFields, Value: fields})
+}
+
+// field is the custom field that a property defines.
+func (t *object) field() *resource.Field {
+	definition := &resource.Object{Kind: t.kind, Key: t.key}
+	for i := range t.kind.Fields {
+		f := &t.kind.Fields[i]
+		definition.Values = append(definition.Values, resource.Value{Field: f, Text: t.text(f.Name)})
+	}
+	return resource.CustomField(definition)
+}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,8 +25,12 @@ func (s *Service) setArchived(ctx context.Context, step *planner.Step, params ma
 			body = fmt.Appendf(nil, `{%q:%q}`, field, time.Now().Format(time.DateOnly))
 		}
 	}
-	if _, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: body}); err != nil {
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: body})
+	if err != nil {
 		return executor.Outcome{}, failure(step, err)
+	}
+	if at, shown := res.Row["archived_at"]; shown && (at != nil) != (step.Operation.Verb == resource.Archive) {
+		return executor.Outcome{}, failure(step, errors.New("the service accepts the request and changes nothing: this edition cannot do that"))
 	}
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil
 }

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -42,5 +43,24 @@ func TestArchivedItemsAreMadeOnce(t *testing.T) {
 			s.apply(t, applying{manifest: text})
 			there("without the state")
 		})
+	}
+}
+
+// A server that takes archived_at and keeps it as it was has archived nothing.
+func TestArchivingThatChangesNothingFails(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, archived: true}]}]}`
+	s := newService(t, resource.V1)
+	a := s.apply(t, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+		if req.Method != http.MethodPatch {
+			return sandboxtest.Fault{}
+		}
+		return before(sandboxtest.Break{Status: 200, Body: `{"id": "00000000-0000-4000-8000-000000000001", "archived_at": null}`})
+	}})
+	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "changes nothing") {
+		t.Error(failed)
+	}
+	if again := s.apply(t, applying{manifest: text}); again.writes != 1 || len(again.failed()) > 0 {
+		t.Error(again.writes, again.failed())
 	}
 }

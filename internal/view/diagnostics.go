@@ -36,8 +36,8 @@ func (p *printer) annotations(list diag.List) {
 	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning"}
 	for _, d := range list {
 		at := []string{"title=" + property.Replace(Safe("planform "+d.Code))}
-		if !d.IsZero() {
-			at = append(at, "file="+property.Replace(Safe(d.File)), "line="+strconv.Itoa(d.Line), "col="+strconv.Itoa(d.Column))
+		if !d.Position.IsZero() {
+			at = append(at, "file="+property.Replace(Safe(d.Position.File)), "line="+strconv.Itoa(d.Position.Line), "col="+strconv.Itoa(d.Position.Column))
 		}
 		text := Safe(d.Summary)
 		if d.Hint != "" {

@@ -176,7 +176,7 @@ func (p *planPage) lists(plan *planner.Plan) {
 	var notices, kept, corrected []string
 	for _, n := range plan.Notices {
 		text := n.Severity.String() + ": " + n.Summary
-		if !n.IsZero() {
+		if !n.Position.IsZero() {
 			text += " (" + n.Position.String() + ")"
 		}
 		if n.Hint != "" {

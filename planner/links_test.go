@@ -45,6 +45,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 	issue := func(key string) string { return `<a href="/web/issues/` + key + `">` + key + "</a>" }
 	for name, tt := range map[string]struct {
 		api     resource.API
+		have    func(*service)
 		first   func(*wanted) // is applied before
 		between func(*service)
 		want    func(*wanted)
@@ -68,6 +69,18 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			},
 			steps: []string{"create work_item/web/a", "create work_item/web/b"},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
+		},
+		"what is archived is linked before": {
+			api:  full,
+			have: func(s *service) { s.have("state", web, uuid(3, 1), "name=Done", "group=completed") },
+			want: func(w *wanted) {
+				for i, key := range []string{"a", "b"} {
+					w.put("work_item/web/"+resource.Address(key), "name=A", "state=Done", "archived=true", to("description", item([]string{"b", "a"}[i])))
+				}
+			},
+			steps: []string{
+				"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description", "update work_item/web/a archived", "update work_item/web/b archived",
+			},
 		},
 		"what is created later takes a second step": {
 			api: full,
@@ -223,6 +236,9 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
 			s.have("project", "", web, "identifier=WEB", "name=Website")
+			if tt.have != nil {
+				tt.have(s)
+			}
 			if tt.first != nil {
 				w := project(want(t))
 				tt.first(w)

@@ -40,7 +40,12 @@ func (b *ordering) order(pruning *pruning) bool {
 	ordered, cycle := order(list)
 	if cycle == nil && b.in.API != resource.V2 { // whose creates go many at a time
 		if done := b.changes.linkAtOnce(); len(done) > 0 {
-			ordered, cycle = order(slices.DeleteFunc(list, func(s *Step) bool { return done[s] }))
+			dropped := func(s *Step) bool { return done[s] }
+			list = slices.DeleteFunc(list, dropped)
+			for _, s := range list { // such as an archiving, which waits for all else
+				s.needs = slices.DeleteFunc(s.needs, dropped)
+			}
+			ordered, cycle = order(list)
 		}
 	}
 	if cycle != nil {

@@ -311,6 +311,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	case resource.RefSet:
 		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
+	case resource.CustomFields: // each is a value of its own
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 		v.Text, instance, ok = d.readText(f.Path(), n)

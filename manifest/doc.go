@@ -31,6 +31,12 @@
 // where the manifest goes elsewhere; a reference that means nothing there is left out of
 // its object, and listed with it.
 //
+// # Custom fields
+//
+// fields: {Severity: High} of a work item is a value for each name. What a name means is known when
+// the item's type is: its properties in the manifest define the fields, and each value is
+// checked against the definition, options by name. A field without a definition is an error.
+//
 // # What is kept as written
 //
 // YAML is decoded to nodes and no further; values are taken from the text of the

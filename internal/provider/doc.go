@@ -14,6 +14,8 @@
 //     ([DefaultGrace]), during which the service may still carry out a request that its
 //     client has given up; the period is short where the service refuses a second object
 //     with the same external ID ([resource.Kind] UniqueExternalID).
+//   - Values of custom fields that API v2 leaves out or refuses go by API v1, one request each; one
+//     that is refused keeps neither its item nor the other items back.
 //   - Of a file that is uploaded there is one attachment, wherever the upload breaks off. The
 //     service shows none before it is complete, and names one that was left half-made when
 //     the next attempt begins: that one is deleted.

@@ -186,7 +186,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 		return f.Example + "/two", true
 	case resource.HTML:
 		return f.Example + "<p>More.</p>", true
-	case resource.File, resource.Upload:
+	case resource.File, resource.Upload, resource.CustomFields:
 		return nil, false
 	case resource.Markdown, resource.LongText, resource.Text:
 	}

@@ -56,7 +56,7 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 	}
 	c = change(v, NotRefreshed)
 	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
-		before := s.refs.nameIDs(v, prior)
+		before := s.refs.nameIDs(v, v.Field.WithoutProperty(prior))
 		c.Before = &before
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true

@@ -229,6 +229,7 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 		needed[o] = true
 		need(o.Parent)
 		for i := range o.Values {
+			need(o.Values[i].Field.Definition)
 			for k := range o.Values[i].Refs {
 				need(o.Values[i].Refs[k].Target)
 			}

@@ -194,3 +194,35 @@ func TestAValueThatIsRefusedKeepsNothingElseBack(t *testing.T) {
 		})
 	}
 }
+
+const twoTypes = `projects: [{key: web, identifier: WEB, work_item_types: [
+  {name: Bug, properties: [{name: Found in, key: found, type: text}, {name: Level, key: level, type: option, options: [Low]}]},
+  {name: Task, properties: [{name: Seen in, key: found, type: text}]}],
+  work_items: [{key: a, name: Item A, type: %s}]}]`
+
+// A value is of one property: another one that has the same key, or takes its place, has none yet.
+func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bug := fmt.Sprintf(twoTypes, `Bug, fields: {found: "4", level: Low}`)
+			s.apply(t, applying{manifest: bug})
+			for _, row := range s.Rows("work_item_property") {
+				if row["display_name"] != "Seen in" {
+					s.somebody(t, "DELETE", fmt.Sprintf("projects/%v/work-item-types/%v/work-item-properties/%v/", row["project"], row["issue_type"], row["id"]), "")
+				}
+			}
+			if s.apply(t, applying{manifest: bug}); s.fieldsOf("Item A") != "Found in=4; Level=Low" {
+				t.Errorf("created again: %s", s.fieldsOf("Item A"))
+			}
+			task := fmt.Sprintf(twoTypes, `Task, fields: {found: "4"}`)
+			if s.apply(t, applying{manifest: task}); !strings.Contains(s.fieldsOf("Item A"), "Seen in=4") {
+				t.Errorf("of another type: %s", s.fieldsOf("Item A"))
+			}
+			if again := s.apply(t, applying{manifest: task}); again.writes > 0 {
+				t.Errorf("again %d writes", again.writes)
+			}
+		})
+	}
+}

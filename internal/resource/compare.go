@@ -20,8 +20,17 @@ import (
 type IDResolver func(f *Field, r *Reference) (id string, ok bool)
 
 // Desired is the canonical form of a value in the manifest. ok is false while an object
-// that it refers to has no ID; a text is then as it would be sent.
+// that it refers to has no ID; a text is then as it would be sent. That of a custom field begins
+// with its property, see [Field.WithoutProperty].
 func (v *Value) Desired(id IDResolver) (canonical string, ok bool) {
+	if canonical, ok = v.desired(id); v.Field.Definition == nil || canonical == "" {
+		return canonical, ok
+	}
+	property, found := id(v.Field, &Reference{Target: v.Field.Definition})
+	return propertyMark(property) + canonical, ok && found
+}
+
+func (v *Value) desired(id IDResolver) (canonical string, ok bool) {
 	switch {
 	case v.Field.IsRef():
 		ids := make([]string, 0, len(v.Refs))

@@ -102,6 +102,18 @@ func CustomField(property *Object) *Field {
 	return f
 }
 
+// propertyMark tells the values of a property from those of one that an item of another type has under the same key, or
+// that took its place: they have to be sent again. It is short, so that the state still shows most values.
+func propertyMark(id string) string { return id[max(0, len(id)-12):] + " " }
+
+// WithoutProperty is a canonical value without the mark of the property that defines the field, if one does.
+func (f *Field) WithoutProperty(canonical string) string {
+	if _, value, marked := strings.Cut(canonical, " "); marked && f.Definition != nil {
+		return value
+	}
+	return canonical
+}
+
 // Unsettable says why the service takes no value of a property from a manifest, or "".
 func Unsettable(property *Object) string {
 	switch kind, of := property.Text("type"), property.Text("relation_type"); {

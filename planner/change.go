@@ -415,14 +415,13 @@ func (b *changes) difference(i int) (d difference) {
 		case differs && missing > 0 && f.info.update == nil:
 			b.unlinked[f.info]++
 			differs = false
-		case differs && missing == 0 && o.Ignores(v.Field):
+		case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
 			d.ignored++
-			v, differs = asShown(v, f.row), false
+			d.alwaysSend(asShown(v, f.row))
+			continue
 		}
 		if !differs {
-			if v != nil && v.Field.AlwaysSend {
-				d.alwaysSent = append(d.alwaysSent, v)
-			}
+			d.alwaysSend(v)
 			continue
 		}
 		if only := b.withoutOutsiders(i, v, &d); only != v {
@@ -433,6 +432,7 @@ func (b *changes) difference(i int) (d difference) {
 		}
 		if c.Origin == FromDrift && b.in.onDrift(o) == Keep {
 			d.kept = append(d.kept, c)
+			d.alwaysSend(asShown(v, f.row))
 			continue
 		}
 		if missing > 0 {
@@ -464,7 +464,7 @@ func asShown(v *resource.Value, row resource.Row) *resource.Value {
 	if row == nil || !known {
 		return nil
 	}
-	shown := &resource.Value{Field: v.Field, Text: have, Null: have == "", Position: v.Position}
+	shown := &resource.Value{Field: v.Field, Text: have, Null: have == "", AsShown: true, Position: v.Position}
 	if v.Field.Type == resource.Ref && have != "" {
 		shown.Refs = []resource.Reference{{Text: have, ID: have, Position: v.Position}}
 	}

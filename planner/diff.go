@@ -120,6 +120,13 @@ func (l *lateTexts) add(v *resource.Value, c Change, targets []int) {
 	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
 }
 
+// alwaysSend adds a value that does not change to those of an update, if the field needs it.
+func (d *difference) alwaysSend(v *resource.Value) {
+	if v != nil && v.Field.AlwaysSend {
+		d.alwaysSent = append(d.alwaysSent, v)
+	}
+}
+
 // splitCustomFields takes what changes of custom fields out of the difference.
 func (d *difference) splitCustomFields() (custom difference) {
 	all := *d

@@ -124,9 +124,9 @@ func (s *Step) Changed() bool {
 }
 
 // Sends is the value of the same field that the step sends, which is v but for objects that it
-// names and that are left out; nil = it sends none.
+// names and that are left out; nil = it sends none of the manifest.
 func (s *Step) Sends(v *resource.Value) *resource.Value {
-	if at := slices.IndexFunc(s.Values, func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
+	if at := slices.IndexFunc(s.Values, func(w *resource.Value) bool { return w.Field == v.Field && !w.AsShown }); at >= 0 {
 		return s.Values[at]
 	}
 	return nil

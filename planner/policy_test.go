@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -68,6 +69,43 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 			},
 		},
 	})
+}
+
+func TestAFieldThatIsKeptIsSentAsTheServiceHasIt(t *testing.T) {
+	t.Parallel()
+	id := uuid(2, 2)
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("cycle", web, id, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
+	s.in.Prior["cycle/web/s2"] = known("cycle/web/s2", id, "name=Two", "start_date=2026-12-01", "end_date=2027-01-15")
+	plan := s.mustPlan(want(t).put("project/web", "id="+web).
+		put("cycle/web/s2", "name=Second", "start_date=2026-12-01", "end_date=2027-01-15", "on_drift=keep").all())
+	sent := map[string]string{}
+	for _, v := range plan.Steps[0].Values {
+		sent[v.Field.Name] = v.Text
+	}
+	if len(sent) != 3 || sent["start_date"] != "2027-01-01" || plan.Summary.Kept != 1 {
+		t.Errorf("%v %+v", sent, plan.Summary)
+	}
+	s.apply(plan)
+	if again := s.mustPlan(want(t).put("project/web", "id="+web).
+		put("cycle/web/s2", "name=Second", "start_date=2026-12-01", "end_date=2027-01-15", "on_drift=keep").all()); len(again.Steps) > 0 || again.Summary.Kept != 1 {
+		t.Errorf("again %v %+v", lines(again), again.Summary)
+	}
+}
+
+func TestLinksThatPeopleTookOutOfTheirTextStayOut(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	wanted := func() []*resource.Object {
+		return want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A").
+			put("work_item/web/b", "name=B", to("description", "work_item/web/a"), "ignore_changes=description").all()
+	}
+	s.apply(s.mustPlan(wanted()))
+	s.find(s.in.Prior["work_item/web/b"].ID).row["description_html"] = "<p>a</p>"
+	if plan := s.mustPlan(wanted()); len(plan.Steps) > 0 || plan.Summary.Ignored != 1 {
+		t.Errorf("%v %+v", lines(plan), plan.Summary)
+	}
 }
 
 func TestAFieldThatIsPeoplesIsSentAsTheServiceHasIt(t *testing.T) {

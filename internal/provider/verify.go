@@ -40,7 +40,7 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 		if !shows && v.Field.IsRef() && !resource.IsCustom(v) {
 			hidden = append(hidden, v)
 		}
-		if !ok || v.Field.Type == resource.HTML && shown == v.Text {
+		if !ok || v.AsShown || v.Field.Type == resource.HTML && shown == v.Text {
 			continue // the text itself came back
 		}
 		have, known := v.Field.ObservedIn(row)

@@ -46,6 +46,7 @@ type Value struct {
 	Refs     []Reference
 	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
 	Implied  bool        // not written: a create sends it, and nothing compares it
+	AsShown  bool        // as the service has it, not as written: an update must say it, and the state does not keep it
 	Position diag.Position
 }
 

@@ -73,13 +73,25 @@ func newPlan(in *Input, refs *references) *Plan {
 }
 
 func (p *Plan) count(in *Input) {
-	sum := &p.Summary
 	changed := map[resource.Address]bool{}
 	for _, s := range p.Steps {
-		if s.Continues = s.OnlyCustom() && changed[s.Address]; s.Continues {
+		if s.Continues = s.OnlyCustom() && changed[s.Address]; !s.Continues {
+			changed[s.Address] = s.Action == Create || s.Action == Update || s.Action == Adopt && s.Changed()
+		}
+	}
+	p.CountSteps()
+	p.Summary.Requests = countRequests(p.Steps)
+	p.Summary.Reads = len(in.Observed)
+}
+
+// CountSteps counts in the summary what the steps do.
+func (p *Plan) CountSteps() {
+	sum := &p.Summary
+	sum.Create, sum.Update, sum.Adopt, sum.Delete, sum.AddMembers, sum.RemoveMembers, sum.Blocked = 0, 0, 0, 0, 0, 0, 0
+	for _, s := range p.Steps {
+		if s.Continues {
 			continue
 		}
-		changed[s.Address] = s.Action == Create || s.Action == Update || s.Action == Adopt && s.Changed()
 		switch s.Action {
 		case Create:
 			sum.Create++
@@ -101,8 +113,6 @@ func (p *Plan) count(in *Input) {
 			sum.RemoveMembers += len(s.Members.Items)
 		}
 	}
-	sum.Requests = countRequests(p.Steps)
-	sum.Reads = len(in.Observed)
 }
 
 // fieldNames are the field names in the rows of the reads, by kind.

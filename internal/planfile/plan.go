@@ -1,6 +1,7 @@
 package planfile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
@@ -42,6 +43,7 @@ func (d *Document) Plan() *planner.Plan {
 	for _, o := range d.Orphans {
 		p.Orphans = append(p.Orphans, planner.Orphan{Address: o.Address, ID: text(o.ID), Identifier: text(o.Identifier), RenamedTo: text(o.RenamedTo)})
 	}
+	p.CountSteps()
 	return p
 }
 
@@ -69,7 +71,7 @@ func (r *reader) object(address resource.Address) *resource.Object {
 }
 
 func (r *reader) step(i int, d *Step) *planner.Step {
-	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces, Continues: d.Continues}
+	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces}
 	if s.Action.UnmarshalText([]byte(d.Action)) != nil { // it was checked
 		s.Action = planner.NotPossible
 	}
@@ -84,6 +86,8 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 			s.Needs = append(s.Needs, at)
 		}
 	}
+	_, again := r.at[d.Address]
+	s.Continues = d.Continues && again && d.setsFields()
 	r.at[d.Address] = i
 	if container, kind, _, ok := d.Address.ParseMembership(); ok {
 		s.Kind, s.Members = kind, &planner.Members{Container: planner.Container{Address: container}, Items: d.members()}
@@ -123,6 +127,11 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 		s.Values = append(s.Values, &s.Object.Values[j])
 	}
 	return s
+}
+
+// setsFields reports whether a step sends values of custom fields only: an earlier one about the object shows them.
+func (s *Step) setsFields() bool {
+	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
 }
 
 // members are those of a batch.

@@ -16,12 +16,16 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// plan is a document of lines such as "work_item/web/a update priority low high".
+// plan is a document of lines such as "work_item/web/a update priority low high"; update:ID says of which object.
 func plan(lines ...string) *planfile.Document {
 	d := &planfile.Document{BaseURL: "https://api.plane.so", Workspace: "acme"}
 	for _, line := range lines {
 		words := strings.Fields(line)
-		s := planfile.Step{Action: words[1]}
+		action, id, given := strings.Cut(words[1], ":")
+		s := planfile.Step{Action: action}
+		if given {
+			s.ID = &id
+		}
 		s.Address = address(words[0])
 		for i := 2; i+2 < len(words); i += 3 {
 			c := planfile.Change{Path: words[i], Before: value(words[i+1]), After: value(words[i+2]), Origin: "manifest"}
@@ -118,6 +122,14 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 				"work_item/web/b would be created now; the plan does not",
 			},
 		},
+		"an earlier run did it, and the manifest means another object now": {
+			saved: plan("work_item/web/a update:1 priority low high"), now: plan("work_item/web/a update:2 priority low high"), done: "work_item/web/a",
+			want: []string{"work_item/web/a is another object now: 2, and 1 in the plan"},
+		},
+		"an earlier run did it, and somebody deleted the object": {
+			saved: plan("label/web/x update:1 name x y"), now: plan("label/web/x create name - y"), done: "label/web/x",
+			want: []string{"label/web/x is another object now: none, and 1 in the plan"},
+		},
 		"an earlier run sent a create without an answer": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"), done: "label/web/x",
 		},
@@ -203,6 +215,8 @@ func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
 		steps(`{"address": "page/a"}`): `plan.json is not a plan: there is no action ""`,
 		steps(`{"address": "cat/a", "action": "create"}`):                                                     `plan.json is not a plan: no kind of "cat/a" is known here`,
 		steps(`{"address": "cycle_work_item/a", "action": "create"}`):                                         `plan.json is not a plan: no kind of "cycle_work_item/a" is known here`,
+		steps(`{"address": "page/a", "action": "add_members"}`):                                               `plan.json is not a plan: the action of "page/a" cannot be add_members`,
+		steps(`{"address": "cycle/web/c#work_items", "action": "create"}`):                                    `plan.json is not a plan: the action of "cycle/web/c#work_items" cannot be create`,
 		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": 3}]}`):         `plan.json is not a plan: name of "page/a": it is neither a text nor a list`,
 		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list holds something else than texts`,
 	} {
@@ -210,6 +224,44 @@ func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
 		}
 	}
+}
+
+// TestNoStepIsHidden: whoever wrote a plan, people see what it does.
+func TestNoStepIsHidden(t *testing.T) {
+	t.Parallel()
+	const deletes = `{"address": "page/a", "action": "create"}, {"address": "page/a", "action": "delete", "continues": true}`
+	for text, want := range map[string]string{
+		`{"format_version": 1, "summary": {"create": 1}, "steps": [` + deletes + `]}`:                                                                                                   "f is not a plan: its summary is not that of its steps",
+		`{"format_version": 1, "summary": {"create": 1, "delete": 1}, "steps": [` + deletes + `]}`:                                                                                      "",
+		`{"format_version": 1, "summary": {"blocked": 2}, "steps": [{"address": "page/a", "action": "not_possible"}, {"address": "cycle/web/c#work_items", "action": "not_possible"}]}`: "",
+	} {
+		d, err := planfile.Parse("f", hashed([]byte(text)))
+		switch {
+		case want != "" && (err == nil || err.Error() != want), want == "" && err != nil:
+			t.Errorf("%v, want %s", err, want)
+		case err == nil && d.Plan().Steps[1].Continues:
+			t.Error("it is hidden")
+		}
+	}
+}
+
+// hashed is a plan with the hash that it should have.
+func hashed(text []byte) []byte {
+	_, err := planfile.Parse("f", text)
+	if err == nil {
+		return text
+	}
+	_, hash, _ := strings.Cut(err.Error(), "what it says has the hash ")
+	var d planfile.Document
+	if json.Unmarshal(text, &d) != nil {
+		return text
+	}
+	d.Hash = hash
+	again, err := json.Marshal(d)
+	if err != nil {
+		return text
+	}
+	return again
 }
 
 func edited(text []byte, from, to string) string { return strings.ReplaceAll(string(text), from, to) }
@@ -220,18 +272,10 @@ func steps(text string) string { return `{"format_version": 1, "steps": [` + tex
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(steps(`{"address": "cycle/web/c#work_items", "action": "add_members", "changes": [{"path": "cycle", "after": ["a"]}]}, {"address": "link/a", "action": "create", "needs": ["x"]}`)))
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		var d planfile.Document
-		if json.Unmarshal(text, &d) != nil {
-			return
-		}
-		d.Hash = planfile.New(&planner.Plan{}, planfile.Where{}).Hash
-		again, err := json.Marshal(d)
-		if err != nil {
-			return
-		}
-		if parsed, err := planfile.Parse("f", again); err == nil {
+		if parsed, err := planfile.Parse("f", hashed(text)); err == nil {
 			parsed.Plan()
 			parsed.Stale(parsed, nil)
+			parsed.Stale(parsed, &planfile.Run{})
 		}
 	})
 }

@@ -41,6 +41,9 @@ func Parse(name string, text []byte) (*Document, error) {
 		return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its hash is %s, and what it says has the hash %s", name, d.Hash, hash),
 			"a plan cannot be edited: change the manifests, and make a new one")
 	}
+	if Summary(d.Plan().Summary) != d.Summary {
+		return nil, bad(errors.New("its summary is not that of its steps"))
+	}
 	return d, nil
 }
 
@@ -65,13 +68,18 @@ func errorOf(text []byte, err error) error {
 func (d *Document) check() error {
 	for i := range d.Steps {
 		s := &d.Steps[i]
-		var action planner.Action
-		if err := action.UnmarshalText([]byte(s.Action)); err != nil && s.Action != planner.NotPossible.String() {
-			return err
+		action := planner.NotPossible
+		if s.Action != action.String() {
+			if err := action.UnmarshalText([]byte(s.Action)); err != nil {
+				return err
+			}
 		}
 		_, _, _, members := s.Address.ParseMembership()
-		if !members && !isObject(s.Address) {
+		switch moves := action == planner.AddMembers || action == planner.RemoveMembers; {
+		case !members && !isObject(s.Address):
 			return unknownAddress(s.Address)
+		case moves && !members, members && !moves && action != planner.Update && action != planner.NotPossible:
+			return fmt.Errorf("the action of %q cannot be %s", s.Address, s.Action)
 		}
 		for j := range s.Changes {
 			if err := s.Changes[j].check(); err != nil {

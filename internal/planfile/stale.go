@@ -146,7 +146,7 @@ func (c *comparison) step(saved, now *Step) {
 		c.stale(now, "", "%s would be %s now%s; the plan is to %s it", now.Address, now.past(), now.what(), saved.verb())
 		return
 	case text(saved.ID) != text(now.ID) && (c.earlier == nil || saved.ID != nil):
-		c.stale(now, "", "%s is another object now: %s, and %s in the plan", now.Address, cmp.Or(text(now.ID), "none"), cmp.Or(text(saved.ID), "none"))
+		c.otherObject(now, text(saved.ID))
 		return
 	}
 	after := map[string]*Change{}
@@ -171,11 +171,16 @@ func (c *comparison) step(saved, now *Step) {
 	}
 }
 
+func (c *comparison) otherObject(now *Step, saved string) {
+	c.stale(now, "", "%s is another object now: %s, and %s in the plan", now.Address, cmp.Or(text(now.ID), "none"), cmp.Or(saved, "none"))
+}
+
 // rest compares what is left to do with an object that the earlier run has written: all of it was wanted before, and nobody else
 // has changed it since.
 func (c *comparison) rest(a resource.Address, saved, now []*Step) {
-	wanted := map[string]*Change{}
+	wanted, id := map[string]*Change{}, ""
 	for _, s := range saved {
+		id = cmp.Or(id, text(s.ID))
 		for i := range s.Changes {
 			wanted[s.Changes[i].Path] = &s.Changes[i]
 		}
@@ -183,6 +188,10 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 	for _, n := range now {
 		if len(saved) == 0 || n.Action == planner.Delete.String() && saved[0].Action != n.Action {
 			c.stale(n, "", "%s would be %s now%s; the plan does not", a, n.past(), n.what())
+			continue
+		}
+		if id != "" && text(n.ID) != id {
+			c.otherObject(n, id)
 			continue
 		}
 		for i := range n.Changes {

@@ -221,6 +221,7 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var file bytes.Buffer
+			p.CountSteps()
 			made := planfile.New(p, here())
 			if err := view.WritePlan(&file, made); err != nil {
 				t.Fatal(err)

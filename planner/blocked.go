@@ -206,7 +206,7 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
 	}
 	for _, n := range b.objects.states[i].uses {
-		if n.field.membership == nil || b.ignored(n) {
+		if n.field.membership == nil || ignored(b.round, n) {
 			continue
 		}
 		for k := range n.value.Refs {

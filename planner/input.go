@@ -77,6 +77,9 @@ type Input struct {
 	// AnyOrder lets objects of one kind in one place be created side by side. Otherwise
 	// they are created one after the other, as the manifest has them, and so numbered.
 	AnyOrder bool
+	// ExactOrder does so also where many are created in one request, which cannot hold an
+	// object and what it is in: the parent is set afterwards.
+	ExactOrder bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
 	// Notices are told with the plan.

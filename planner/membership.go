@@ -85,7 +85,7 @@ func gatherMembers(refs *references) *memberships {
 	declared := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
-		if n.field.membership == nil || st == invalid || s.ignored(n) {
+		if n.field.membership == nil || st == invalid || ignored(s.round, n) {
 			continue
 		}
 		if m := n.field.membership.Membership; m.On == m.Member && m.On != m.Container {
@@ -104,7 +104,7 @@ func gatherMembers(refs *references) *memberships {
 }
 
 // ignored reports whether the members that a field declares are people's: what declares them exists.
-func (r round) ignored(n refUse) bool {
+func ignored(r round, n refUse) bool {
 	st := r.objects.states[n.by].presence
 	return (st == exists || st == pending && r.objects.states[n.by].known()) && r.in.Desired[n.by].Ignores(n.value.Field)
 }

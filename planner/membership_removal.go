@@ -123,7 +123,7 @@ func (l *removals) collectCleared() {
 			continue
 		}
 		switch m := n.field.membership.Membership; {
-		case l.round.ignored(n):
+		case ignored(l.round, n):
 		case len(n.value.Refs) > 0:
 			l.hasExplicitMoves = l.hasExplicitMoves || m.NeedsExplicitMove()
 		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
@@ -139,7 +139,7 @@ func (l *removals) collectCleared() {
 
 func (l *removals) collectDesired() {
 	for _, n := range l.objects.uses {
-		if n.field.membership == nil || !l.round.ignored(n) {
+		if n.field.membership == nil || !ignored(l.round, n) {
 			continue
 		}
 		of := memberOf{kind: n.field.membership.Name}

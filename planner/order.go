@@ -48,6 +48,9 @@ func (b *ordering) order(pruning *pruning) bool {
 			ordered, cycle = order(list)
 		}
 	}
+	if cycle == nil && b.in.API == resource.V2 && b.in.ExactOrder {
+		ordered, cycle = order(b.changes.nameParentsLater(ordered))
+	}
 	if cycle != nil {
 		b.reportCycle(cycle)
 		return false

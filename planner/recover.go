@@ -181,7 +181,8 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	for _, v := range sent {
 		want, complete := v.Desired(s.idWhenSent)
 		have, known := v.Field.ObservedIn(row)
-		if complete && known && have != want {
+		unnamed := l.intent.Batch && have == "" && v.Field.Name == o.Kind.ParentField // see nameParentsLater
+		if complete && known && have != want && !unnamed {
 			return false
 		}
 	}

@@ -137,3 +137,32 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 		})
 	}
 }
+
+// TestSubItemsShareARequestWithTheirParents: they are created without, and get them afterwards.
+func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.V2)
+	s.have("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "id="+web).put("work_item/web/top", "name=Top")
+	w.put("work_item/web/near", "name=Near", "parent=@work_item/web/top").put("work_item/web/old", "name=Old", "parent=@work_item/web/near", "archived=true")
+	for i := range 50 {
+		w.put(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), "name=I")
+	}
+	w.put("work_item/web/far", "name=Far", "parent=@work_item/web/top")
+	s.in.ExactOrder = true
+	var got []string
+	for _, line := range turns(s.mustPlan(w.all())) {
+		if !strings.Contains(line, "work_item/web/i") {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"1 create work_item/web/top", "1 create work_item/web/near",
+		"1 create work_item/web/old, needs work_item/web/near", // what is archived is left alone afterwards
+		"1 create work_item/web/far, needs work_item/web/top",  // of an earlier request for sure
+		"0 update work_item/web/old, needs work_item/web/old",
+		"0 update work_item/web/near, needs work_item/web/top, needs work_item/web/near",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}

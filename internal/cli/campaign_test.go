@@ -341,6 +341,9 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	if api == resource.V2 && c.rng.IntN(4) == 0 {
 		api = resource.V1
 	}
+	if api == resource.V2 && c.rng.IntN(2) == 0 {
+		flags = append(slices.Clip(flags), "--order", "exact")
+	}
 	args := append([]string{
 		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--settle-timeout", campaignPatience().String(),
 	}, flags...)

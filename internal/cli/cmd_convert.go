@@ -170,6 +170,9 @@ func showConverted(p Process, out output, o convert.Options, result *convert.Res
 		}
 	}
 	next := "planform plan -f " + o.Dir
+	if result.KeepsNumbers {
+		next += " --order exact"
+	}
 	if !r.Settled() {
 		next = "read " + o.Dir + "/report.md, answer the questions and agree with losses in " + result.Mapping + ", and run it again"
 	}

@@ -77,7 +77,7 @@ func shapingFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
 		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
-		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later) or any (faster where the service has no rate limit)"}, "manifest", "any"),
+		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact (sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)"}, "manifest", "exact", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
@@ -122,7 +122,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune,
-		OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any",
+		OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

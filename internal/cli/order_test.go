@@ -7,14 +7,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestAnImportKeepsItsNumbers makes 3,000 work items in a new project, which name
+// TestAnImportKeepsItsNumbers makes 1,500 work items in a new project, which name
 // people, labels, parents above and below them, and are written inside one another.
 func TestAnImportKeepsItsNumbers(t *testing.T) {
 	t.Parallel()
-	const n = 3000
+	t.Run("by API v1", func(t *testing.T) {
+		t.Parallel()
+		importKeepsItsNumbers(t, 1500, sandboxtest.Options{})
+	})
+	t.Run("by API v2", func(t *testing.T) { // a request of which has no sub-items of its own items
+		t.Parallel()
+		importKeepsItsNumbers(t, 1500, sandboxtest.Options{Edition: sandbox.Cloud}, "--order", "exact")
+	})
+}
+
+func importKeepsItsNumbers(t *testing.T, n int, o sandboxtest.Options, flags ...string) {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: old\n    identifier: OLD\n    name: Old\n" +
 		"    members: [ada@example.com, bob@example.com]\n    labels: [{name: a}, {name: b}]\n    work_items:\n")
@@ -41,9 +53,9 @@ func TestAnImportKeepsItsNumbers(t *testing.T) {
 			fmt.Fprintf(&b, "%s  links: [{url: \"https://example.com/%d\"}]\n", indent, i)
 		}
 	}
-	s := newService(t, sandboxtest.Options{})
+	s := newService(t, o)
 	file := s.write(t, "old.yaml", b.String())
-	s.must(t, "apply", "-f", file, "--parallelism", "8")
+	s.must(t, append([]string{"apply", "-f", file, "--parallelism", "8"}, flags...)...)
 	numbers := map[any]string{}
 	for _, row := range s.Rows("work_item") {
 		numbers[row["name"]] = fmt.Sprint(row["sequence_id"])

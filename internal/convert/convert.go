@@ -39,6 +39,8 @@ type Result struct {
 	Report  *Report
 	Mapping string   // path of the mapping file
 	Files   []string // manifests and reports, within the folder
+
+	KeepsNumbers bool // items are to have the numbers that their keys have
 }
 
 // converted is an export with what becomes of it, before anything is written.
@@ -71,7 +73,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := write(o.Dir, files, c.memory); err != nil {
 		return nil, err
 	}
-	result := &Result{Report: c.report, Mapping: c.path}
+	result := &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new"}
 	for _, f := range files {
 		result.Files = append(result.Files, f.name)
 	}

@@ -77,6 +77,10 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 				"the plan is to update work_item/web/a, and there is nothing left to do",
 			},
 		},
+		"a parent that was to be set afterwards is there already": {
+			saved: plan("work_item/web/a create name - A", "work_item/web/b create name - B", "work_item/web/b update parent - work_item/web/a"),
+			now:   plan("work_item/web/b create name - B parent - work_item/web/a"), done: "work_item/web/a",
+		},
 		"somebody made one of that name": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"),
 			want: []string{"label/web/x would be adopted now; the plan is to create it"},

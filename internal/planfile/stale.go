@@ -87,7 +87,37 @@ func index(d *Document) *steps {
 		}
 		all.objects[s.Address] = append(all.objects[s.Address], s)
 	}
+	for a, list := range all.objects {
+		all.objects[a] = joinCreate(list)
+	}
 	return all
+}
+
+// joinCreate counts what is set right after a create as a part of it: whether a new object gets its parent then or
+// afterwards depends on what is there already. Links are told apart, see addsLinks.
+func joinCreate(list []*Step) []*Step {
+	if len(list) < 2 || !creates(list) {
+		return list
+	}
+	create := *list[0]
+	rest := slices.Clone(list[1:])
+	for i, s := range rest {
+		if s.Action != planner.Update.String() {
+			continue
+		}
+		later := *s
+		later.Changes = nil
+		for _, c := range s.Changes {
+			if c.References == 0 && !slices.ContainsFunc(create.Changes, func(other Change) bool { return other.Path == c.Path }) {
+				create.Changes = append(slices.Clip(create.Changes), c)
+			} else {
+				later.Changes = append(later.Changes, c)
+			}
+		}
+		rest[i] = &later
+	}
+	rest = slices.DeleteFunc(rest, func(s *Step) bool { return s.Action == planner.Update.String() && len(s.Changes) == 0 })
+	return append([]*Step{&create}, rest...)
 }
 
 func (c *comparison) addresses() []resource.Address {

@@ -439,7 +439,7 @@ func (b *changes) difference(i int) (d difference) {
 			text := showValue(v)
 			c.Before, c.After, c.References = nil, &text, missing
 		}
-		cause := b.whyUnappliable(i, v)
+		cause := cmp.Or(b.whyUnappliable(i, v), b.unknownLink(f, &o.Values[k]))
 		switch c.Possible = cause == ""; {
 		case c.Possible && len(created) > 0:
 			d.late.add(v, c, created)

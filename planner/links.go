@@ -76,6 +76,16 @@ func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value)
 	}
 }
 
+// unknownLink says why a text that was just found cannot be sent: what it links to has a page, but this run does not know it. Else "".
+func (b *changes) unknownLink(f *objectState, v *resource.Value) string {
+	for _, r := range v.Links {
+		if _, wanted := b.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && b.refs.page(r.Target) == "" {
+			return "its " + v.Field.Name + " links to " + string(r.Target.Address) + ", which is not among the targets, and not in the state"
+		}
+	}
+	return ""
+}
+
 // missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.
 func (b *changes) missingLinks(v *resource.Value, f *objectState) int {
 	if len(v.Links) == 0 {

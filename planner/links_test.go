@@ -323,3 +323,25 @@ func TestAPlanShowsWhatTextsNameByAddress(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// With --target, and without what the state knows, a page that a text links to is not known.
+func TestATargetedRunTakesNoLinkOutOfATextThatItFinds(t *testing.T) {
+	t.Parallel()
+	wanted := func(patterns ...string) []*resource.Object {
+		objects := want(t).put("project/web", "id="+web).put("cycle/web/c", "name=C").
+			put("work_item/web/b", "name=B", to("description", "cycle/web/c")).all()
+		selected, _ := planner.Select(objects, targets(patterns...), nil)
+		return selected
+	}
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.apply(s.mustPlan(wanted()))
+	row := s.find(s.in.Prior["work_item/web/b"].ID).row
+	row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, "work_item/web/b")
+	s.in.Prior = planner.Prior{}
+	plan := s.mustPlan(wanted("work_item/web/b"))
+	want := []string{"adopt work_item/web/b: found by its mark", "not_possible work_item/web/b: its description links to cycle/web/c, which is not among the targets, and not in the state"}
+	if diff := cmp.Diff(want, lines(plan)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -69,29 +69,39 @@ func setValue() *resource.Operation {
 	return op
 }
 
-// takesCustom reports whether API v2 stores the custom fields that it gets. The first object
-// that was sent with some tells: the service may leave them out without an error.
+// takesCustom reports whether API v2 stores the custom fields that it gets. The first object that shows it
+// tells: the service may leave them out without an error.
 func (s *Service) takesCustom(ctx context.Context, step *planner.Step, params map[string]string, id string, ids executor.IDs) bool {
-	s.customCheck.Do(func() {
-		op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
-		at := maps.Clone(params)
-		at[step.Kind.Param] = id
-		res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
-		shown, ok := map[string]any{}, false
-		if err == nil {
-			shown, ok = res.Row["custom_fields"].(map[string]any)
+	if s.customChecked.Load() || s.withoutBulk(setValue()) {
+		return !s.withoutBulk(setValue())
+	}
+	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
+	at := maps.Clone(params)
+	at[step.Kind.Param] = id
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
+	if err != nil {
+		s.giveUpBulk(setValue(), err)
+		return false
+	}
+	shown, ok := res.Row["custom_fields"].(map[string]any)
+	for _, v := range step.Values {
+		if !resource.IsCustom(v) {
+			continue
 		}
-		for _, v := range step.Values {
-			if !ok || !resource.IsCustom(v) || v.Null {
-				continue
-			}
-			if _, there := shown[s.customName(v.Field.Definition, ids)]; !there {
-				s.giveUpBulk(setValue(), errors.New("API v2 leaves out custom_fields"))
-				return
-			}
+		value, there := shown[s.customName(v.Field.Definition, ids)]
+		if details, isObject := value.(map[string]any); isObject {
+			value = details["value"]
 		}
-	})
-	return !s.withoutBulk(setValue())
+		want, _ := v.Desired(s.resolve(step.Object, ids))
+		before := s.plan.Known[step.Address].Values[v.Field.Name]
+		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
+		if !ok || there == v.Null || there && still {
+			s.giveUpBulk(setValue(), errors.New("API v2 leaves out custom_fields"))
+			return false
+		}
+		s.customChecked.CompareAndSwap(false, there) // one that is cleared may have had no value
+	}
+	return true
 }
 
 // namesCustom reports whether it is known how API v2 names the custom fields of a step. A list

@@ -157,6 +157,24 @@ func TestCustomFieldsThatAPIV2LeavesOutAreSentByAPIV1(t *testing.T) {
 	}
 }
 
+// A value that is cleared does not show what becomes of one that is set.
+func TestCustomFieldsThatAPIV2LeavesOutAreNotHiddenByOneThatIsCleared(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, IgnoreMembership: true})
+	items := func(a, b string) string {
+		return fmt.Sprintf(bugs, `{key: a, name: Item A, type: Bug, fields: {`+a+`}}, {key: b, name: Item B, type: Bug, fields: {`+b+`}}`)
+	}
+	s.apply(t, applying{manifest: items("Effort: 1, Found in: x", "Effort: 2")})
+	s.apply(t, applying{manifest: items("Effort: null", "Effort: 3")})
+	if s.fieldsOf("Item A") != "Found in=x" || s.fieldsOf("Item B") != "Effort=3" {
+		t.Error("a value before: ", s.fieldsOf("Item A"), "; ", s.fieldsOf("Item B"))
+	}
+	s.apply(t, applying{manifest: items("Due: null", "Effort: 4")})
+	if s.fieldsOf("Item B") != "Effort=4" {
+		t.Error("none before: ", s.fieldsOf("Item B"))
+	}
+}
+
 // TestWithoutCustomFieldsTheRestIsDone: what an edition has is known before anything is sent.
 func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
 	t.Parallel()

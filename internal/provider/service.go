@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -37,8 +38,9 @@ type Service struct {
 	placements   map[resource.Address][]placement
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
 	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
-	customCheck  sync.Once                     // that API v2 stores custom fields
 	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
+
+	customChecked atomic.Bool // API v2 was seen to store custom fields
 
 	reading sync.Mutex         // held during a read into shown
 	listing singleflight.Group // reads of lists: several steps that need one wait for one read

@@ -25,20 +25,44 @@ func getCommand(p Process) *cli.Command {
 --output json as the service's array or object.
 
    planform get work-item --expand state,labels WEB-7
+   planform get work-items --project WEB
    planform get links --work-item WEB-7
    planform get initiative-labels --output json`,
 	}
-	for _, op := range reads() {
-		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, op))
+	for _, r := range reads() {
+		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, r))
 	}
 	return cmd
 }
 
-// reads are the operations that get offers, ordered by their word.
-func reads() []*resource.Operation {
-	ops := slices.DeleteFunc(resource.Operations(), func(o *resource.Operation) bool { return o.GetCommand == "" })
-	slices.SortFunc(ops, func(a, b *resource.Operation) int { return strings.Compare(a.GetCommand, b.GetCommand) })
-	return ops
+// read is an operation that get offers.
+type read struct {
+	*resource.Operation
+
+	name, usage string
+}
+
+// reads are those that their descriptors name, and the list of every other kind, ordered by name.
+func reads() []read {
+	var all []read
+	named := map[string]bool{} // kinds whose list has a name
+	for _, op := range resource.Operations() {
+		if op.GetCommand != "" {
+			all = append(all, read{op, op.GetCommand, singleLine(op.Doc)})
+			named[op.Kind] = named[op.Kind] || op.Verb == resource.List
+		}
+	}
+	for _, k := range resource.Kinds() {
+		if op, ok := k.Op(resource.List, resource.V1); ok && !named[k.Name] {
+			plural, of := diag.Plural(k.Noun()), "the workspace"
+			if k.Parent != "" {
+				of = diag.A(resource.MustLookup(k.Parent).Noun())
+			}
+			all = append(all, read{op, strings.ReplaceAll(plural, " ", "-"), "reads all " + plural + " of " + of})
+		}
+	}
+	slices.SortFunc(all, func(a, b read) int { return strings.Compare(a.name, b.name) })
+	return all
 }
 
 // flagName is the flag for a path parameter, such as --work-item for work_item_id.
@@ -51,17 +75,17 @@ func userParams(op *resource.Operation) []string {
 	return slices.DeleteFunc(op.Params(), func(s string) bool { return s == "workspace_slug" })
 }
 
-func getKindCommand(p Process, op *resource.Operation) *cli.Command {
+func getKindCommand(p Process, op read) *cli.Command {
 	var flags []cli.Flag
-	usage := []string{"planform get", op.GetCommand}
+	usage := []string{"planform get", op.name}
 	positional := ""
-	for _, param := range userParams(op) {
+	for _, param := range userParams(op.Operation) {
 		if param == "identifier" {
 			positional = param
 			continue
 		}
 		flags = append(flags, &cli.StringFlag{Name: flagName(param), Usage: "`ID` of the " + strings.ReplaceAll(flagName(param), "-", " ") + identifierHint(param)})
-		if derivable(op, param) {
+		if derivable(op.Operation, param) {
 			usage = append(usage, "[--"+flagName(param)+" ID]")
 		} else {
 			usage = append(usage, "--"+flagName(param)+" ID")
@@ -75,12 +99,15 @@ func getKindCommand(p Process, op *resource.Operation) *cli.Command {
 		usage = append(usage, "IDENTIFIER")
 	}
 	return &cli.Command{
-		Name: op.GetCommand, Usage: singleLine(op.Doc), UsageText: strings.Join(usage, " "),
+		Name: op.name, Usage: op.usage, UsageText: strings.Join(usage, " "),
 		Flags: slices.Concat(flags, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
-			o := getOptions{operation: op, service: newConnectionOptions(c, p), params: map[string]string{}, expand: c.String("expand")}
+			o := getOptions{operation: op.Operation, service: newConnectionOptions(c, p), params: map[string]string{}, expand: c.String("expand")}
 			if err := o.arguments(c, positional); err != nil {
 				return err
+			}
+			if o.service.api == "documented" && !op.Documented() {
+				return usageError{text: errNoLists.Error(), hint: "use --api auto"}
 			}
 			return runGet(c.Context, o, newOutput(c, p))
 		},
@@ -195,7 +222,7 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		if m := kind.Membership; m != nil {
 			kind = resource.MustLookup(m.Member)
 		}
-		return out.view.Table(table(kind, rows, conn.memberNames(ctx, kind, rows, params)))
+		return out.view.Table(table(kind, rows, conn.names(ctx, kind, rows, params), o.project()))
 	}
 	res, err := conn.client.Do(ctx, req)
 	if err != nil {
@@ -255,28 +282,38 @@ func notFound(op *resource.Operation, identifier string, err error) error {
 	return diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7")
 }
 
-// memberNames are the names of the workspace's members by ID, where records of the kind
-// name any. A table is as good without: that they cannot be read is no error.
-func (c *connection) memberNames(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
-	members := resource.MustLookup("member")
-	list, ok := members.Op(resource.List, resource.V1)
-	if !ok || len(rows) == 0 || !slices.ContainsFunc(kind.Fields, func(f resource.Field) bool { return f.Ref == members.Name }) {
-		return nil
-	}
-	found, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
-	if err != nil {
-		return nil
-	}
-	names := make(map[string]string, len(found))
-	for _, r := range found {
-		names[r.ID()] = text(map[string]any(r))
+// names are the names of what the records refer to, by ID, as far as lists without further parameters show them. A table is
+// as good without: that they cannot be read is no error.
+func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
+	names, read := map[string]string{}, map[string]bool{}
+	for i := range kind.Fields {
+		f := &kind.Fields[i]
+		if f.Ref == "" || read[f.Ref] || !slices.ContainsFunc(rows, func(r resource.Row) bool { v, _ := r.Shown(f); return text(v) != "" }) {
+			continue
+		}
+		read[f.Ref] = true
+		found := rows
+		if f.Ref != kind.Name {
+			list, ok := resource.MustLookup(f.Ref).Op(resource.List, resource.V1)
+			if !ok {
+				continue
+			}
+			if _, missing := list.Expand(params); missing != "" {
+				continue
+			}
+			found, _ = c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+		}
+		for _, r := range found {
+			names[r.ID()] = text(map[string]any(c.client.RedactRow(r)))
+		}
 	}
 	return names
 }
 
-// table shows the fields of the kind that any of the records has, the readable
+// table shows the fields of the kind that any of the records has a value of, the readable
 // ones first. What only happened, and has no name of its own, begins with its time.
-func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (columns []string, cells [][]string) {
+// project is the identifier that the numbers of work items follow.
+func table(kind *resource.Kind, rows []resource.Row, names map[string]string, project string) (columns []string, cells [][]string) {
 	const time = "created_at"
 	columns = []string{"id"}
 	timed := len(kind.NaturalKey) == 0 && slices.ContainsFunc(rows, func(r resource.Row) bool { return r[time] != nil })
@@ -289,12 +326,13 @@ func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (
 		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName == f.APIName }) {
 			continue
 		}
-		if slices.ContainsFunc(rows, func(r resource.Row) bool { _, ok := r.Shown(f); return ok }) {
+		if slices.ContainsFunc(rows, func(r resource.Row) bool { v, _ := r.Shown(f); return text(v) != "" }) {
 			fields = append(fields, f)
 			columns = append(columns, f.Name)
 		}
 	}
-	identified := kind.Identifier != nil && kind.Identifier.APIName != ""
+	numbered := kind.Numbered() && project != "" && !resource.IsID(project)
+	identified := numbered || kind.Identifier != nil && kind.Identifier.APIName != ""
 	if identified {
 		columns = slices.Insert(columns, 1, "identifier")
 	}
@@ -303,19 +341,38 @@ func table(kind *resource.Kind, rows []resource.Row, people map[string]string) (
 		if timed {
 			cell = append(cell, text(r[time]))
 		}
-		if identified {
+		switch {
+		case numbered:
+			cell = append(cell, strings.ToUpper(project)+"-"+text(r["sequence_id"]))
+		case identified:
 			cell = append(cell, text(r[kind.Identifier.APIName]))
 		}
 		for _, f := range fields {
 			v, _ := r.Shown(f)
-			if id, ok := v.(string); ok && f.Ref == "member" && people[id] != "" {
-				v = people[id]
+			if f.Ref != "" {
+				v = named(v, names)
 			}
 			cell = append(cell, text(v))
 		}
 		cells = append(cells, cell)
 	}
 	return columns, cells
+}
+
+// named puts names in the place of IDs.
+func named(v any, names map[string]string) any {
+	switch v := v.(type) {
+	case string:
+		return cmp.Or(names[resource.LowerID(v)], v)
+	case []any:
+		all := make([]any, len(v))
+		for i, e := range v {
+			all[i] = named(e, names)
+		}
+		return all
+	default:
+		return v
+	}
 }
 
 // record shows one record, a line a field.

@@ -263,15 +263,16 @@ func operationsPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "# Operations of the service\n\n`--api documented` uses only the numbered ones, `--api v1` also the others of `/api/v1/`, `--api v2` all.\n\n" +
 		"| # | method and path | success | scope | used for |\n|---|---|---|---|---|\n")
+	words := map[*resource.Operation]string{}
+	for _, r := range reads() {
+		words[r.Operation] = ", `get " + r.name + "`"
+	}
 	for _, o := range resource.Operations() {
 		number := "wider"
 		if o.Documented() {
 			number = strconv.Itoa(o.ContractRow)
 		}
-		used := o.Kind
-		if o.GetCommand != "" {
-			used += ", `get " + o.GetCommand + "`"
-		}
+		used := o.Kind + words[o]
 		fmt.Fprintf(&b, "| %s | %s `%s` | %d | %s | %s |\n", number, o.Method, o.Path, o.Success, o.Scope, used)
 	}
 	return b.String()

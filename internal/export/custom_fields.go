@@ -160,7 +160,12 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 			c.omit(t, "custom field "+p.name(), "a manifest cannot say it")
 			continue
 		}
-		canonical, _ := v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
+		canonical, _ := v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) {
+			if r.Target == f.Definition {
+				return p.row.ID(), true
+			}
+			return r.ID, true
+		})
 		state[f.Name] = resource.Digest(canonical)
 		entry := manifest.Entry{Key: p.text("name"), Value: list[0]}
 		if f.Type == resource.RefSet {

@@ -111,8 +111,8 @@ func commandElsewhere(word string) string {
 		return "planform plan shows the difference"
 	case "destroy", "delete", "prune":
 		return "planform apply --prune deletes objects that planform created and that are no longer in the manifest"
-	case "init", "new":
-		return "planform export writes manifests of an existing workspace; examples/workspace.yaml is a manifest to begin with"
+	case "new":
+		return "planform init writes a manifest to begin with"
 	case "check", "lint":
 		return "planform validate checks manifests"
 	}

@@ -41,11 +41,8 @@ attachment one more. They are exported only with --with.`,
 		}, connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := exportOptions{dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"), force: c.Bool("force"), service: newConnectionOptions(c, p)}
-			switch {
-			case o.dir == "":
+			if o.dir == "" {
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
-			case c.String("api") == "documented":
-				return usageError{text: errNoLists.Error(), hint: "use --api auto"}
 			}
 			return runExport(c.Context, o, out)
 		}),
@@ -62,6 +59,9 @@ type exportOptions struct {
 }
 
 func runExport(ctx context.Context, o exportOptions, out output) error {
+	if o.service.api == "documented" {
+		return usageError{text: errNoLists.Error(), hint: "use --api auto"}
+	}
 	if err := o.checkEmpty(); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (o exportOptions) checkEmpty(names ...string) error {
 	}
 	err := export.CheckEmpty(o.dir, names...)
 	if occupied, ok := errors.AsType[*export.NotEmptyError](err); ok {
-		return diag.WithHint(occupied, "use another folder, or replace the files with --force")
+		return diag.WithHint(occupied, "use another folder, or replace the files with planform export --force")
 	}
 	return err
 }

@@ -144,8 +144,8 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		if workspace == "" {
 			config.Workspace, conn.workspace = sandbox.Workspace, sandbox.Workspace
 		}
-		if strings.ContainsFunc(conn.workspace, func(r rune) bool { return !isSlug(r) }) {
-			return nil, usageError{text: fmt.Sprintf("the workspace %q is not a slug", conn.workspace), hint: "a slug has letters, digits, - and _"}
+		if err := checkSlug(conn.workspace); err != nil {
+			return nil, err
 		}
 		conn.sandbox = sandboxFile(cmp.Or(o.dir, "."), conn.workspace)
 		folder := filepath.Dir(filepath.Dir(conn.sandbox))
@@ -191,6 +191,13 @@ func (c *connection) webURL() string {
 	default:
 		return c.baseURL
 	}
+}
+
+func checkSlug(workspace string) error {
+	if strings.ContainsFunc(workspace, func(r rune) bool { return !isSlug(r) }) {
+		return usageError{text: fmt.Sprintf("the workspace %q is not a slug", workspace), hint: "a slug has letters, digits, - and _"}
+	}
+	return nil
 }
 
 func isSlug(r rune) bool {

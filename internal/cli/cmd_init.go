@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"cmp"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/schema"
+)
+
+// starting is the manifest to begin with, but for its first line. Its workspace is a placeholder, which validate refuses.
+//
+//go:embed starting.yaml
+var starting string
+
+func initCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "init", Usage: "writes a manifest to begin with",
+		UsageText: "planform init [--to DIR] [--from PROJECT] [FLAGS]",
+		Description: `Writes workspace.yaml: a small example whose comments explain it. With --from, it
+exports projects that are there already, as planform export does.
+
+   planform init --workspace acme
+   planform init --sandbox --to demo && planform apply -f demo --sandbox
+   planform init --workspace acme --from WEB --to acme
+
+A file that is there already is never replaced.`,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "to", Value: ".", Usage: "`DIR` to write to"},
+			&cli.StringSliceFlag{Name: "from", Usage: "export these `PROJECTS`, by identifier, name or ID, separated by commas"},
+		}, connectionFlags(), outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			o := exportOptions{dir: c.String("to"), projects: splitList(c, "from"), service: newConnectionOptions(c, p)}
+			if len(o.projects) > 0 {
+				return runExport(c.Context, o, out)
+			}
+			workspace := o.service.slug()
+			if o.service.sandbox {
+				workspace = cmp.Or(workspace, sandbox.Workspace)
+			}
+			name, err := writeStarting(o.dir, workspace)
+			if err != nil {
+				return err
+			}
+			if out.json {
+				return out.view.JSON(struct {
+					FormatVersion int    `json:"format_version"`
+					File          string `json:"file"`
+				}{view.FormatVersion, name})
+			}
+			next := "Next: "
+			if workspace == "" {
+				next = "Write the slug of your workspace into it, then: "
+			}
+			_, err = fmt.Fprintf(p.Streams.Out, "Wrote %s. %splanform plan -f %s\n", view.Safe(name), next, view.Safe(name))
+			return err
+		}),
+	}
+}
+
+// writeStarting writes the manifest to begin with, and gives its name.
+func writeStarting(dir, workspace string) (name string, err error) {
+	text := "# yaml-language-server: $schema=" + schema.ID + "\n" + starting
+	if workspace != "" {
+		if err := checkSlug(workspace); err != nil {
+			return "", err
+		}
+		_, line, _ := strings.Cut(string(manifest.Encode("", manifest.Map{{Key: schema.Workspace, Value: workspace}})), "\n")
+		text = strings.Replace(text, "workspace: <slug>", strings.TrimSpace(line), 1)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the user's
+		return "", fmt.Errorf("make the folder for the manifest: %w", err)
+	}
+	name = filepath.Join(dir, "workspace.yaml")
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // for everybody to read
+	if errors.Is(err, fs.ErrExist) {
+		return "", diag.WithHint(fmt.Errorf("%s is there already", name), "name another folder with --to, or delete the file")
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the manifest: %w", err)
+	}
+	return name, nil
+}

@@ -16,7 +16,7 @@ import (
 var files = []string{ //nolint:gochecknoglobals // a constant
 	"text.go", "input.go", "plan.go", "kind.go", "objects.go rename.go", "observe.go", "recover.go", "match.go recognise.go", "resolve.go", "diff.go", "membership.go",
 	"orphans.go prune_checks.go", "steps.go", "membership_removal.go", "blocked.go", "change.go links.go", "membership_addition.go",
-	"prune.go", "batches.go", "parents.go", "order.go", "bookkeeping.go", "warnings.go", "build.go",
+	"prune.go", "batches.go", "order.go", "bookkeeping.go", "warnings.go", "build.go",
 }
 
 // noImports imports nothing: what other packages declare does not matter here.

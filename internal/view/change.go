@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -85,14 +86,6 @@ func (p *printer) inline(f *resource.Field, text string) string {
 	}
 }
 
-// difference is that of two texts: with whole lines, if all is asked for.
-func (p *printer) difference(before, after *string) []line {
-	if p.whole {
-		return compareTexts(before, after)
-	}
-	return difference(before, after)
-}
-
 // label is the beginning of a line of a field.
 func label(name string, column int) string {
 	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
@@ -120,8 +113,12 @@ func (p *printer) change(s *planner.Step, c *planner.Change, column int) {
 		} else if c.After == nil {
 			arrow = " -> " + after
 		}
+		lines := difference(c.Before, c.After, p.whole)
+		if len(lines) == 0 {
+			arrow = " differs in line ends only"
+		}
 		p.line(label(c.Path, 0), arrow, p.remarks(s, f, c))
-		p.lines(p.difference(c.Before, c.After), differLines)
+		p.lines(lines, differLines)
 	default:
 		if c.Before != nil {
 			before = p.remove.paint(p.inline(f, *c.Before))
@@ -198,7 +195,7 @@ func (p *printer) keptFields(plan *planner.Plan) {
 		why := "kept, changed on the service since the last apply" + Safe(changedBy(c))
 		if isLong(f, c.Before) || isLong(f, c.After) {
 			p.line(label(c.Path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
-			p.lines(p.difference(c.Before, c.After), differLines)
+			p.lines(difference(c.Before, c.After, p.whole), differLines)
 			continue
 		}
 		p.line(label(c.Path, max(labelColumn, width(c.Path)+1)+1), value(c.Before), "     ", p.dim.paint("("+why+"; the manifest says "+value(c.After)+")"))
@@ -211,14 +208,49 @@ func (p *printer) lines(lines []line, most int) {
 	for i, l := range lines {
 		switch {
 		case i == most && len(lines) > most+1 && !p.whole: // one more line takes no more place than saying so
-			p.line("      ", p.dim.paint("… "+diag.Count(len(lines)-most, "more line")))
+			p.line("      ", p.dim.paint("… "+moreLines(lines[most:])))
 			return
 		case l.sign == gap:
 			p.line("      ", p.dim.paint("…"))
+		case l.sign == '~':
+			p.line("      ", p.update.paint("~"), " ", p.edits(l.edits))
 		case l.sign == ' ' && l.text == "":
 			p.line()
 		default:
 			p.line("      ", colors[l.sign].paint(strings.TrimRight(string(l.sign)+" "+Safe(l.text), " ")))
 		}
 	}
+}
+
+// edits shows the words of a line that are taken out and put in.
+func (p *palette) edits(edits []edit) string {
+	var b strings.Builder
+	for _, e := range edits {
+		b.WriteString(Safe(e.same))
+		if e.old != "" {
+			b.WriteString(p.remove.paint("[-" + Safe(e.old) + "-]"))
+		}
+		if e.added != "" {
+			b.WriteString(p.create.paint("{+" + Safe(e.added) + "+}"))
+		}
+	}
+	return b.String()
+}
+
+// moreLines says how many lines are not shown, and how many of them are changes.
+func moreLines(lines []line) string {
+	changes, added := 0, 0
+	for _, l := range lines {
+		if l.sign != ' ' && l.sign != gap {
+			changes++
+		}
+		if l.sign == '+' {
+			added++
+		}
+	}
+	text := diag.Count(len(lines), "more line")
+	if changes > 0 && added < len(lines) {
+		text += ", " + strconv.Itoa(changes) + " of them changed; --full shows all"
+	}
+	return text
 }

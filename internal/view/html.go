@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
@@ -309,76 +308,37 @@ func shownText(text string) string {
 // diffRows sets lines beside those whose place they take, and marks the words that differ.
 func diffRows(lines []line) []diffRow {
 	var rows []diffRow
-	for i := 0; i < len(lines); {
-		switch lines[i].sign {
-		case ' ':
-			rows = append(rows, diffRow{Equal: cmp.Or(Safe(diag.Truncate(lines[i].text, pageText)), " ")})
-			i++
-			continue
-		case gap:
-			rows = append(rows, diffRow{Gap: true})
-			i++
-			continue
-		}
-		old := i
-		for i < len(lines) && lines[i].sign == '-' {
-			i++
-		}
-		added := i
-		for i < len(lines) && lines[i].sign == '+' {
-			i++
-		}
-		for j := range max(added-old, i-added) {
+	whole := func(l line) []piece { return []piece{{Text: Safe(cut(l.text, pageText))}} }
+	eachRun(lines, func(l line) {
+		rows = append(rows, diffRow{Gap: l.sign == gap, Equal: cmp.Or(Safe(cut(l.text, pageText)), " ")})
+	}, func(old, added []line) {
+		for i := range max(len(old), len(added)) {
 			var row diffRow
 			switch {
-			case j >= added-old:
-				row.New = []piece{{Text: Safe(diag.Truncate(lines[added+j].text, pageText))}}
-			case j >= i-added:
-				row.Old = []piece{{Text: Safe(diag.Truncate(lines[old+j].text, pageText))}}
+			case i >= len(old):
+				row.New = whole(added[i])
+			case i >= len(added):
+				row.Old = whole(old[i])
 			default:
-				row.Old, row.New = differingWords(lines[old+j].text, lines[added+j].text)
+				row.Old, row.New = sides(compareWords(old[i].text, added[i].text))
 			}
 			rows = append(rows, row)
 		}
-	}
+	})
 	return rows
 }
 
-// differingWords are two lines, with the words marked that only one has.
-func differingWords(before, after string) (old, added []piece) {
-	words := func(text string) []string {
-		var all []string
-		from, last := 0, rune(-1)
-		for at, r := range diag.Truncate(text, pageText) {
-			if at > 0 && !(inWord(last) && inWord(r)) {
-				all = append(all, text[from:at])
-				from = at
-			}
-			last = r
-		}
-		return append(all, diag.Truncate(text, pageText)[from:])
-	}
+// sides are the two texts of a line that changes, with all its changes.
+func sides(edits []edit) (old, added []piece) {
 	add := func(to []piece, text string, differs bool) []piece {
-		if n := len(to); n > 0 && to[n-1].Differs == differs {
-			to[n-1].Text += text
+		if text == "" {
 			return to
 		}
-		return append(to, piece{text, differs})
+		return append(to, piece{Safe(cut(text, pageText)), differs})
 	}
-	for _, l := range diffLines(words(before), words(after)) {
-		if l.sign != '+' {
-			old = add(old, l.text, l.sign == '-')
-		}
-		if l.sign != '-' {
-			added = add(added, l.text, l.sign == '+')
-		}
-	}
-	for _, side := range [][]piece{old, added} {
-		for i := range side {
-			side[i].Text = Safe(side[i].Text)
-		}
+	for _, e := range edits {
+		old, added = add(old, e.same, false), add(added, e.same, false)
+		old, added = add(old, e.old, true), add(added, e.added, true)
 	}
 	return old, added
 }
-
-func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -249,7 +249,7 @@ func (m *markdown) what(o *outline, s *planner.Step) string {
 		case s.Action == planner.Create:
 			short = append(short, code(c.Path)+" "+code(inline(f, strings.TrimSuffix(*c.After, "\n"))))
 		case isLong(f, c.Before) || isLong(f, c.After):
-			long = append(long, "  "+code(c.Path)+m.remark(s, c)+"\n"+fenced(difference(c.Before, c.After)))
+			long = append(long, "  "+code(c.Path)+m.remark(s, c)+"\n"+fenced(difference(c.Before, c.After, false)))
 		default:
 			short = append(short, code(c.Path)+" "+m.value(s, c, c.Before)+" → "+m.value(s, c, c.After)+m.remark(s, c))
 		}
@@ -311,15 +311,25 @@ func fenced(lines []line) string {
 	for i, l := range lines {
 		switch {
 		case i == differLines && len(lines) > differLines+1:
-			l = line{' ', "… " + diag.Count(len(lines)-i, "more line")}
+			l = line{sign: ' ', text: "… " + moreLines(lines[i:])}
 		case i > differLines && len(lines) > differLines+1:
 			continue
 		case l.sign == gap:
-			l = line{' ', "…"}
+			l = line{sign: ' ', text: "…"}
 		}
-		text := Safe(l.text)
-		longest = max(longest, longestRun(text))
-		b.WriteString("  " + strings.TrimRight(string(l.sign)+" "+text, " ") + "\n")
+		texts := []string{string(l.sign) + " " + l.text}
+		if l.sign == '~' {
+			texts = []string{"- ", "+ "} // which are coloured
+			for _, e := range l.edits {
+				texts[0] += e.same + e.old
+				texts[1] += e.same + e.added
+			}
+		}
+		for _, text := range texts {
+			text = strings.TrimRight(Safe(text), " ")
+			longest = max(longest, longestRun(text))
+			b.WriteString("  " + text + "\n")
+		}
 	}
 	fence := strings.Repeat("`", longest+1)
 	return "\n  " + fence + "diff\n" + b.String() + "  " + fence + "\n"

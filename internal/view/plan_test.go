@@ -356,7 +356,7 @@ func TestTextsAreShownWholeIfAllIsAskedFor(t *testing.T) {
 	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.out.String(); strings.Contains(got, "…") || strings.Count(got, " and more\n") != 3*40 || !strings.Contains(got, `long name"`) {
+	if got := s.out.String(); strings.Contains(got, "…") || strings.Count(got, " and more\n") != 2*40 || strings.Count(got, "~ [-row-]{+line+} ") != 40 || !strings.Contains(got, `long name"`) {
 		t.Errorf("something is cut:\n%.3000s", got)
 	}
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
@@ -10,18 +11,27 @@ import (
 )
 
 const (
-	comparedLines = 1000 // more are not compared one by one: the work grows with the square
-	lineText      = 120  // characters of a line that are shown
-	elidedText    = 30   // characters that are shown around the differing part of a longer line
+	comparedPieces = 3000 // lines or words; more are not compared one by one: the work grows with the square
+	wideLine       = 72   // characters from which a line that changes is shown as its words that differ
+	lineText       = 120  // characters of a line that are shown
+	changedText    = 200  // characters of a change within a line that are shown
+	aroundText     = 24   // characters that are shown before and after a change within a line
+	longWord       = 40   // characters from which a word is compared by its characters
 )
 
-// line is one line of a text ('+', '-'), of a difference (' ' too), or a gap in it.
+// line is one line of a text ('+', '-'), of a difference (' ' and '~' too), or a gap in it.
 type line struct {
-	sign byte
-	text string
+	sign  byte
+	text  string
+	edits []edit // of a line that changes ('~')
 }
 
 const gap = '.'
+
+// edit is a part of a line that changes: what both texts have there, and behind it what only one of them has.
+type edit struct{ same, old, added string }
+
+func (e *edit) changes() bool { return e.old != "" || e.added != "" }
 
 // addedLines is the lines of a text that is new, each shortened unless all is asked for.
 func (p *printer) addedLines(text string) []line {
@@ -31,7 +41,7 @@ func (p *printer) addedLines(text string) []line {
 		if !p.whole {
 			t = diag.Truncate(t, lineText)
 		}
-		lines[i] = line{'+', t}
+		lines[i] = line{sign: '+', text: t}
 	}
 	return lines
 }
@@ -44,12 +54,13 @@ func splitLines(text *string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(*text, "\r\n", "\n"), "\n"), "\n")
 }
 
-// difference compares two texts line by line, with a few equal lines around what differs, and cuts lines that are too long.
-func difference(before, after *string) []line { return shorten(compareTexts(before, after)) }
-
 // compareTexts compares two texts line by line, with a few equal lines around what differs.
 func compareTexts(before, after *string) []line {
-	a, b := splitLines(before), splitLines(after)
+	return withContext(comparePieces(splitLines(before), splitLines(after)))
+}
+
+// comparePieces is the difference of two lists of lines, or other pieces of a text.
+func comparePieces(a, b []string) []line {
 	head, tail := 0, 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -58,29 +69,27 @@ func compareTexts(before, after *string) []line {
 		tail++
 	}
 	lines := make([]line, 0, len(a)+len(b))
-	for _, t := range a[:head] {
-		lines = append(lines, line{' ', t})
+	add := func(sign byte, texts []string) {
+		for _, t := range texts {
+			lines = append(lines, line{sign: sign, text: t})
+		}
 	}
-	lines = append(lines, diffLines(a[head:len(a)-tail], b[head:len(b)-tail])...)
-	for _, t := range a[len(a)-tail:] {
-		lines = append(lines, line{' ', t})
+	equal := a[len(a)-tail:]
+	add(' ', a[:head])
+	if a, b = a[head:len(a)-tail], b[head:len(b)-tail]; len(a) == 0 || len(b) == 0 || len(a)+len(b) > comparedPieces {
+		add('-', a)
+		add('+', b)
+	} else {
+		lines = append(lines, diffPieces(a, b)...)
 	}
-	return withContext(lines)
+	add(' ', equal)
+	return lines
 }
 
-// diffLines is the difference of lines, or other pieces of a text, of which the first and the last differ.
-func diffLines(a, b []string) []line {
+// diffPieces is the shortest difference of two lists.
+func diffPieces(a, b []string) []line {
 	var lines []line
-	if len(a) == 0 || len(b) == 0 || len(a)+len(b) > comparedLines {
-		for _, t := range a {
-			lines = append(lines, line{'-', t})
-		}
-		for _, t := range b {
-			lines = append(lines, line{'+', t})
-		}
-		return lines
-	}
-	// Each different line becomes a character of its own; there are fewer lines
+	// Each different piece becomes a character of its own; there are fewer pieces
 	// than characters below the surrogates.
 	number := map[string]rune{}
 	next := rune(0)
@@ -111,7 +120,7 @@ func diffLines(a, b []string) []line {
 		case diffmatchpatch.DiffEqual:
 		}
 		for _, r := range part.Text {
-			lines = append(lines, line{sign, texts[r]})
+			lines = append(lines, line{sign: sign, text: texts[r]})
 		}
 	}
 	return lines
@@ -133,7 +142,7 @@ func withContext(lines []line) []line {
 		if keep[i] {
 			kept = append(kept, l)
 		} else if i > 0 && keep[i-1] && i < len(lines)-1 {
-			kept = append(kept, line{gap, ""})
+			kept = append(kept, line{sign: gap})
 		}
 	}
 	if len(kept) > 0 && kept[len(kept)-1].sign == gap {
@@ -142,63 +151,196 @@ func withContext(lines []line) []line {
 	return kept
 }
 
-// shorten cuts lines that are too long. Where a line takes another's place, what
-// differs stays in sight.
-func shorten(lines []line) []line {
+// eachRun goes through a difference: same is called for lines that both texts have and for gaps, differ for those that only one has.
+func eachRun(lines []line, same func(line), differ func(old, added []line)) {
 	for i := 0; i < len(lines); {
-		removed := i
+		old := i
 		for i < len(lines) && lines[i].sign == '-' {
 			i++
 		}
-		inserted := i
+		added := i
 		for i < len(lines) && lines[i].sign == '+' {
 			i++
 		}
-		for j := range min(inserted-removed, i-inserted) {
-			a, b := &lines[removed+j], &lines[inserted+j]
-			a.text, b.text = elideCommon(a.text, b.text)
+		if i > old {
+			differ(lines[old:added], lines[added:i])
+			continue
 		}
-		for j := removed; j < i; j++ {
-			lines[j].text = diag.Truncate(lines[j].text, 2*lineText)
-		}
-		if removed == i {
-			lines[i].text = diag.Truncate(lines[i].text, lineText)
-			i++
-		}
+		same(lines[i])
+		i++
 	}
+}
+
+// difference compares two texts for a person: line by line, and of wide lines the words that differ. Unless all is asked
+// for, what is equal is left out of those but for a few words, and the rest is cut.
+func difference(before, after *string, whole bool) []line {
+	var lines, removed, inserted []line
+	cutLine := func(l line, most int) line {
+		if !whole {
+			l.text = cut(l.text, most)
+		}
+		return l
+	}
+	flush := func() {
+		lines = append(append(lines, removed...), inserted...)
+		removed, inserted = nil, nil
+	}
+	eachRun(compareTexts(before, after), func(l line) { lines = append(lines, cutLine(l, lineText)) }, func(old, added []line) {
+		for i := range max(len(old), len(added)) {
+			if i < len(old) && i < len(added) && (utf8.RuneCountInString(old[i].text) > wideLine || utf8.RuneCountInString(added[i].text) > wideLine) {
+				if edits := compareWords(old[i].text, added[i].text); alike(edits, old[i].text, added[i].text) {
+					flush()
+					for _, e := range hunks(edits, whole) {
+						lines = append(lines, line{sign: '~', edits: e})
+					}
+					continue
+				}
+			}
+			if i < len(old) {
+				removed = append(removed, cutLine(old[i], 2*lineText))
+			}
+			if i < len(added) {
+				inserted = append(inserted, cutLine(added[i], 2*lineText))
+			}
+		}
+		flush()
+	})
 	return lines
 }
 
-// elideCommon takes from two long lines what they share, but for a few characters.
-func elideCommon(a, b string) (shortA, shortB string) {
-	if len(a) <= lineText && len(b) <= lineText {
-		return a, b
-	}
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	from, to := max(0, head-elidedText), max(0, tail-elidedText)
-	for from > 0 && from < len(a) && !utf8.RuneStart(a[from]) {
-		from--
-	}
-	cut := func(s string) string {
-		end := len(s) - to
-		for end < len(s) && !utf8.RuneStart(s[end]) {
-			end++
+// compareWords compares two lines by their sentences, and those that differ by their words.
+func compareWords(before, after string) []edit {
+	var edits []edit
+	a, b := 0, 0 // how far the lines are compared
+	add := func(l line) {
+		n := len(edits)
+		if n == 0 || l.sign == ' ' && edits[n-1].changes() {
+			edits = append(edits, edit{})
+			n++
 		}
-		text := s[from:end]
-		if from > 0 {
-			text = "…" + text
+		e, size := &edits[n-1], len(l.text)
+		switch l.sign {
+		case ' ':
+			e.same = before[a-len(e.same) : a+size]
+			a, b = a+size, b+size
+		case '-':
+			e.old = before[a-len(e.old) : a+size]
+			a += size
+		case '+':
+			e.added = after[b-len(e.added) : b+size]
+			b += size
 		}
-		if end < len(s) {
-			text += "…"
+	}
+	sentences := func(text string) []string { return strings.SplitAfter(text, ". ") }
+	eachRun(comparePieces(sentences(before), sentences(after)), add, func(old, added []line) {
+		for _, l := range comparePieces(words(old), words(added)) {
+			add(l)
 		}
+	})
+	return replacements(edits)
+}
+
+// words are the words of pieces of a line, and what stands between them.
+func words(pieces []line) []string {
+	var all []string
+	for _, p := range pieces {
+		for text := p.text; text != ""; {
+			end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
+			if end < 0 {
+				end = len(text)
+			}
+			if end == 0 || utf8.RuneCountInString(text[:end]) > longWord {
+				_, end = utf8.DecodeRuneInString(text)
+			}
+			all, text = append(all, text[:end]), text[end:]
+		}
+	}
+	return all
+}
+
+func inWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// replacements makes one replacement of several that have no word between them.
+func replacements(edits []edit) []edit {
+	var joined []edit
+	for _, e := range edits {
+		if n := len(joined); n > 0 && strings.IndexFunc(e.same, inWord) < 0 && e.old != "" && e.added != "" {
+			if last := &joined[n-1]; last.old != "" && last.added != "" {
+				last.old += e.same + e.old
+				last.added += e.same + e.added
+				continue
+			}
+		}
+		joined = append(joined, e)
+	}
+	return joined
+}
+
+// alike reports whether two lines have so much in common that one can be told as a change of the other.
+func alike(edits []edit, before, after string) bool {
+	same := 0
+	for _, e := range edits {
+		same += len(e.same)
+	}
+	return 3*same > min(len(before), len(after))
+}
+
+// hunks are the changes of a line, each with a few words around, and several of them where they stand close together. If
+// all is asked for, it is the whole line.
+func hunks(edits []edit, whole bool) [][]edit {
+	if whole {
+		return [][]edit{edits}
+	}
+	var all [][]edit
+	var hunk []edit
+	for _, e := range edits {
+		first, last := hunk == nil, !e.changes()
+		switch head, tail := firstWords(e.same), lastWords(e.same); {
+		case first:
+			e.same = tail
+		case last:
+			e.same = head
+		case len(head)+len(tail) < len(e.same): // with the marks of what is left out it would be longer
+			all = append(all, append(hunk, edit{same: head}))
+			hunk, e.same = nil, tail
+		}
+		e.old, e.added = cut(e.old, changedText), cut(e.added, changedText)
+		hunk = append(hunk, e)
+	}
+	return append(all, hunk)
+}
+
+// firstWords is the beginning of a text, with … for the rest.
+func firstWords(text string) string {
+	short := diag.Truncate(text, aroundText)
+	if at := strings.LastIndexByte(short, ' '); len(short) != len(text) && at > 0 {
+		return short[:at+1] + "…"
+	}
+	return short
+}
+
+// lastWords is the end of a text, with … for the rest.
+func lastWords(text string) string {
+	from := len(text)
+	for n := 1; n < aroundText && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
+	}
+	if from == 0 {
 		return text
 	}
-	return cut(a), cut(b)
+	if at := strings.IndexByte(text[from:], ' '); at >= 0 && from+at < len(text)-1 {
+		from += at
+	}
+	return "…" + text[from:]
+}
+
+// cut shortens a text, and says how long it is.
+func cut(text string, most int) string {
+	if short := diag.Truncate(text, most); len(short) != len(text) {
+		return short + " (" + diag.Count(utf8.RuneCountInString(text), "character") + ")"
+	}
+	return text
 }

@@ -25,6 +25,7 @@ func allowed() map[string][]string {
 		"internal/resource":     {"internal/diag", "internal/markup"},
 		"schema":                {"internal/resource"},
 		"manifest":              {"internal/diag", "internal/graph", "internal/resource", "schema"},
+		"internal/layout":       {"manifest"},
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
@@ -60,7 +61,7 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/planfile", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/layout", "internal/planfile", "internal/provider", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
@@ -70,7 +71,7 @@ func allowed() map[string][]string {
 // only says which package alone may import a library.
 func only() map[string]string {
 	return map[string]string{
-		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping",
+		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/layout",
 		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/natefinch/atomic"
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/layout"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+)
+
+func fmtCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "fmt", Usage: "gives manifests the usual layout, offline",
+		UsageText: "planform fmt -f FILE [-f FILE…] [--check]",
+		Description: `Indents by two spaces and takes away needless quotes and blanks. Comments, blank
+lines, the order of keys and long texts stay as they are. A file that would mean
+something else afterwards is refused. The names of changed files are printed.
+
+   planform fmt -f manifests/
+
+   # in CI
+   planform fmt -f manifests/ --check
+
+   ./generate | planform fmt -f - > workspace.yaml`,
+		Flags: slices.Concat([]cli.Flag{
+			manifestFlag(),
+			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit code 1 if a file is not in the usual layout"},
+		}, outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			names, err := files(c)
+			if err != nil {
+				return err
+			}
+			return runFmt(c.Context, p, names, c.Bool("check"), out)
+		}),
+	}
+}
+
+func runFmt(ctx context.Context, p Process, names []string, check bool, out output) error {
+	var found diag.List
+	changed := []string{}
+	for _, name := range manifestFiles(ctx, names, &found) {
+		change, err := formatFile(p, name, check)
+		if err != nil {
+			d := diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: err.Error()}
+			if problem, ok := errors.AsType[*layout.Problem](err); ok {
+				d.Line, d.Hint = problem.Line, "the file is as it was; planform validate says more if it is not valid YAML"
+			}
+			found.Add(d)
+		}
+		if change {
+			changed = append(changed, name)
+		}
+	}
+	if err := showChanged(p, changed, slices.Contains(names, standardInput) && !check, out); err != nil {
+		return err
+	}
+	switch {
+	case found.HasErrors():
+		return diag.ListError{List: found}
+	case check && len(changed) > 0:
+		return diag.WithHint(errors.New(diag.Count(len(changed), "file")+" not in the usual layout"), "planform fmt without --check changes that")
+	}
+	return nil
+}
+
+// showChanged names the files. Where a formatted manifest is on standard output, nothing else is.
+func showChanged(p Process, changed []string, quiet bool, out output) error {
+	if out.json && !quiet {
+		return out.view.JSON(struct {
+			FormatVersion int      `json:"format_version"`
+			Changed       []string `json:"changed"`
+		}{view.FormatVersion, changed})
+	}
+	for _, name := range changed {
+		if quiet {
+			break
+		}
+		if _, err := fmt.Fprintln(p.Streams.Out, view.Safe(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifestFiles are the files that the names stand for. What else is wrong with them is not asked.
+func manifestFiles(ctx context.Context, names []string, found *diag.List) []string {
+	var all []string
+	for _, name := range names {
+		if name == standardInput {
+			all = append(all, name)
+			continue
+		}
+		m, findings := manifest.Load(ctx, []string{name}, manifest.Options{AllowEmpty: true})
+		for _, d := range findings {
+			if d.Code == "unreadable" || d.Code == "no-manifest" {
+				found.Add(d)
+				m.Files = slices.DeleteFunc(m.Files, func(file string) bool { return file == d.File })
+			}
+		}
+		all = append(all, m.Files...)
+	}
+	return all
+}
+
+// formatFile formats one file, or standard input to standard output.
+func formatFile(p Process, name string, check bool) (changed bool, err error) {
+	var text []byte
+	if name == standardInput {
+		text, err = io.ReadAll(p.Streams.In)
+	} else if name, err = filepath.EvalSymlinks(name); err == nil { // the file is replaced, not the link
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return false, err
+	}
+	formatted, err := layout.Format(text)
+	if err != nil {
+		return false, err
+	}
+	changed = !bytes.Equal(text, formatted)
+	switch {
+	case check:
+		return changed, nil
+	case name == standardInput:
+		_, err = p.Streams.Out.Write(formatted)
+	case changed:
+		err = atomic.WriteFile(name, bytes.NewReader(formatted))
+	}
+	return changed && err == nil, err
+}

@@ -39,6 +39,7 @@ func outputFlags(more ...string) []cli.Flag {
 		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1]}, formats...),
 		choice(cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"}, "auto", "always", "never"),
 		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "the same as --color never"},
+		&cli.BoolFlag{Name: "no-pager", Category: categoryOutput, Usage: "write to the terminal what is longer than it, not to a pager (PLANFORM_PAGER, PAGER or less)"},
 		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel, Usage: "log `LEVEL` on standard error: debug, info, warn or error"},
 		choice(cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "log `FORMAT`: text or json"}, "text", "json"),
 	}

@@ -40,6 +40,7 @@ func newOutput(c *cli.Context, p Process) output {
 	case c.Bool("summary"):
 		opts.Extent = view.Counts
 	}
+	opts.Pager = pager(c, p)
 	opts.Annotations = c.String("output") == "github"
 	o.view = view.New(opts)
 	o.log = slog.New(logHandler(c, o.view.Stderr()))

@@ -39,7 +39,7 @@ const (
 // page loads nothing, and nothing in it can: its policy allows its own style and script only.
 func (v *View) PlanHTML(plan *planner.Plan, d *planfile.Document) error {
 	var failed error
-	err := v.print(stdout, func(out *printer) { failed = page().Execute(out.w, newPlanPage(plan, d, v.o.PerMinute)) })
+	err := v.show(func(out *printer) { failed = page().Execute(out.w, newPlanPage(plan, d, v.o.PerMinute)) })
 	return cmp.Or(err, failed)
 }
 

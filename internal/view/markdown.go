@@ -26,7 +26,7 @@ const (
 // section for each action, what is most worth a look first. Steps with equal changes are one entry. Where it does not fit
 // into a comment, the last entries are left out, and counted.
 func (v *View) PlanMarkdown(plan *planner.Plan, d *planfile.Document) error {
-	return v.print(stdout, func(out *printer) { out.print(markdownPlan(plan, d, v.o.PerMinute)) })
+	return v.show(func(out *printer) { out.print(markdownPlan(plan, d, v.o.PerMinute)) })
 }
 
 // markdown is a text that grows up to a limit.

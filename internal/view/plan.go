@@ -18,7 +18,7 @@ func (v *View) Plan(p *planner.Plan, d *planfile.Document) error {
 		return v.print(stdout, func(out *printer) { out.document(*d) })
 	}
 	v.Diagnostics(p.Notices)
-	return v.print(stdout, func(out *printer) {
+	return v.show(func(out *printer) {
 		out.where(d.Where())
 		out.textPlan(p, v.o.Extent, v.o.PerMinute)
 		out.hash(p, d)

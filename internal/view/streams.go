@@ -16,7 +16,7 @@ type Streams struct {
 	In                    io.Reader
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool // it is a terminal
-	Width                 int  // columns of the terminal; 0 = not known
+	Width, Height         int  // columns and rows of the terminal; 0 = not known
 }
 
 // System returns the streams of this process.
@@ -26,8 +26,8 @@ func System() Streams {
 		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			s.Width = width
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width, s.Height = width, height
 			break
 		}
 	}
@@ -52,10 +52,11 @@ type Options struct {
 	ColorOut, ColorErr bool // colours on standard output, on standard error
 	Live               bool // standard error can hold a progress line that is redrawn
 	JSON               bool
-	Annotations        bool             // findings are shown as annotations of GitHub Actions too
-	Extent             Extent           // of a plan or a result as text
-	PerMinute          int              // requests a minute that a plan's duration is reckoned with; 0 = 60
-	Now                func() time.Time // nil = time.Now
+	Annotations        bool                    // findings are shown as annotations of GitHub Actions too
+	Extent             Extent                  // of a plan or a result as text
+	PerMinute          int                     // requests a minute that a plan's duration is reckoned with; 0 = 60
+	Pager              func(text []byte) error // shows a plan or a table that is longer than the terminal; nil = none
+	Now                func() time.Time        // nil = time.Now
 }
 
 // NewOptions decides once how the streams are used: colour and a

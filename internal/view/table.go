@@ -29,7 +29,7 @@ func (v *View) Table(columns []string, rows [][]string) error {
 	if v.o.OutTTY {
 		shrink(widths, v.o.Width)
 	}
-	return v.print(stdout, func(p *printer) {
+	return v.show(func(p *printer) {
 		p.row(columns, widths, p.bold, v.o.OutTTY)
 		for _, row := range rows {
 			p.row(row, widths, style{}, v.o.OutTTY)

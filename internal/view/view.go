@@ -2,6 +2,8 @@ package view
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,6 +68,36 @@ func (v *View) print(to target, fn func(p *printer)) error {
 	p := v.printer(to)
 	fn(p)
 	return p.w.Flush()
+}
+
+// show prints what a command was asked for, through the pager if it is longer than the terminal.
+func (v *View) show(fn func(p *printer)) error {
+	var failed error
+	err := v.print(stdout, func(p *printer) {
+		if v.o.Pager == nil {
+			fn(p)
+			return
+		}
+		var text bytes.Buffer
+		page := *p
+		page.w = bufio.NewWriter(&text)
+		fn(&page)
+		_ = page.w.Flush() // a buffer takes everything
+		if v.rows(text.String()) < v.o.Height {
+			p.print(text.String())
+		} else {
+			failed = v.o.Pager(text.Bytes())
+		}
+	})
+	return cmp.Or(failed, err)
+}
+
+// rows is how many rows of the terminal a text takes.
+func (v *View) rows(text string) (n int) {
+	for line := range strings.Lines(text) {
+		n += 1 + max(0, width(strings.TrimSuffix(line, "\n"))-1)/v.o.Width
+	}
+	return n
 }
 
 func (v *View) printer(to target) *printer {

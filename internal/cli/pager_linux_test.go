@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// paged starts planform on a terminal of 18 rows, with a pager.
+func paged(t *testing.T, s *service, script string, env []string, args ...string) (*exec.Cmd, *os.File) {
+	t.Helper()
+	person, inside := terminal(t)
+	size := [4]uint16{18, 80}
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, inside.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size))); errno != 0 {
+		t.Fatal(errno)
+	}
+	p := command(t, s, args...)
+	p.Stdin, p.Stdout, p.Stderr = inside, inside, inside
+	file := s.write(t, "pager", "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.Env = append(p.Env, "CI=", "TERM=xterm", "PLANFORM_PAGER="+file+" an-argument")
+	p.Env = append(p.Env, env...)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = inside.Close() // so that the terminal ends with its programs
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p, person
+}
+
+// all reads what a terminal shows until its last program ends.
+func all(person *os.File) string {
+	var seen strings.Builder
+	for b := make([]byte, 4096); ; {
+		n, err := person.Read(b)
+		seen.Write(b[:n])
+		if err != nil {
+			return strings.ReplaceAll(seen.String(), "\r", "")
+		}
+	}
+}
+
+func TestALongPlanGoesThroughThePagerOnATerminal(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	manifest, small := s.write(t, "m.yaml", items(8)), s.write(t, "small.yaml", items(1))
+	const script = `echo "PAGER $1 LESS=$LESS"; env; cat; exit 7`
+	for name, tt := range map[string]struct {
+		env, args []string
+		paged     bool
+		code      int
+	}{
+		"plan":                {nil, []string{"plan", "-f", manifest}, true, 0},
+		"its exit code stays": {nil, []string{"plan", "-f", manifest, "--detailed-exitcode"}, true, 2},
+		"a dry run":           {nil, []string{"apply", "-f", manifest, "--dry-run", "--yes"}, true, 0},
+		"markdown":            {nil, []string{"plan", "-f", manifest, "-o", "markdown"}, true, 0},
+		"JSON":                {nil, []string{"plan", "-f", manifest, "-o", "json"}, false, 0},
+		"--no-pager":          {nil, []string{"plan", "-f", manifest, "--no-pager"}, false, 0},
+		"in CI":               {[]string{"CI=true"}, []string{"plan", "-f", manifest}, false, 0},
+		"a dumb terminal":     {[]string{"TERM=dumb"}, []string{"plan", "-f", manifest}, false, 0},
+		"no such pager":       {[]string{"PLANFORM_PAGER=no-such-pager"}, []string{"plan", "-f", manifest}, false, 0},
+		"a short plan":        {nil, []string{"plan", "-f", small, "--summary", "--state", "s"}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, person := paged(t, s, script, tt.env, tt.args...)
+			got := all(person)
+			_ = p.Wait() // the exit code tells
+			if code := p.ProcessState.ExitCode(); code != tt.code {
+				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+			if strings.Contains(got, "PAGER an-argument LESS=FRX\n") != tt.paged || !strings.Contains(got, "work") {
+				t.Errorf("through the pager: %v; want %v:\n%s", !tt.paged, tt.paged, got)
+			}
+			if strings.Contains(got, sandbox.Key) {
+				t.Error("the pager is given the credential")
+			}
+		})
+	}
+}
+
+func TestApplyAsksAfterThePager(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	p, person := paged(t, s, "cat >/dev/null; echo PAGER", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
+	sees(t, person, "PAGER")
+	sees(t, person, "goes ahead: ")
+	if _, err := person.WriteString("no\n"); err != nil {
+		t.Fatal(err)
+	}
+	sees(t, person, "nothing was done")
+	_ = p.Wait() // the exit code tells
+	if _, writes := s.sent(0); writes != 0 {
+		t.Errorf("%d write requests", writes)
+	}
+}
+
+func TestASignalWhileThePagerRunsChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, signal := range endings() {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{})
+			p, person := paged(t, s, "echo $$ >pid; cat >/dev/null; echo PAGER; exec sleep 60", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
+			sees(t, person, "PAGER")
+			if err := p.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if signal == os.Interrupt { // a terminal sends it to the pager too, which may stay
+				pid, err := os.ReadFile(s.dir + "/pid")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := exec.CommandContext(t.Context(), "kill", strings.TrimSpace(string(pid))).Run(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sees(t, person, "interrupted; nothing was changed")
+			_ = p.Wait() // the exit code tells
+			untouched(t, s, p.ProcessState.ExitCode(), "interrupted; nothing was changed\n")
+		})
+	}
+}

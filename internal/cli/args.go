@@ -23,7 +23,7 @@ type commandLine struct {
 
 // arrange brings flags in front of arguments, so that they may stand anywhere.
 func arrange(app *cli.App, args []string) commandLine {
-	line := commandLine{args: args[:min(1, len(args))], name: app.Name}
+	line := commandLine{args: args[:min(1, len(args))], name: app.Name, json: wantsJSON(args)}
 	commands, rest := app.Commands, args[len(line.args):]
 	for len(rest) > 0 {
 		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(rest[0]) })
@@ -54,17 +54,34 @@ func arrange(app *cli.App, args []string) commandLine {
 			line.help = true
 		default:
 			flags = append(flags, word)
-			name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
 			if takesValue(known, name) && !given && len(rest) > 0 {
-				value = rest[0]
-				flags, rest = append(flags, value), rest[1:]
+				flags, rest = append(flags, rest[0]), rest[1:]
 			}
-			line.json = line.json || (name == "output" || name == "o") && value == "json"
 		}
 	}
 	line.args = append(append(slices.Clip(line.args), flags...), "--")
 	line.args = append(line.args, line.arguments...)
 	return line
+}
+
+// wantsJSON reports whether a command line asks for JSON, even if it is wrong otherwise.
+func wantsJSON(args []string) bool {
+	for i, word := range args {
+		name, value, given := strings.Cut(word, "=")
+		if !given && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--":
+			return false
+		case "--output", "-output", "-o", "--o":
+			if value == "json" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takesValue reports whether a flag is followed by its value.

@@ -61,6 +61,7 @@ func planCommand(p Process) *cli.Command {
 func planFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		manifestFlag(),
+		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
 		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition lacks are missing"},
 	}, shapingFlags(), []cli.Flag{
@@ -90,6 +91,7 @@ type planOptions struct {
 	detailed bool
 	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
 	allowUnsupported bool
+	maxErrors        int                // that are shown
 	out              string             // file that the plan is saved to; "" = none
 	known            []resource.Address // that targets may mean, besides those of manifests and state
 	input            planner.Input      // as far as options say it
@@ -113,6 +115,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
 	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
+	o.maxErrors = c.Int("max-errors")
 	if c.IsSet("patience") {
 		o.grace = c.Duration("patience")
 	}
@@ -220,7 +223,7 @@ func (c *connection) where(o planOptions, wanted *manifest.Manifest, state strin
 
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest.Manifest, error) {
-	desired, findings := manifest.Load(ctx, o.Files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune})
+	desired, findings := manifest.Load(ctx, o.Files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune, Limits: manifest.Limits{Findings: o.maxErrors}})
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errReported
@@ -284,7 +287,7 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 	if err != nil {
 		return nil, err
 	}
-	out.view.Diagnostics(findings)
+	out.view.Diagnostics(findings.ClipTo(o.maxErrors))
 	if findings.HasErrors() {
 		return nil, errReported
 	}

@@ -15,7 +15,7 @@ func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "validate", Usage: "checks manifests, offline",
 		UsageText: "planform validate -f FILE [-f FILE…]",
-		Description: `Reports all errors (up to 100) with their location and a suggested fix.
+		Description: `Reports all errors with their location and a suggested fix.
 
    planform validate -f workspace.yaml
    planform validate -f manifests/ --output json
@@ -24,19 +24,19 @@ func validateCommand(p Process) *cli.Command {
    planform validate -f manifests/ --output github
 
    ./generate | planform validate -f -`,
-		Flags: slices.Concat([]cli.Flag{manifestFlag()}, outputFlags("github")),
+		Flags: slices.Concat([]cli.Flag{manifestFlag(), maxErrorsFlag()}, outputFlags("github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)
 			if err != nil {
 				return err
 			}
-			return runValidate(c.Context, p, names, out)
+			return runValidate(c.Context, p, names, c.Int("max-errors"), out)
 		}),
 	}
 }
 
-func runValidate(ctx context.Context, p Process, names []string, out output) error {
-	m, findings := manifest.Load(ctx, names, manifest.Options{Stdin: p.Streams.In})
+func runValidate(ctx context.Context, p Process, names []string, maxErrors int, out output) error {
+	m, findings := manifest.Load(ctx, names, manifest.Options{Stdin: p.Streams.In, Limits: manifest.Limits{Findings: maxErrors}})
 	if err := out.view.Validation(findings); err != nil {
 		return err
 	}

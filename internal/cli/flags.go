@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 )
 
 // Categories of flags in the help texts.
@@ -116,6 +117,16 @@ func checkLogLevel(_ *cli.Context, level string) error {
 // manifestFlag names what to read.
 func manifestFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated"}
+}
+
+// maxErrorsFlag limits how many findings are shown.
+func maxErrorsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "max-errors", Value: diag.MaxShown, Usage: "show at most this `NUMBER` of errors, and say how many more there are", Action: func(_ *cli.Context, n int) error {
+		if n < 1 {
+			return usageError{text: "--max-errors must be at least 1"}
+		}
+		return nil
+	}}
 }
 
 // stateFlags say where the state is.

@@ -148,15 +148,18 @@ func (l List) Sort() {
 // MaxShown is the number of findings of one severity that are shown.
 const MaxShown = 100
 
-// Clip keeps the first [MaxShown] errors and the first [MaxShown] warnings of a sorted list, and adds a note with the number of the others.
-func (l List) Clip() List {
+// Clip is [List.ClipTo] with [MaxShown].
+func (l List) Clip() List { return l.ClipTo(MaxShown) }
+
+// ClipTo keeps the first so many errors and the first so many warnings of a sorted list, and adds a note with the number of the others.
+func (l List) ClipTo(most int) List {
 	count := map[Severity]int{}
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
 		count[d.Severity]++
-		return count[d.Severity] > MaxShown
+		return d.Severity != Note && count[d.Severity] > most
 	})
 	for _, severity := range []Severity{Error, Warning} {
-		if more := count[severity] - MaxShown; more > 0 {
+		if more := count[severity] - most; more > 0 {
 			kept.Add(Diagnostic{Severity: Note, Code: "too-many-findings", Summary: Count(more, "more "+severity.String()) + " not shown"})
 		}
 	}

@@ -86,6 +86,12 @@
 // not_read ([{"name", "number"}], of the objects in the files, and of the requests
 // that it would take to read what is named only on demand), and requests.
 //
+// # JSON of init and fmt
+//
+// init shows {"format_version": 1, "file": the manifest that it wrote}, with --from an
+// export; fmt shows {"format_version": 1, "changed": [...]}, the names of the files that
+// it changed, with --check of those that it would change.
+//
 // # JSON of records
 //
 // get shows the service's records as they are: an array, or one object. state
@@ -99,7 +105,8 @@
 // {"severity", "code", "file", "line", "column", "path", "address", "summary", "hint", "related"},
 // where severity is error or warning and related is [{"file", "line", "column", "note"}].
 // An empty text and a zero stand for what there is not. They are the output of
-// validate ([View.Validation]); anywhere else they go to standard error.
+// validate ([View.Validation]); anywhere else they go to standard error. With --output json
+// every error is of this form, also that of a wrong command line.
 //
 // Standard error holds one JSON object a line (and on a terminal the progress
 // line, in place of events), told apart by the key beside format_version:

@@ -24,9 +24,10 @@ func applyCommand(p Process) *cli.Command {
 		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
 ahead. If a run ends early, run it again: nothing is created twice.
 
-In the log of a CI system, a line every 30 seconds shows how far the run is. With
---full, each step is in the plan and in the result; --output json reports steps as
-they end.
+In the log of a CI system, a line every 30 seconds shows how far the run is. At the
+end it names what failed, was blocked or went otherwise than planned, and counts the
+rest. With --full, each step is in the plan and in the result; --output json reports
+steps as they end.
 
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review was the question. It fails if the manifests, the state or

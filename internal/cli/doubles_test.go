@@ -56,7 +56,7 @@ func TestAnObjectOfAnotherRunIsNotTakenForOnesOwn(t *testing.T) {
 		t.Error(r.out)
 	}
 	s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB}]\n")
-	r = s.must(t, "apply", "-f", manifest, "--prune", "--yes", "--max-deletes", "5")
+	r = s.must(t, "apply", "-f", manifest, "--full", "--prune", "--yes", "--max-deletes", "5")
 	if strings.Contains(r.out, "deleted work_item/web/shop") || !strings.Contains(r.out, "deleted work_item/web/paint") {
 		t.Error(r.out)
 	}

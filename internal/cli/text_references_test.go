@@ -71,7 +71,7 @@ func TestTextsGetTheirLinksInTheRequestsOfThePlan(t *testing.T) {
 			}
 
 			fresh := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-			if done := fresh.must(t, "apply", "-f", fresh.write(t, "m.yaml", namingNext(items)), "--api", api); strings.Count(done.out, " as WEB-") != items {
+			if done := fresh.must(t, "apply", "-f", fresh.write(t, "m.yaml", namingNext(items)), "--api", api, "--full"); strings.Count(done.out, " as WEB-") != items {
 				t.Errorf("not every item is told with its number:\n%s", done.out)
 			}
 			if _, writes := fresh.sent(0); writes != tt.creates+tt.updates {

@@ -22,7 +22,7 @@
 //     everything that is written while it stands goes through the [View], which
 //     takes it away first and puts it back after. A log gets the line every half a
 //     minute, so that it grows slowly and a CI system sees the run alive; the steps
-//     are in the plan and in the result.
+//     are in the plan, and in the result with --full.
 //   - Only a line that reads "yes" is a yes.
 //   - The same input gives the same bytes.
 //

@@ -65,6 +65,7 @@ func newScreen(set ...func(*view.Options)) *screen {
 }
 
 func inJSON(o *view.Options)  { o.JSON = true }
+func inFull(o *view.Options)  { o.Extent = view.Full }
 func inColor(o *view.Options) { o.ColorOut, o.ColorErr = true, true }
 func onTerminal(o *view.Options) {
 	o.InTTY, o.OutTTY, o.ErrTTY, o.Live, o.Width = true, true, true, true, 80

@@ -18,7 +18,7 @@ const (
 )
 
 // Progress shows how far a run is, on standard error: on a terminal in one line that is drawn anew and goes away at the end,
-// in a log with the same line every half a minute, since the plan and the result tell of each step. Programs get an event for
+// in a log with the same line every half a minute, since the plan tells of each step. Programs get an event for
 // each step that ends. Its methods may be called at the same time. Done must be called.
 type Progress struct {
 	v     *View

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/executor"
@@ -45,22 +46,22 @@ func countStatuses(r *executor.Result) statusCounts {
 	return t
 }
 
-// Result shows how a run of a plan ended. As text, what was done goes to standard
-// output, and what was not, with what to do about it, to standard error.
+// Result shows how a run of a plan ended. As text, what was done goes to standard output, only counted where it is as the plan
+// said, and what was not, with what to do about it, to standard error.
 func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 	t := countStatuses(&r)
 	if v.o.JSON {
 		return v.print(stdout, func(p *printer) { p.document(newJSONResult(&r, t)) })
 	}
-	err := v.print(stdout, func(p *printer) { p.doneSteps(&r, v.o.Extent) })
+	err := v.print(stdout, func(p *printer) { p.doneSteps(&r) })
 	v.printError(func(p *printer) { p.problems(&r) })
 	v.Diagnostics(warnings(&r))
 	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &r, t) }), v.print(stderr, func(p *printer) { p.next(&r, t) }))
 }
 
-// doneSteps lists what was done, a line for each object and for each list of members, with as many of each action as of a plan.
-func (p *printer) doneSteps(r *executor.Result, extent Extent) {
-	shown, left := map[planner.Action]int{}, map[planner.Action]int{}
+// doneSteps lists what was done, a line for each object and for each list of members. Unless all is asked for, it is what the
+// plan did not say: what came about in another way, and the numbers that the service gave.
+func (p *printer) doneSteps(r *executor.Result) {
 	members := map[batchKey]int{}
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Status == executor.Done && s.Step.Members != nil {
@@ -69,7 +70,7 @@ func (p *printer) doneSteps(r *executor.Result, extent Extent) {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Status != executor.Done || s.Step.Continues {
+		if s.Status != executor.Done || s.Step.Continues || !p.whole && !s.Found() && !s.Outcome.RecoveredByLookup {
 			continue
 		}
 		n := 0
@@ -79,15 +80,42 @@ func (p *printer) doneSteps(r *executor.Result, extent Extent) {
 			}
 			delete(members, batchOf(s.Step))
 		}
-		if action := shownAction(s.Step); extent != Full && action != planner.Delete && shown[action] == usualEntries {
-			left[action]++
-			continue
-		}
-		shown[shownAction(s.Step)]++
 		sign, color := p.stepSigil(s.Step)
 		p.line(color.paint(sign), " ", carriedOut(s, n))
 	}
-	p.left(left)
+	if numbers := numbersGiven(r); !p.whole && numbers != "" {
+		p.line(p.create.paint("+"), " created ", Safe(numbers))
+	}
+}
+
+// numbersGiven are the first and the last readable number of what was created in each project, such as WEB-1 to WEB-300.
+func numbersGiven(r *executor.Result) string {
+	type span struct{ first, last int }
+	var prefixes []string
+	spans := map[string]*span{}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		at := strings.LastIndexByte(s.Outcome.Identifier, '-')
+		if s.Status != executor.Done || s.Step.Action != planner.Create || s.Found() || s.Outcome.RecoveredByLookup || at < 0 {
+			continue
+		}
+		prefix := s.Outcome.Identifier[:at+1]
+		n, err := strconv.Atoi(s.Outcome.Identifier[at+1:])
+		if err != nil {
+			continue
+		}
+		if spans[prefix] == nil {
+			prefixes, spans[prefix] = append(prefixes, prefix), &span{n, n}
+		}
+		spans[prefix].first, spans[prefix].last = min(spans[prefix].first, n), max(spans[prefix].last, n)
+	}
+	for i, prefix := range prefixes {
+		prefixes[i] += strconv.Itoa(spans[prefix].first)
+		if last := spans[prefix].last; last > spans[prefix].first {
+			prefixes[i] += " to " + prefix + strconv.Itoa(last)
+		}
+	}
+	return strings.Join(prefixes, ", ")
 }
 
 // problems lists what was not done and why, with the steps that it blocks below it.

@@ -62,7 +62,7 @@ func ended() (*planner.Plan, executor.Result) {
 func TestAResultSaysWhatHappenedAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string][]func(*view.Options){
-		"result.txt": nil, "result.ansi": {inColor}, "result.json": {inJSON},
+		"result.txt": nil, "result.ansi": {inColor}, "full.txt": {inFull}, "result.json": {inJSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +98,14 @@ next: run the same command again: it first checks whether the requests without a
 	}
 }
 
+// numbered is a step that created a work item.
+func numbered(identifier string) executor.StepResult {
+	return executor.StepResult{
+		Step:   &planner.Step{Address: "work_item/web/a", Kind: resource.MustLookup("work_item")},
+		Status: executor.Done, Outcome: executor.Outcome{Record: planner.Record{Identifier: identifier}},
+	}
+}
+
 func TestAResultNamesTheNextStep(t *testing.T) {
 	t.Parallel()
 	step := &planner.Step{Address: "work_item/web/a", Action: planner.Create, Kind: resource.MustLookup("work_item"), Position: at(3)}
@@ -108,7 +116,11 @@ func TestAResultNamesTheNextStep(t *testing.T) {
 		"nothing was to do": {executor.Result{}, "Applied: nothing.\n", ""},
 		"all went well": {
 			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Done}}},
-			"+ created work_item/web/a\nApplied: 1 created.\n", "",
+			"Applied: 1 created.\n", "",
+		},
+		"it gave numbers": {
+			executor.Result{Steps: []executor.StepResult{numbered("WEB-9"), numbered("WEB-10"), numbered("WEB-11"), numbered("NEW-OPS-1")}},
+			"+ created WEB-9 to WEB-11, NEW-OPS-1\nApplied: 4 created.\n", "",
 		},
 		"interrupted": {
 			executor.Result{Steps: []executor.StepResult{{Step: step}}, Interrupted: true},

@@ -49,6 +49,7 @@ var synonyms = []struct{ property, words string }{
 	{"version", "api_version"},
 	{"website_url", "website"},
 	{"work_item_types", "issue_types types workitem_types"},
+	{"intake", "inbox intake_items"},
 	{"work_items", "bugs children epic epics features issues items stories sub_issues sub_tasks subitems subtasks tasks tickets todos work_item"},
 	{"workspace", "workspace_slug slug"},
 	{"key", "slug"},
@@ -75,7 +76,6 @@ var synonyms = []struct{ property, words string }{
 //nolint:gochecknoglobals // a constant table
 var unsupported = []struct{ hint, words string }{
 	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
-	{"intake items are not supported yet", "intake"},
 	{"subscribers are not supported yet", "subscribers watchers"},
 	{"worklogs are not supported yet", "time_spent worklogs"},
 	{"there are no variables: anchors may stand under a key that begins with x-", "variables vars"},

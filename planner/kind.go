@@ -35,6 +35,9 @@ type kindInfo struct {
 // some manifest writes, and references to kinds of which something may be deleted.
 func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := t.kind
+	if t.list.V2() && k.Parent != "" { // its rows do not name the parent, and the service refuses a name that they lack
+		return "all"
+	}
 	names := []string{"id", "archived_at", k.Parent}
 	if k.Identifier != nil {
 		names = append(names, cmp.Or(k.Identifier.APIName, "sequence_id"))

@@ -95,7 +95,7 @@ func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
 // withoutV2 says what becomes of a run without these operations.
 func withoutV2(lacks []*resource.Operation) string {
 	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
-	var others, read, v1, leaving, closed []string
+	var others, read, v1, none, leaving, closed []string
 	alone := map[string][]resource.Verb{} // by kind
 	for _, op := range lacks {
 		k := resource.MustLookup(op.Kind)
@@ -110,6 +110,8 @@ func withoutV2(lacks []*resource.Operation) string {
 			leaving = append(leaving, plural(m.Container))
 		case m != nil:
 			closed = append(closed, plural(m.Container))
+		case op.Verb == resource.List && !inV1, slices.Contains(none, plural(op.Kind)):
+			none = append(none, plural(op.Kind))
 		case op.Verb == resource.List, slices.Contains(v1, plural(op.Kind)):
 			v1 = append(v1, plural(op.Kind))
 		default:
@@ -137,6 +139,9 @@ func withoutV2(lacks []*resource.Operation) string {
 	}
 	if len(closed) > 0 {
 		phrases = append(phrases, "members of "+strings.Join(slices.Compact(closed), ", ")+" cannot be changed")
+	}
+	if len(none) > 0 {
+		phrases = append(phrases, strings.Join(slices.Compact(none), ", ")+" cannot be managed")
 	}
 	if len(v1) > 0 {
 		phrases = append(phrases, strings.Join(slices.Compact(v1), ", ")+" are managed by API v1")

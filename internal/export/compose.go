@@ -73,10 +73,15 @@ func (c *composer) compose() {
 	slices.SortFunc(c.out.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
 }
 
-// inOrder puts kinds after those that they refer to, and what the service numbers last.
+// inOrder puts kinds after those that they refer to, and what the service numbers last, with what refers to it.
 func inOrder(kinds []*resource.Kind) []*resource.Kind {
-	isPlain := func(k *resource.Kind) bool { return !k.Numbered() }
-	numbersLast := slices.Concat(slices.DeleteFunc(slices.Clone(kinds), (*resource.Kind).Numbered), slices.DeleteFunc(slices.Clone(kinds), isPlain))
+	isNumbered := func(k *resource.Kind) bool {
+		return k.Numbered() || slices.ContainsFunc(k.Fields, func(f resource.Field) bool {
+			return f.IsRef() && f.Ref != k.Name && slices.ContainsFunc(kinds, func(o *resource.Kind) bool { return o.Name == f.Ref && o.Numbered() })
+		})
+	}
+	isPlain := func(k *resource.Kind) bool { return !isNumbered(k) }
+	numbersLast := slices.Concat(slices.DeleteFunc(slices.Clone(kinds), isNumbered), slices.DeleteFunc(slices.Clone(kinds), isPlain))
 	var list []*resource.Kind
 	graph.DepthFirst(numbersLast, func(k *resource.Kind) []*resource.Kind {
 		var named []*resource.Kind

@@ -280,6 +280,25 @@ func TestMilestonesOfItemsAreExportedByAPIV2(t *testing.T) {
 	s.hold(s.export(export.Options{})) // API v1 cannot set it
 }
 
+func TestIntakeItemsAreExportedByAPIV2(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	s.send("PATCH", web, map[string]any{"intake_view": true})
+	s.send("POST", "/api/v2/workspaces/acme/"+web+"intake-issues/", map[string]any{"name": "Dark mode", "description_html": "<p>Easier on the eyes.</p>", "status": -1})
+	dir, e := s.export(export.Options{API: resource.V2})
+	for _, want := range []string{"intake:", "name: Dark mode", "description: Easier on the eyes.", "status: rejected"} {
+		if !slices.ContainsFunc(e.Files, func(f export.File) bool { return strings.Contains(string(f.Data), want) }) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	s.hold(dir, e)
+	dir, e = s.export(export.Options{})
+	if told := fmt.Sprint(e.Findings()); !strings.Contains(told, "intake item") || !strings.Contains(told, "API v1 does not list it") {
+		t.Error(told)
+	}
+	s.hold(dir, e)
+}
+
 func TestNestedPagesAreExportedByAPIV2(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})

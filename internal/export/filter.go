@@ -36,7 +36,7 @@ func readable(k *resource.Kind) bool {
 		_, ok := k.Op(resource.ListMembers, resource.V1)
 		return ok
 	}
-	_, ok := k.Op(resource.List, resource.V1)
+	_, ok := k.Op(resource.List, resource.V2)
 	return ok && k.Section != ""
 }
 

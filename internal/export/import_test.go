@@ -57,7 +57,7 @@ func values(f *resource.Field) []any {
 		var all []any
 		for i, v := range f.Enum {
 			if f.EnumAsIndex {
-				all = append(all, i)
+				all = append(all, f.EnumFrom+i)
 			} else {
 				all = append(all, v)
 			}

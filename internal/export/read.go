@@ -213,6 +213,9 @@ func (r *reader) reportHidden(lists []*list) {
 			listed := slices.ContainsFunc(lists, func(o *list) bool {
 				return o.parent == l.parent && o.kind == k && o.op.Verb == resource.List && !o.failed
 			})
+			if _, lists := k.Op(resource.List, r.o.API); !lists && k.Section != "" && n > 0 && len(r.o.Only) == 0 {
+				r.omit(k.Noun(), r.o.API.Noun()+" does not list it", l.parent.label(), n)
+			}
 			if shown := len(l.parent.children[k]); counted && listed && n > shown {
 				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.parent.label(), n-shown)
 			}

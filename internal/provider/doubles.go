@@ -70,7 +70,11 @@ func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, er
 		}
 		req := apiclient.Request{Operation: list, Params: params}
 		if slices.Contains(list.Query, "fields") {
-			req.Query = url.Values{"fields": {"created_at,external_id,external_source,id,sequence_id"}}
+			fields := "created_at,external_id,external_source,id"
+			if at.kind.Numbered() {
+				fields += ",sequence_id" // others have none, which API v2 refuses
+			}
+			req.Query = url.Values{"fields": {fields}}
 		}
 		rows, err := s.client.List(ctx, req)
 		if err != nil {

@@ -72,9 +72,13 @@ type kindIn struct {
 func everyKind() []kindIn {
 	var all []kindIn
 	for _, k := range resource.Kinds() {
-		if k.Section != "" {
-			all = append(all, kindIn{k, resource.V1, sandbox.Full}, kindIn{k, resource.V2, sandbox.Cloud})
+		if k.Section == "" {
+			continue
 		}
+		if _, ok := k.Op(resource.List, resource.V1); ok {
+			all = append(all, kindIn{k, resource.V1, sandbox.Full})
+		}
+		all = append(all, kindIn{k, resource.V2, sandbox.Cloud})
 	}
 	return all
 }

@@ -238,6 +238,45 @@ func TestALostCreateIsFoundAlsoUnderTheKeyThatItHadThen(t *testing.T) {
 	}
 }
 
+func TestALostIntakeItemIsFoundByItsExternalID(t *testing.T) {
+	t.Parallel()
+	for _, late := range []time.Duration{10 * time.Millisecond, 20 * time.Second} {
+		t.Run(late.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+				s.virtual = true
+				die := func(req *http.Request, r run) sandboxtest.Fault {
+					if req.Method != http.MethodPost {
+						return sandboxtest.Fault{}
+					}
+					r.kill()
+					return sandboxtest.Fault{Late: late}
+				}
+				text := "version: 1\nprojects: [{key: web, identifier: WEB, intake: [{key: dark, name: Dark mode}]}]\n"
+				s.apply(t, applying{manifest: text, killed: true, grace: time.Minute, fault: die})
+				again := s.apply(t, applying{manifest: text, grace: time.Minute})
+				s.Drain()
+				if len(again.failed()) > 0 || s.named("intake_item", "Dark mode") != 1 {
+					t.Error(again.failed(), s.named("intake_item", "Dark mode"))
+				}
+				if end := s.apply(t, applying{manifest: text}); end.writes != 0 || !end.plan.Empty() {
+					t.Errorf("the last run made %d writes", end.writes)
+				}
+			})
+		})
+	}
+}
+
+func TestAPIV1CannotCreateIntakeItems(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.V1)
+	a := s.apply(t, applying{manifest: "version: 1\nprojects: [{key: web, identifier: WEB, intake: [{key: dark, name: Dark mode}]}]\n"})
+	if reasons := fmt.Sprint(a.reasons()); !strings.Contains(reasons, "API v1 cannot create an intake item") {
+		t.Error(reasons)
+	}
+}
+
 // TestATextWithoutItsLinkIsKnownAfterALostAnswer: the run that finds the item does not find what its text names. What the
 // state does not know of the text would look like a change of the manifest, which the documented operations cannot make.
 func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {

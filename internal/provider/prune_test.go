@@ -24,7 +24,11 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, resource.V1)
+			api, edition := resource.V1, sandbox.Full
+			if _, ok := k.Op(resource.List, api); !ok {
+				api, edition = resource.V2, sandbox.Cloud
+			}
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: edition})
 			l := &life{t, s, k}
 			base := l.base()
 			with := l.text(base)
@@ -48,7 +52,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 
 			gone := s.apply(t, applying{manifest: without(t, with), prune: true})
 			l.done("deleting", gone)
-			if _, offered := k.Op(resource.Delete, resource.V1); !offered {
+			if _, offered := k.Op(resource.Delete, api); !offered {
 				if reasons := gone.reasons(); len(reasons) != 1 || gone.writes > 0 {
 					t.Error(reasons, gone.writes)
 				}

@@ -170,7 +170,7 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	case f.EnumInCapitals:
 		return strings.ToUpper(v.Text), true
 	case f.EnumAsIndex:
-		return json.RawMessage(strconv.Itoa(slices.Index(f.Enum, v.Text))), true
+		return json.RawMessage(strconv.Itoa(f.EnumFrom + slices.Index(f.Enum, v.Text))), true
 	case f.AltAPIName == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:

@@ -73,8 +73,8 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 		}
 		return f.canonical(raw), true
 	case json.Number:
-		if i, err := strconv.Atoi(raw.String()); f.EnumAsIndex && err == nil && i >= 0 && i < len(f.Enum) {
-			return f.Enum[i], true
+		if i, err := strconv.Atoi(raw.String()); f.EnumAsIndex && err == nil && i >= f.EnumFrom && i-f.EnumFrom < len(f.Enum) {
+			return f.Enum[i-f.EnumFrom], true
 		}
 		return f.canonical(raw.String()), true
 	case bool:
@@ -135,6 +135,9 @@ func (f *Field) canonical(text string) string {
 	case JSON:
 		return canonicalJSON(text)
 	case Text, LongText:
+		if at, ok := momentOf(text); ok && f.Pattern == momentPattern {
+			return at
+		}
 		return f.text(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 	case Enum:
 		if f.EnumInCapitals {
@@ -234,4 +237,14 @@ func Digest(canonical string) string {
 	}
 	sum := sha256.Sum256([]byte(canonical))
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// momentOf is a moment in UTC, as one text for all of its spellings.
+func momentOf(text string) (string, bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC().Format(time.RFC3339Nano), true
+		}
+	}
+	return "", false
 }

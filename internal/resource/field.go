@@ -97,9 +97,10 @@ type Field struct {
 	ArchiveFlag bool
 	// ArchivableValues are the values of an Enum that allow archiving; empty = all.
 	ArchivableValues []string
-	// EnumAsIndex is set where the service numbers the values of an Enum from 0, and
+	// EnumAsIndex is set where the service numbers the values of an Enum, from EnumFrom, and
 	// EnumInCapitals where it writes them so.
 	EnumAsIndex    bool
+	EnumFrom       int
 	EnumInCapitals bool
 	// Definition is the object that defines a custom field; nil = the kind does.
 	Definition *Object

@@ -76,7 +76,9 @@ links:
 	})
 }
 
-// moment is the form of a time that the service takes.
+// momentPattern is the form of a time that the service takes.
+const momentPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`
+
 func moment() TextRules {
-	return TextRules{Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})$`, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"}
+	return TextRules{Pattern: momentPattern, PatternDoc: "a moment such as 2024-05-17T09:30:00Z"}
 }

@@ -76,10 +76,11 @@
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
-//   - The routes of epics, intake, worklogs, stickies, pages of an item, and
-//     uploads are left out; pages of a project and values of customer properties are
-//     in API v2 only, which also lacks releases, views, collections, webhooks,
-//     templates, workflows, automations, roles and types of the workspace.
+//   - The routes of epics, worklogs, stickies, pages of an item, and
+//     uploads are left out; intake items, pages of a project and values of customer
+//     properties are in API v2 only, which also lacks releases, views, collections,
+//     webhooks, templates, workflows, automations, roles and types of the workspace.
+//   - The work item behind an intake item is only an ID, also once it is accepted.
 //   - It is one workspace with a handful of users, and listens on loopback only.
 //
 // It must not know the rest of the module, so that no mistake is made twice.

@@ -10,7 +10,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	milestone, milestoneIssue, relationDefinition, propertyValue, initiativeIssue, initiativeEpic, customerIssue, projectPage *kind
+	milestone, milestoneIssue, intakeItem, relationDefinition, propertyValue, initiativeIssue, initiativeEpic, customerIssue, projectPage *kind
 
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
@@ -46,7 +46,7 @@ func (k *kinds) add(made *kind) *kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.modules, k.itemTypes, k.itemProperties, k.estimates, k.estimatePoints, k.workItems, k.links,
+		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates, k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.relationDefinitions, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
 	} {
 		describe()
@@ -98,6 +98,20 @@ func (k *kinds) milestones() {
 		afterDelete: func(c *call, t *tx, r row) { c.clear(t, k.milestoneIssue, text(r, "id")) },
 	})
 	k.milestoneIssue = k.membership("milestone_issue", "issue", "milestone")
+}
+
+func (k *kinds) intake() {
+	k.intakeItem = k.add(&kind{
+		name: "intake_item", param: "intake", scope: inProject,
+		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email", "external_source", "external_id",
+			"created_by", "updated_by", "project", "workspace", "intake", "issue", "state"),
+		fields: []field{
+			{name: "description_html", initial: ""},
+			{name: "priority", initial: "none"},
+			{name: "status", initial: integer(-2)},
+			{name: "source", initial: "IN_APP"},
+		},
+	})
 }
 
 // membership is the kind of rows that say which record is a member of which container.

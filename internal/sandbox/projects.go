@@ -204,7 +204,7 @@ func summary(c *call, t *tx) reply {
 		"counts": row{
 			"cycles":  t.count(c.kinds.cycle, in),
 			"labels":  t.count(c.kinds.label, in),
-			"intakes": 0,
+			"intakes": t.count(c.kinds.intakeItem, in),
 			"pages":   0,
 			"modules": t.count(c.kinds.module, in),
 			"members": c.activeMembers(t, c.vars["project"]),

@@ -177,6 +177,19 @@ func (s *Server) projectTableV2() []*resourceV2 {
 			manage:  map[string]membersV2{"work-items": {members: k.milestoneIssue, of: k.workItem}},
 		},
 		{
+			name: "intake item", path: v2Project + "intake-issues/", kind: k.intakeItem,
+			write: "name*:str≤255 description_html:html duplicate_to_id:uuid→work_item? priority:none|low|medium|high|urgent snoozed_till:datetime? source:str " +
+				"source_email:str? status:-2|-1|0|1|2" + v2Pair,
+			read: "created_by_id intake_id state_id work_item_id=issue", filters: "external_id external_source search source status status__in work_item_id",
+			order: "created_at id", deferred: "description_html",
+			prepare: func(w *writeV2) {
+				w.needs("intake_view")
+				if w.old == nil {
+					w.r["intake"], w.r["issue"] = w.vars["project"], newID()
+				}
+			},
+		},
+		{
 			name: "estimate", path: v2Project + "estimates/", kind: k.estimate, verbs: v2All,
 			write: "name*:str≤255 description:str type:categories|points|time" + v2Pair, read: "created_by_id last_used",
 			filters: "external_id external_source name search type type__in", order: "created_at id name", expand: "points",

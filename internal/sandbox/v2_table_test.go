@@ -23,6 +23,7 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 		{webV2 + "cycles/", `{"name":"S","start_date":"2031-01-01"}`, `{"end_date":"2031-02-01T10:00:00Z"}`, "projects/" + projectWeb + "/cycles/"},
 		{webV2 + "modules/", `{"name":"M","lead_id":"` + userBob + `"}`, `{"status":"in-progress"}`, "projects/" + projectWeb + "/modules/"},
 		{webV2 + "milestones/", `{"title":"M"}`, `{"target_date":"2031-01-01"}`, "projects/" + projectWeb + "/milestones/"},
+		{webV2 + "intake-issues/", `{"name":"I","description_html":"<p>x</p>"}`, `{"status":1}`, ""},
 		{ops + "estimates/", `{"name":"E","type":"time"}`, `{"description":"d"}`, ""},
 		{webV2 + "estimates/" + estimateWeb + "/points/", `{"value":"13","key":6}`, `{"value":"21"}`, ""},
 		{webV2 + "work-item-types/", `{"name":"Bug","external_id":"1","external_source":"x"}`, `{"is_active":false}`, ""},
@@ -41,6 +42,7 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 		t.Run(strings.TrimPrefix(tt.list, wsV2), func(t *testing.T) {
 			t.Parallel()
 			s := openCloud(t, Options{})
+			want(t, ask(t, s, "PATCH", wsV2+"projects/"+projectWeb+"/", `{"intake_view":true}`), 200)
 			before := len(want(t, ask(t, s, "GET", tt.list, ""), 200).data(t))
 			if got := want(t, ask(t, s, "POST", tt.list, `{"nope":1}`), 400); !strings.Contains(fmt.Sprint(got.fields(t)), "nope invalid") {
 				t.Errorf("unknown field: %s", got.body)

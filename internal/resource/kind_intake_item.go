@@ -1,0 +1,27 @@
+package resource
+
+func init() {
+	const scope = "projects.intakes"
+	register(Kind{
+		Name: "intake_item", Section: "intake", Parent: "project", Param: "intake_item_id", HasExternalID: true,
+		Doc:     "An item in the intake of a project, which waits for a decision. API v2 only.",
+		Example: `{key: dark-mode, name: Dark mode, priority: low, source_email: eve@example.com}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
+		Lifecycle: Lifecycle{RequiresFeature: "intake_view"}, Listing: Listing{CountedAs: "intakes"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the item.", Example: "Dark mode"},
+			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Easier on the eyes."},
+			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Easier on the eyes.</p>"},
+			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Doc: "Priority.", Example: "high"},
+			{
+				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, EnumAsIndex: true, EnumFrom: -2, Default: "pending",
+				Doc: "The decision. Leave it out where people decide in Plane: then it is not compared.", Example: "pending",
+			},
+			{Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.", Example: "2031-03-01T09:00:00Z"},
+			{Name: "duplicate_to", APIName: "duplicate_to_id", Type: Ref, Ref: "work_item", Clear: ClearNull, Doc: "Work item of which it is a duplicate: its key, an identifier such as `WEB-12`, or an ID.", Example: "checkout"},
+			{Name: "source", Type: Text, MaxLength: 255, Doc: "Where it comes from.", Example: "FORM"},
+			{Name: "source_email", Type: Text, Clear: ClearNull, Doc: "E-mail address of whoever sent it.", Example: "eve@example.com"},
+		},
+		Operations: crud(workspaceV2+"projects/{project_id}/intake-issues/", "intake_item_id", scope, "lgcud"),
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -216,7 +217,7 @@ func (l *layout) blockScalar(n *yaml.Node, old, now int) {
 	if found[2] >= 0 { // it says its indentation
 		digit := utf8.RuneCountInString(string(in.text)[:found[2]])
 		m.old = max(old, 0) + int(in.text[digit]-'0')
-		in.edits = append(in.edits, edit{digit, digit + 1, fmt.Sprint(step)})
+		in.edits = append(in.edits, edit{digit, digit + 1, strconv.Itoa(step)})
 	}
 	for i := n.Line; i < len(l.lines); i++ {
 		in := &l.lines[i]

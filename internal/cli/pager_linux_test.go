@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,9 +94,11 @@ func TestALongPlanGoesThroughThePagerOnATerminal(t *testing.T) {
 func TestApplyAsksAfterThePager(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
-	p, person := paged(t, s, "cat >/dev/null; echo PAGER", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
-	sees(t, person, "PAGER")
+	p, person := paged(t, s, "cat >plan", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
 	sees(t, person, "goes ahead: ")
+	if plan, err := os.ReadFile(filepath.Join(s.dir, "plan")); !strings.Contains(string(plan), "Plan: 16 to create") {
+		t.Errorf("the pager does not show the plan: %v\n%s", err, plan)
+	}
 	if _, err := person.WriteString("no\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,7 @@ func TestASignalWhileThePagerRunsChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if signal == os.Interrupt { // a terminal sends it to the pager too, which may stay
-				pid, err := os.ReadFile(s.dir + "/pid")
+				pid, err := os.ReadFile(filepath.Join(s.dir, "pid"))
 				if err != nil {
 					t.Fatal(err)
 				}

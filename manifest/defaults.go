@@ -28,7 +28,7 @@ func (w *collector) readDefaults(n *node) defaults {
 		k := w.kinds.byName[name.Value]
 		switch {
 		case k == nil || k.props == nil:
-			report(pairs[i], path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, w.kinds.kindNames()))
+			report(pairs[i], path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
 			continue
 		case of == nil || of.Kind != mappingNode:
 			report(pairs[i+1], path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
@@ -65,17 +65,6 @@ func (k *kindInfo) hasDefault(name string) bool {
 
 func (k *kindInfo) defaultNames() []string {
 	return slices.DeleteFunc(slices.Clone(k.names), func(name string) bool { return !k.hasDefault(name) })
-}
-
-// kindNames are the kinds whose objects a manifest lists.
-func (s *kindSet) kindNames() []string {
-	var names []string
-	for _, k := range resource.Kinds() {
-		if k.Section != "" {
-			names = append(names, k.Name)
-		}
-	}
-	return names
 }
 
 // takeDefaults gives an object the defaults of its document that it does not write itself, in whatever form.

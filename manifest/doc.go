@@ -18,6 +18,9 @@
 // every key is written once. The rule follows from the descriptors: what the documented
 // service cannot create merges.
 //
+// The defaults of a document give its objects, by kind, what they do not write themselves (defaults.go),
+// before anything is merged.
+//
 // [Load] goes through these passes, each with its own input and output: collect the
 // objects of each file (collect.go), decode and check each by itself (decode.go,
 // validate.go, violations.go), merge what is one object (merge.go), resolve references

@@ -6,13 +6,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// place is where steps of one operation work: those of one place can share requests.
+type place struct {
+	bulk *resource.Operation
+	path string // of a delete's parent, whose address may not be known
+	in   resource.Address
+}
+
 // assignBatches lets steps share requests, where API v2 takes many rows at once.
 func assignBatches(steps []*Step) {
-	type place struct {
-		bulk *resource.Operation
-		path string // of a delete's parent, whose address may not be known
-		in   resource.Address
-	}
 	numbers := map[place]int{}
 	for _, s := range steps {
 		bulk := bulkOperation(s)
@@ -160,10 +162,6 @@ func requestsOfBatch(list []*Step) (n int) {
 // nameParentsLater takes parents that may share a request with their children out of the
 // creates of these. It returns the steps with those that name them.
 func (b *changes) nameParentsLater(ordered []*Step) []*Step {
-	type place struct {
-		bulk *resource.Operation
-		in   resource.Address
-	}
 	type turn struct {
 		at     place
 		number int
@@ -178,7 +176,7 @@ func (b *changes) nameParentsLater(ordered []*Step) []*Step {
 		if bulk == nil {
 			continue
 		}
-		at := place{bulk, s.Address.Parent()}
+		at := place{bulk: bulk, in: s.Address.Parent()}
 		last[at]++
 		turns[s] = turn{at, last[at]}
 		k := slices.IndexFunc(s.Values, func(v *resource.Value) bool {

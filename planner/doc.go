@@ -48,6 +48,7 @@
 //   - Nothing is deleted unless pruning is asked for, planform created it, nothing protects
 //     it, every manifest that had it was read, and the service shows nothing in it that
 //     others made. Where looking for that would take too many requests, a notice says so.
+//   - What a manifest leaves to people (ignore_changes) is set by the create and never compared afterwards.
 //   - A closed object, such as a cycle after its last day, gets no members and no changes.
 //     A new one with past dates is filled first and gets its dates in the same run.
 //

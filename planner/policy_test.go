@@ -63,6 +63,14 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 			},
 			steps: []string{"update work_item/web/pay priority"},
 		},
+		"the way out of a policy that fails is the policy": {
+			api: full, have: have, prior: prior[:1], want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=fail")
+			},
+			findings: []string{
+				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; copy the value into the manifest, or write on_drift: overwrite or keep`,
+			},
+		},
 		"and can keep what the run would overwrite": {
 			api: full, have: have, prior: prior[:1], want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=keep")

@@ -200,6 +200,10 @@ func (b *warnings) failOnDrift() {
 			continue
 		}
 		v, _ := d.Object.Value(d.Change.Path)
+		instead := "give --on-drift overwrite or keep"
+		if p := d.Object.Policy; p != nil && p.OnDrift != "" { // it goes before the flag
+			instead = "write on_drift: overwrite or keep"
+		}
 		now := "is empty"
 		if d.Change.Before != nil {
 			text := *d.Change.Before
@@ -209,7 +213,7 @@ func (b *warnings) failOnDrift() {
 			now = "is " + truncate(text)
 		}
 		b.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
-			"copy the value into the manifest, or give --on-drift overwrite or keep")
+			"copy the value into the manifest, or "+instead)
 	}
 }
 

@@ -119,21 +119,10 @@ func shellProperties() object {
 		{Defaults, object{
 			{"description", "By kind, such as work_item: properties of every such object of this document that does not write them itself."},
 			{"type", "object"},
-			{"propertyNames", object{{"enum", listedKinds()}}},
+			{"propertyNames", object{{"enum", resource.Listed()}}},
 			{"additionalProperties", object{{"type", "object"}}},
 		}},
 	}
-}
-
-// listedKinds are the kinds whose objects a manifest lists.
-func listedKinds() []string {
-	var names []string
-	for _, k := range resource.Kinds() {
-		if k.Section != "" {
-			names = append(names, k.Name)
-		}
-	}
-	return names
 }
 
 // section is the schema of the list of a kind's objects.

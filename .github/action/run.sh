@@ -17,7 +17,7 @@ output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
 make_plan() {
   local code=0
   planform validate "${files[@]}" --output github
-  planform plan "${files[@]}" "${args[@]}" --out "$plan" --output markdown --detailed-exitcode >"$RUNNER_TEMP/plan.md" || code=$?
+  planform plan "${files[@]}" ${args[@]+"${args[@]}"} --out "$plan" --output markdown --detailed-exitcode >"$RUNNER_TEMP/plan.md" || code=$?
   case $code in
     0) pending=false ;;
     2 | 3) pending=true ;;
@@ -54,8 +54,10 @@ fetch_plan() {
 
 # commit_state pushes what the state file knows now. Somebody else may have pushed meanwhile.
 commit_state() {
-  local paths
-  mapfile -t paths < <(find . -path '*/.planform/*.state.json' -not -path './.git/*')
+  local path paths=()
+  while IFS= read -r path; do
+    paths+=("$path")
+  done < <(find . -path '*/.planform/*.state.json' -not -path './.git/*')
   ((${#paths[@]})) || return 0
   git add --force "${paths[@]}"
   git diff --cached --quiet && return 0
@@ -88,7 +90,7 @@ case $COMMAND in
   apply)
     [[ -e $plan ]] || fetch_plan
     code=0
-    planform apply "$plan" "${apply_args[@]}" || code=$?
+    planform apply "$plan" ${apply_args[@]+"${apply_args[@]}"} || code=$?
     [[ $COMMIT_STATE != true ]] || commit_state # also what a run that failed has made
     exit "$code"
     ;;

@@ -164,7 +164,7 @@ func (c completion) named(what string) []string {
 	case "FORMAT":
 		return convertNames()
 	case "KINDS":
-		return kindNames()
+		return resource.Listed()
 	case "ADDRESS", "FROM", "TO", "PREFIX":
 		return c.addresses()
 	}
@@ -188,17 +188,6 @@ func (c completion) addresses() []string {
 		lines = append(lines, view.Safe(string(o.Address)))
 	}
 	return lines
-}
-
-// kindNames are the kinds that manifests hold.
-func kindNames() []string {
-	var names []string
-	for _, k := range resource.Kinds() {
-		if k.Membership == nil && k.Section != "" {
-			names = append(names, k.Name)
-		}
-	}
-	return names
 }
 
 func flagOf(flags []cli.Flag, name string) cli.Flag {

@@ -145,7 +145,7 @@ func kinds(names []string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for _, name := range names {
 		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
-			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, kindNames())}
+			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, resource.Listed())}
 		}
 		all[name] = true
 	}

@@ -83,7 +83,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 	for _, page := range append(pages, "../../README.md") {
 		name := filepath.Base(page)
 		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md", "migrate.md", "apis.md"}, name) {
-			continue // made from the code, without commands, or run by a script
+			continue // made from the code, without blocks of commands, or about exports that are not here
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

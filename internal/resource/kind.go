@@ -214,6 +214,17 @@ func register(k Kind) {
 // Kinds returns every kind, ordered by name. The slice must not be changed.
 func Kinds() []*Kind { return kinds.sorted }
 
+// Listed are the names of the kinds whose objects a manifest lists.
+func Listed() []string {
+	var names []string
+	for _, k := range kinds.sorted {
+		if k.Section != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 // Lookup returns the kind of that name.
 func Lookup(name string) (*Kind, bool) {
 	k, ok := kinds.byName[name]

@@ -88,7 +88,7 @@ func (p *printer) doneSteps(r *executor.Result) {
 	}
 }
 
-// numbersGiven are the first and the last readable number of what was created in each project, such as WEB-1 to WEB-300.
+// numbersGiven says, by project, which numbers the new work items got: WEB-1 to WEB-300.
 func numbersGiven(r *executor.Result) string {
 	type span struct{ first, last int }
 	var prefixes []string

@@ -446,8 +446,8 @@ var whole = sync.OnceValue(func() *jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft2020
 	compiler.AssertFormat = true
-	if err := compiler.AddResource(schema.ID, bytes.NewReader(schema.Document())); err != nil {
+	if err := compiler.AddResource("planform.schema.json", bytes.NewReader(schema.Document())); err != nil {
 		panic(err)
 	}
-	return compiler.MustCompile(schema.ID)
+	return compiler.MustCompile("planform.schema.json")
 })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,22 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// ID is the address under which the schema is published.
-const ID = "https://raw.githubusercontent.com/planform/planform/main/schema/planform.schema.json"
+// Address is where editors find the schema of this build: the file at the tag of its release, which never changes. Builds
+// between releases name the one on main. The document has no $id: the address it is read from says which version it is.
+func Address() string {
+	version := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "github.com/planform/planform" {
+		version = info.Main.Version
+	}
+	return addressAt(version)
+}
+
+func addressAt(version string) string {
+	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[a-z][0-9a-z.]*)?$`).MatchString(version) { // the rest is not tagged
+		version = "main"
+	}
+	return "https://raw.githubusercontent.com/planform/planform/" + version + "/schema/planform.schema.json"
+}
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
@@ -55,7 +70,6 @@ func Document() []byte { return bytes.Clone(document()) }
 var document = sync.OnceValue(func() []byte {
 	doc := object{
 		{"$schema", draft},
-		{"$id", ID},
 		{"title", "planform manifest"},
 		{"description", "The contents of a Plane workspace. Only fields that are written are managed: an absent field is never sent and never compared."},
 		{"type", []string{"object", "null"}},

@@ -238,8 +238,8 @@ func whole(tb testing.TB, instance any) error {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft2020
 	compiler.AssertFormat = true
-	if err := compiler.AddResource(schema.ID, bytes.NewReader(schema.Document())); err != nil {
+	if err := compiler.AddResource(file, bytes.NewReader(schema.Document())); err != nil {
 		tb.Fatal(err)
 	}
-	return compiler.MustCompile(schema.ID).Validate(instance)
+	return compiler.MustCompile(file).Validate(instance)
 }

@@ -72,7 +72,7 @@ A file that is there already is never replaced.`,
 
 // writeStarting writes the manifest to begin with, and gives its name.
 func writeStarting(dir, workspace string) (name string, err error) {
-	text := "# yaml-language-server: $schema=" + schema.ID + "\n" + starting
+	text := "# yaml-language-server: $schema=" + schema.Address() + "\n" + starting
 	if workspace != "" {
 		if err := checkSlug(workspace); err != nil {
 			return "", err

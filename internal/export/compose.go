@@ -112,7 +112,7 @@ func (c *composer) document(sections ...manifest.Entry) manifest.Map {
 const signature = "Written by planform export."
 
 func (c *composer) file(name, comment string, document manifest.Map) {
-	header := "yaml-language-server: $schema=" + schema.ID + "\n" + comment + " " + signature
+	header := "yaml-language-server: $schema=" + schema.Address() + "\n" + comment + " " + signature
 	c.out.Files = append(c.out.Files, File{Name: name, Data: manifest.Encode(header, document)})
 }
 

@@ -1,0 +1,21 @@
+package schema
+
+import "testing"
+
+// TestAReleaseNamesTheSchemaAtItsTag: a manifest that it wrote is never checked by a later schema.
+func TestAReleaseNamesTheSchemaAtItsTag(t *testing.T) {
+	t.Parallel()
+	for version, ref := range map[string]string{
+		"v1.2.3": "v1.2.3", "v1.2.3-rc.1": "v1.2.3-rc.1",
+		"": "main", "(devel)": "main", "v1.2.3+dirty": "main",
+		"v0.0.0-20261122101112-0123456789ab": "main", "v1.2.4-0.20261122101112-0123456789ab": "main",
+		"v1.2.4-rc.1.0.20261122101112-0123456789ab": "main",
+	} {
+		if got, want := addressAt(version), "https://raw.githubusercontent.com/planform/planform/"+ref+"/schema/planform.schema.json"; got != want {
+			t.Errorf("%s: %s", version, got)
+		}
+	}
+	if Address() != addressAt("") {
+		t.Errorf("a test, which is no release, names %s", Address())
+	}
+}

@@ -79,6 +79,8 @@ type Step struct {
 	Kind          *resource.Kind      // of the object, or the membership
 	Object        *resource.Object    // nil for memberships and orphans
 	ID            string              // the service's ID where it is known before the run
+	Identifier    string              // the readable one, such as WEB-7, where it is known before the run
+	Name          string              // what the service calls the object, as far as that was read
 	Operation     *resource.Operation // what is sent; nil = no request
 	Values        []*resource.Value   // what a create or update sends
 	Replaces      string              // of a Create: the ID of planform's object that is deleted before it; "" = none
@@ -151,17 +153,16 @@ func (s *Step) Changes() []Change {
 // Show sets the changes of a step that is only shown.
 func (s *Step) Show(changes []Change) { s.changes = changes }
 
-// Title is the name of the step's object for people, as far as the manifest says it; else "".
+// Title is the name of the step's object for people: the manifest's, else the service's, else "".
 func (s *Step) Title() string {
-	if s.Object == nil {
-		return ""
-	}
-	for _, f := range s.Object.Kind.NaturalKey {
-		if t := s.Object.Text(f); t != "" {
-			return t
+	if s.Object != nil {
+		for _, f := range s.Object.Kind.NaturalKey {
+			if t := s.Object.Text(f); t != "" {
+				return t
+			}
 		}
 	}
-	return ""
+	return s.Name
 }
 
 // FoundBy says by what an adopted object was found, or "".

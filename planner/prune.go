@@ -57,6 +57,7 @@ func (b *pruning) deletions() (steps []*Step) {
 	}
 	add := func(l *orphan, action Action, reason string) *Step {
 		l.step = &Step{Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason}
+		l.step.Identifier, l.step.Name = b.orphans.called(l)
 		steps = append(steps, l.step)
 		return l.step
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -418,14 +419,46 @@ func (p *orphans) memberDisplayName(m *resource.Membership, parent resource.Addr
 	return p.refs.nameID(m.Member, m.MemberID(row))
 }
 
-// displayName is what people call a record: by its readable identifier, else by its name.
-func (p *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
+// called is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
+func (p *orphans) called(l *orphan) (identifier, name string) {
+	row := resource.Row{}
+	if read, ok := l.info.listRead(l.params); ok {
+		if _, have := p.in.Observed[read]; have {
+			rows, _ := p.rowsOf(read)
+			row = rows[l.record.ID]
+		}
+	}
+	if op := l.info.get; row.ID() == "" && op != nil && l.params != nil {
+		read, _ := readOf(op, l.params)
+		for _, row = range p.in.Observed[read].Rows {
+			break
+		}
+	}
+	texts := displayTexts(l.info.kind, row)
+	for _, field := range l.info.kind.NaturalKey {
+		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") {
+			texts = append(texts, applied)
+		}
+	}
+	return cmp.Or(p.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
+}
+
+// readableID is the readable identifier of a record below an address, or "".
+func (p *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
 	code := p.in.Prior[parent].Identifier
 	if i, wanted := p.objects.indexOf(parent); wanted && p.objects.states[i].identifier != "" {
 		code = p.objects.states[i].identifier
 	}
 	if n, ok := row["sequence_id"].(json.Number); ok && k.Identifier != nil && code != "" {
 		return code + "-" + n.String()
+	}
+	return ""
+}
+
+// displayName is what people call a record: by its readable identifier, else by its name.
+func (p *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	if id := p.readableID(k, parent, row); id != "" {
+		return id
 	}
 	for _, name := range displayTexts(k, row) {
 		return strconv.Quote(name)

@@ -397,3 +397,34 @@ func thinOut(r *rand.Rand, objects []*resource.Object) []*resource.Object {
 	}
 	return less
 }
+
+func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
+	t.Parallel()
+	const number, title = "WEB-7", "Fix teh login"
+	id := uuid(9, 7)
+	shown := func(s *service) { s.have("work_item", web, id, "name="+title, "sequence_id=7") }
+	record := made("work_item/web/fix-teh-login", id, "name=As it was applied")
+	for name, c := range map[string]struct {
+		have         func(*service)
+		prior        planner.Record
+		number, name string
+	}{
+		"as the service shows it":                          {shown, record, number, title},
+		"as the service shows it, and not the state":       {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
+		"as it was applied where the service has no title": {func(s *service) { s.have("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB", "name=Website")
+			c.have(s)
+			s.in.Prior[c.prior.Address], s.in.Prior["project/web"], s.in.Prune = c.prior, known("project/web", web, "identifier=WEB"), true
+			w := want(t)
+			w.put("project/web", "id="+web)
+			plan := s.mustPlan(w.all())
+			if len(plan.Steps) != 1 || plan.Steps[0].Identifier != c.number || plan.Steps[0].Title() != c.name {
+				t.Errorf("it says %s %q", plan.Steps[0].Identifier, plan.Steps[0].Title())
+			}
+		})
+	}
+}

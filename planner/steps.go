@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/resource"
@@ -25,6 +26,9 @@ func (b *steps) all() []*Step { return slices.Concat(b.byRank...) }
 func (b *steps) add(i int, a Action) *Step {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
+	if f.id != "" {
+		step.Identifier, step.Name = cmp.Or(b.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(displayTexts(o.Kind, f.row)...)
+	}
 	if o.Kind.ClosedAfter != "" {
 		step.Zone = b.objects.desiredZone(f.parent)
 	}

@@ -191,10 +191,10 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 
 			s.write(t, "port.yaml", "version: 1\nworkspace: acme\nprojects:\n  - {identifier: PORT, members: [ada@example.com, bob@example.com, eve@example.com]}\n")
 			used := []string{
-				"! cycle/port/winter: it would be deleted, but 1 work item added by others is in it: PORT-10",
-				"! module/port/board: it would be deleted, but 1 work item added by others is in it: PORT-10",
+				`! cycle/port/winter  "Winter berths": it would be deleted, but 1 work item added by others is in it: PORT-10`,
+				`! module/port/board  "Berth board": it would be deleted, but 1 work item added by others is in it: PORT-10`,
 				"! label/port/quay: it would be deleted, but 1 work item refers to it in labels: PORT-10",
-				`! work_item/port/board: it would be deleted, but work item "Put the ships on their berths" below it stays`,
+				`! work_item/port/board  PORT-1  "Show every berth on one board": it would be deleted, but work item "Put the ships on their berths" below it stays`,
 				"! state/port/adrift: it would be deleted, but 1 work item refers to it in state: PORT-10",
 			}
 			rests(t, 3, plan("--prune"), append(used, "2 memberships to remove, 12 to delete", "6 not possible", "warning: work_item/port/ships is archived on the service: left alone")...)

@@ -78,6 +78,7 @@ type Step struct {
 	Address     resource.Address `json:"address"`
 	Action      string           `json:"action"`
 	ID          *string          `json:"id"`
+	Identifier  string           `json:"identifier,omitempty"` // readable, where it is known before the run
 	Title       string           `json:"title,omitempty"`
 	Changes     []Change         `json:"changes"`
 	Members     []Member         `json:"members,omitempty"`
@@ -187,7 +188,7 @@ func New(plan *planner.Plan, where Where) *Document {
 
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
-		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Title: s.Title(),
+		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Identifier: s.Identifier, Title: s.Title(),
 		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces, Continues: s.Continues,
 	}
 	for _, need := range s.Needs {

@@ -15,7 +15,6 @@ func (d *Document) meaning() string {
 		Action   string
 		Adopts   bool
 		ID       *string
-		Title    string
 		Changes  []Change
 		Members  []Member
 		Replaces string
@@ -31,7 +30,7 @@ func (d *Document) meaning() string {
 		for j, c := range s.Changes {
 			changes[j] = Change{Path: c.Path, Before: c.Before, After: c.After, SHA256: c.SHA256, Possible: c.Possible, References: c.References}
 		}
-		all.Steps[i] = step{s.Address, s.Action, s.Adopted != nil, s.ID, s.Title, changes, s.Members, s.Replaces}
+		all.Steps[i] = step{s.Address, s.Action, s.Adopted != nil, s.ID, changes, s.Members, s.Replaces}
 	}
 	for _, c := range d.Corrections {
 		if c.Why != "" { // else nobody need know

@@ -71,7 +71,7 @@ func (r *reader) object(address resource.Address) *resource.Object {
 }
 
 func (r *reader) step(i int, d *Step) *planner.Step {
-	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces}
+	s := &planner.Step{Index: i, Address: d.Address, ID: text(d.ID), Identifier: d.Identifier, Name: d.Title, Reason: text(d.Reason), Unsupported: d.Unsupported, Replaces: d.Replaces}
 	if s.Action.UnmarshalText([]byte(d.Action)) != nil { // it was checked
 		s.Action = planner.NotPossible
 	}
@@ -100,9 +100,6 @@ func (r *reader) step(i int, d *Step) *planner.Step {
 			changes[j] = change(c)
 		}
 		s.Show(changes)
-		if keys := s.Kind.NaturalFields(); d.Title != "" && s.Title() == "" && len(keys) > 0 {
-			s.Object.Values = append(s.Object.Values, resource.Value{Field: keys[0], Text: d.Title})
-		}
 		return s
 	}
 	for _, c := range d.Changes {

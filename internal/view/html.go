@@ -130,13 +130,13 @@ func newPlanPage(plan *planner.Plan, d *planfile.Document, perMinute int) *planP
 	}
 	m := palette{}
 	last := map[resource.Address]*pageStep{}
-	for i, s := range plan.Steps {
+	for _, s := range plan.Steps {
 		shown := m.pageStep(s)
 		if first := last[s.Address]; s.Continues && first != nil {
 			first.Changes = append(first.Changes, shown.Changes...)
 			continue
 		}
-		shown.Title = Safe(d.Steps[i].Title)
+		shown.Title = Safe(strings.TrimSpace(s.Identifier + " " + s.Title()))
 		p.Steps, last[s.Address] = append(p.Steps, shown), shown
 	}
 	distinct := func(of func(*pageStep) string) []string {

@@ -93,6 +93,7 @@ func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
 			changed("description", evil+strings.Repeat("x ", 100), evil+strings.Repeat("y ", 100)))
 		b.act(planner.Adopt, object("work_item", "v", web), evil).Reason = evil
 		b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
+		b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 		m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 		m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
 		return &b.Plan

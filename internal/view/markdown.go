@@ -181,7 +181,7 @@ func (m *markdown) entries(o *outline, steps []*planner.Step) []string {
 		what := m.what(o, same[0])
 		if len(same) < alikeSteps {
 			for _, s := range same {
-				entries = append(entries, "- "+code(containerAddress(s))+what)
+				entries = append(entries, "- "+code(containerAddress(s))+markdownName(s)+what)
 			}
 			continue
 		}
@@ -195,9 +195,22 @@ func (m *markdown) entries(o *outline, steps []*planner.Step) []string {
 	return entries
 }
 
-// sameAs is equal for steps that change equal fields of one kind in the same way.
+// markdownName is what people call the object of a step, behind its address.
+func markdownName(s *planner.Step) string {
+	text := ""
+	identifier, title := called(s)
+	if identifier != "" {
+		text = " " + code(identifier)
+	}
+	if title != "" {
+		text += " " + code(quote(diag.Truncate(title, longText)))
+	}
+	return text
+}
+
+// sameAs is equal for steps that change equal fields of one kind in the same way. Each deletion is worth its own look.
 func sameAs(s *planner.Step) string {
-	if s.Members != nil || s.Kind == nil {
+	if s.Members != nil || s.Kind == nil || s.Action == planner.Delete {
 		return "at " + strconv.Itoa(s.Index)
 	}
 	var key strings.Builder

@@ -207,10 +207,14 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 	sign, color := p.stepSigil(s)
 	title := heading(sign, color, string(s.Address))
 	same := o.same[i]
-	switch name := s.Title(); {
-	case same != nil:
-		title = color.paint(sign) + " " + diag.Count(len(same), s.Kind.Noun())
-	case s.Action != planner.Create && name != "" && strings.ReplaceAll(strings.ToLower(name), " ", "-") != s.Address.Key():
+	identifier, name := called(s)
+	if same != nil {
+		title, identifier, name = color.paint(sign)+" "+diag.Count(len(same), s.Kind.Noun()), "", ""
+	}
+	if identifier != "" {
+		title += "  " + Safe(identifier)
+	}
+	if name != "" {
 		title += "  " + p.dim.paint(quote(diag.Truncate(name, longText)))
 	}
 	switch s.Action {

@@ -33,6 +33,22 @@ func containerAddress(s *planner.Step) string {
 	return string(s.Address)
 }
 
+// called is what people call the object of a step: its readable identifier and its title, where the address, or the field of
+// a new object, does not say the same.
+func called(s *planner.Step) (identifier, title string) {
+	if s.Action == planner.Create || s.Members != nil {
+		return "", ""
+	}
+	key := s.Address.Key()
+	if !strings.EqualFold(s.Identifier, key) && (s.Object == nil || s.Action != planner.NotPossible) { // else the reason says it
+		identifier = s.Identifier
+	}
+	if name := s.Title(); strings.ReplaceAll(strings.ToLower(name), " ", "-") != key {
+		title = name
+	}
+	return identifier, title
+}
+
 // memberField is the field of a manifest that says who the step's members are.
 func memberField(s *planner.Step) string {
 	if s.Kind == nil || s.Kind.Membership == nil {

@@ -43,7 +43,7 @@ func (p *printer) annotations(list diag.List) {
 		if d.Hint != "" {
 			text += "\n" + Safe(d.Hint)
 		}
-		p.line("::", cmp.Or(commands[d.Severity], "notice"), " ", strings.Join(at, ","), "::", data.Replace(text))
+		p.print("::", cmp.Or(commands[d.Severity], "notice"), " ", strings.Join(at, ","), "::", data.Replace(text), "\n")
 	}
 }
 

@@ -235,7 +235,7 @@ func everything() *planner.Plan {
 	b.Summary.AddMembers, b.Summary.RemoveMembers = 142, 2
 
 	b.act(planner.Delete, object("label", "old", web), "l-1")
-	b.step(&planner.Step{Address: "work_item/web/fix-teh-login", Action: planner.Delete, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Name: "Fix the \"log-in\""})
+	b.step(&planner.Step{Address: "work_item/web/fix-login", Action: planner.Delete, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Name: "Fix the \"log-in\""})
 	b.Summary.Delete = 2
 	stuck := b.act(planner.NotPossible, object("work_item", "fixed", web), "w-2",
 		planner.Change{Path: "name", Before: text("Before"), After: text("After"), Origin: planner.FromManifest})

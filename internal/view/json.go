@@ -21,7 +21,7 @@ func (v *View) JSON(value any) error {
 	if err != nil {
 		return fmt.Errorf("show as JSON: %w", err)
 	}
-	return v.print(stdout, func(p *printer) { p.line(text) })
+	return v.print(stdout, func(p *printer) { p.print(text, "\n") })
 }
 
 // compact is the JSON of one of the package's own types on one line.

@@ -267,8 +267,7 @@ func (p *printer) step(plan *planner.Plan, o *outline, i int) {
 // manifestPosition shows where the manifest has what is not possible.
 func (p *printer) manifestPosition(s *planner.Step) {
 	if s.Action == planner.NotPossible && !s.Position.IsZero() {
-		p.print("  ")
-		p.position(s.Position, "")
+		p.line("    ", p.dim.paint("-->"), " ", Safe(s.Position.String()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -14,8 +15,9 @@ const (
 )
 
 // Table shows rows below the names of their columns on standard output, aligned.
-// On a terminal the widest columns give way until a row fits a line; elsewhere
-// only cells of more than 65,536 characters are cut.
+// On a terminal the ID, the last columns and what is long in the others give way until a row
+// fits a line, and the columns that do are named; elsewhere only cells of more than 65,536
+// characters are cut.
 func (v *View) Table(columns []string, rows [][]string) error {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -26,7 +28,9 @@ func (v *View) Table(columns []string, rows [][]string) error {
 			widths[i] = max(widths[i], min(maxAligned, width(Safe(diag.Truncate(cell, maxAligned)))))
 		}
 	}
+	var left []string
 	if v.o.OutTTY {
+		left = leaveOut(columns, widths, v.o.Width)
 		shrink(widths, v.o.Width)
 	}
 	return v.show(func(p *printer) {
@@ -34,7 +38,36 @@ func (v *View) Table(columns []string, rows [][]string) error {
 		for _, row := range rows {
 			p.row(row, widths, style{}, v.o.OutTTY)
 		}
+		if len(left) > 0 {
+			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(left, ", ") + "; --output json has all"))
+		}
 	})
+}
+
+// leaveOut gives up columns that do not fit the line: the ID, which is of no use if it is cut, then the last ones. Their
+// width becomes negative.
+func leaveOut(columns []string, widths []int, room int) (names []string) {
+	const readable = 16
+	total := func(most int) (sum int) {
+		for _, w := range widths {
+			if w >= 0 {
+				sum += min(w, most) + len(columnGap)
+			}
+		}
+		return sum - len(columnGap)
+	}
+	if id := slices.Index(columns, "id"); id >= 0 && len(columns) > 1 && total(maxAligned) > room {
+		widths[id] = -1
+	}
+	for i := len(columns) - 1; i > 0 && total(readable) > room; i-- {
+		widths[i] = -1
+	}
+	for i, name := range columns {
+		if widths[i] < 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // columnGap is what stands between two columns.
@@ -43,6 +76,9 @@ const columnGap = "  "
 func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 	var b strings.Builder
 	for i, columns := range widths {
+		if columns < 0 {
+			continue
+		}
 		cell := ""
 		if i < len(cells) {
 			cell = Safe(diag.Truncate(cells[i], maxCell))
@@ -54,18 +90,17 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 		b.WriteString(blanks(columns - width(cell)))
 		b.WriteString(columnGap)
 	}
-	p.line(s.paint(strings.TrimRight(b.String(), " ")))
+	p.print(s.paint(strings.TrimRight(b.String(), " ")), "\n")
 }
 
-// shrink takes from the widest columns until all fit the line together, but
-// leaves each a few characters.
+// shrink takes from the widest columns until all that are shown fit the line together.
 func shrink(widths []int, columns int) {
-	const least = 4
-	room := max(columns-len(columnGap)*(len(widths)-1), least*len(widths))
-	total := 0
+	room, total := columns+len(columnGap), 0
 	for i := range widths {
 		widths[i] = min(widths[i], columns) // so that what follows takes few rounds
-		total += widths[i]
+		if widths[i] >= 0 {
+			total += widths[i] + len(columnGap)
+		}
 	}
 	for ; total > room; total-- {
 		widest := 0

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"hash/crc32"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -231,17 +232,37 @@ func compareWords(before, after string) []edit {
 			b += size
 		}
 	}
-	sentences := func(text string) []string { return strings.SplitAfter(text, ". ") }
 	eachRun(comparePieces(sentences(before), sentences(after)), add, func(old, added []line) {
-		for _, l := range comparePieces(words(old), words(added)) {
+		for _, l := range comparePieces(wordsOf(old), wordsOf(added)) {
 			add(l)
 		}
 	})
 	return replacements(edits)
 }
 
-// words are the words of pieces of a line, and what stands between them.
-func words(pieces []line) []string {
+// sentences are those of a line. What is long for one is divided behind words that their own hash chooses, so that
+// both lines are divided alike.
+func sentences(text string) []string {
+	const long, share = 1000, 16 // bytes, and one of how many words ends a part
+	var all []string
+	for _, sentence := range strings.SplitAfter(text, ". ") {
+		if len(sentence) < long {
+			all = append(all, sentence)
+			continue
+		}
+		from, at := 0, 0
+		for _, word := range wordsOf([]line{{text: sentence}}) {
+			if at += len(word); word != " " && crc32.ChecksumIEEE([]byte(word))%share == 0 {
+				all, from = append(all, sentence[from:at]), at
+			}
+		}
+		all = append(all, sentence[from:])
+	}
+	return all
+}
+
+// wordsOf are the words of pieces of a line, and what stands between them.
+func wordsOf(pieces []line) []string {
 	var all []string
 	for _, p := range pieces {
 		for text := p.text; text != ""; {

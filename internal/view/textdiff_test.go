@@ -40,12 +40,20 @@ func paragraph() string {
 
 func TestEveryChangeOfALongLineIsShown(t *testing.T) {
 	t.Parallel()
-	before := paragraph()
+	var list strings.Builder
+	for i := range 4000 {
+		list.WriteString("word" + strconv.Itoa(i) + ", ")
+	}
+	before, endless := paragraph(), list.String()
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"at several places": {before, strings.NewReplacer("Line 30 of", "Line thirty of", "Line 50 of a long", "Line 50 of a very long", "The end.", "That is all.").Replace(before), `
       ~ … says something. Line [-30-]{+thirty+} of a long description …
       ~ … Line 50 of a {+very +}long description says …
       ~ … says something. [-The end-]{+That is all+}.
+`},
+		"far apart in one sentence": {endless, strings.NewReplacer("word1,", "other,", "word3000", "changed").Replace(endless), `
+      ~ word0, [-word1-]{+other+}, word2, word3, word4, …
+      ~ … word2998, word2999, [-word3000-]{+changed+}, word3001, word3002, …
 `},
 		"close together": {before, strings.NewReplacer("Line 30 of a long", "Line 31 of a short").Replace(before), `
       ~ … says something. Line [-30-]{+31+} of a [-long-]{+short+} description says …

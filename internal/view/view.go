@@ -48,7 +48,8 @@ type printer struct {
 	w *bufio.Writer
 	palette
 
-	whole bool // texts are shown whole
+	whole   bool // texts are shown whole
+	columns int  // of the terminal that lines are broken for; 0 = they are not
 }
 
 func (p *printer) print(parts ...string) {
@@ -57,7 +58,12 @@ func (p *printer) print(parts ...string) {
 	}
 }
 
-func (p *printer) line(parts ...string) { p.print(append(parts, "\n")...) }
+func (p *printer) line(parts ...string) {
+	if p.columns > 0 {
+		parts = []string{wrapped(strings.Join(parts, ""), p.columns)}
+	}
+	p.print(append(parts, "\n")...)
+}
 
 // print lets fn write to a stream, undisturbed by others and by the progress line.
 func (v *View) print(to target, fn func(p *printer)) error {
@@ -83,7 +89,7 @@ func (v *View) show(fn func(p *printer)) error {
 		page.w = bufio.NewWriter(&text)
 		fn(&page)
 		_ = page.w.Flush() // a buffer takes everything
-		if v.rows(text.String()) < v.o.Height {
+		if strings.Count(text.String(), "\n") < v.o.Height {
 			p.print(text.String())
 		} else {
 			failed = v.o.Pager(text.Bytes())
@@ -92,19 +98,15 @@ func (v *View) show(fn func(p *printer)) error {
 	return cmp.Or(failed, err)
 }
 
-// rows is how many rows of the terminal a text takes.
-func (v *View) rows(text string) (n int) {
-	for line := range strings.Lines(text) {
-		n += 1 + max(0, width(strings.TrimSuffix(line, "\n"))-1)/v.o.Width
-	}
-	return n
-}
-
 func (v *View) printer(to target) *printer {
+	p, terminal := &printer{w: bufio.NewWriter(v.o.Out), palette: v.out, whole: v.o.Extent == Full}, v.o.OutTTY
 	if to == stderr {
-		return &printer{w: bufio.NewWriter(v.o.Err), palette: v.err}
+		p, terminal = &printer{w: bufio.NewWriter(v.o.Err), palette: v.err}, v.o.ErrTTY
 	}
-	return &printer{w: bufio.NewWriter(v.o.Out), palette: v.out, whole: v.o.Extent == Full}
+	if terminal && !v.o.JSON {
+		p.columns = v.o.Width
+	}
+	return p
 }
 
 // printError is print to standard error, where nobody can be told that it failed.

@@ -96,8 +96,10 @@ func TestATableIsAlignedAndFitsATerminal(t *testing.T) {
 		{"WEB-3"},
 		{"WEB-4", "one", "two", "one too many"},
 	}
+	items := []string{"id", "identifier", "name", "state", "assignees", "priority", "labels", "parent", "target_date", "created_by"}
+	item := []string{"8a234ec6-0000-4000-8000-000000000000", "WEB-7", "Rebuild the checkout for the customers of the new shop", "In Progress", "ada, bob", "urgent", "frontend, shop", "Open the new shop", "2026-12-01", "ada"}
 	wide, narrow, tiny := newScreen(), newScreen(onTerminal), newScreen(onTerminal, func(o *view.Options) { o.Width = 10 })
-	if err := errors.Join(wide.Table(columns, rows), narrow.Table(columns, rows), tiny.Table(columns, rows), wide.Table(columns, nil)); err != nil {
+	if err := errors.Join(wide.Table(columns, rows), narrow.Table(columns, rows), narrow.Table(items, [][]string{item}), tiny.Table(columns, rows), wide.Table(columns, nil)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "table.txt", wide.out.String()+"--- 80 columns\n"+narrow.out.String()+"--- 10 columns\n"+tiny.out.String())

@@ -56,6 +56,7 @@ func manPage() string {
 	page := strings.TrimPrefix(commandsPage(), generated+"# Commands\n")
 	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "<", "\\<").Replace(page)
 	page = regexp.MustCompile(`(?m)^\| (.*?) \| (.*) \|$`).ReplaceAllString(page, "$1\n: $2\n") // a table is too wide for man
+	page = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`).ReplaceAllString(page, "$1")             // nor does it follow links
 	return string(md2man.Render([]byte("% planform 1\n\n# NAME\n\nplanform - makes a Plane workspace match YAML manifests\n\n# COMMANDS\n" + page)))
 }
 

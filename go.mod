@@ -2,6 +2,8 @@ module github.com/planform/planform
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/cenkalti/backoff/v5 v5.0.3

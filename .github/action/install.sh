@@ -9,7 +9,7 @@ case $(uname -s)-$(uname -m) in
   Darwin-arm64) system=darwin_arm64 ;;
   *) echo "::error::there is no release for $(uname -s) $(uname -m)"; exit 1 ;;
 esac
-archive=planform_${VERSION#v}_$system.tar.gz
+archive=planform_$system.tar.gz
 url=https://github.com/planform/planform/releases/download/$VERSION
 dir=$RUNNER_TEMP/planform
 mkdir -p "$dir"

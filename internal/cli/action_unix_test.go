@@ -122,3 +122,56 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 	s.must(t, "apply", "-f", filepath.Join(repo, "web.yaml"))
 	has("and closed", act("drift"), "issue close 12")
 }
+
+// curl stands for the download of a release: it takes the files of a folder, whatever the address before them.
+const curl = `#!/usr/bin/env bash
+for arg in "$@"; do
+  case $arg in https://github.com/planform/planform/releases/download/v1.2.3/*) cp "$RELEASE/${arg##*/}" . || exit 22 ;; esac
+done
+`
+
+// TestTheActionInstallsOnlyWhatHasItsChecksum: an archive that was exchanged, or that checksums.txt does not name, is not unpacked.
+func TestTheActionInstallsOnlyWhatHasItsChecksum(t *testing.T) {
+	t.Parallel()
+	script, err := filepath.Abs("../../.github/action/install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		after string // what happens to the release
+		code  int
+	}{
+		"as released":                 {after: "true"},
+		"exchanged":                   {after: "echo evil >planform; for f in planform_*; do tar czf $f planform; done", code: 1},
+		"without a line for it":       {after: "sed -i.bak s/tar.gz/zip/ checksums.txt", code: 1},
+		"with a line for its list":    {after: "sed -i.bak s/tar.gz/tar.gz.sbom.json/ checksums.txt", code: 1},
+		"without a checksum at all":   {after: ">checksums.txt", code: 1},
+		"a version that is not there": {after: "rm checksums.txt", code: 22},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bin, release, temp := t.TempDir(), t.TempDir(), t.TempDir()
+			if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			run := func(dir string, words ...string) (out string, code int) {
+				cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RELEASE="+release, "RUNNER_TEMP="+temp, "GITHUB_PATH="+filepath.Join(temp, "path"), "VERSION=v1.2.3")
+				text, _ := cmd.CombinedOutput()
+				return string(text), cmd.ProcessState.ExitCode()
+			}
+			if out, code := run(release, "bash", "-ec", `echo program >planform
+				for s in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do tar czf planform_$s.tar.gz planform; done
+				if command -v sha256sum >/dev/null; then sha256sum planform_*; else shasum -a 256 planform_*; fi >checksums.txt
+				`+tt.after); code != 0 {
+				t.Fatal(out)
+			}
+			out, code := run(temp, "bash", script)
+			_, err := os.Stat(filepath.Join(temp, "planform", "planform"))
+			if code != tt.code || (err == nil) != (code == 0) {
+				t.Errorf("exit code %d, installed: %v\n%s", code, err == nil, out)
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ func allowed() map[string][]string {
 		"internal/markup":       {},
 		"internal/resource":     {"internal/diag", "internal/markup"},
 		"schema":                {"internal/resource"},
-		"manifest":              {"internal/diag", "internal/graph", "internal/resource", "schema"},
+		"manifest":              {"internal/convert/table", "internal/diag", "internal/graph", "internal/resource", "schema"},
 		"internal/layout":       {"manifest"},
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},

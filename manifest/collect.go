@@ -35,9 +35,13 @@ type collector struct {
 	found   *findings
 	source  *source
 	merger  *merger
+	given   *variables
+	made    map[*node]*element // the objects that templates made
 
 	notEmpty   bool // the file holds anything
 	hasVersion bool // it says its version
+	expanded   bool // it has templates
+	incomplete bool // some of it could not be written out
 	ancestors  ancestors
 	depth      int
 }
@@ -74,6 +78,12 @@ func (w *collector) document(root *node) {
 		w.hasVersion = true
 		return
 	}
+	if isTemplate(root) {
+		if pairs = w.expand(pairs); pairs == nil {
+			w.hasVersion = true
+			return
+		}
+	}
 	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, names: w.kinds.names}
 	instance := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -82,7 +92,7 @@ func (w *collector) document(root *node) {
 			continue
 		}
 		value := resolved(pairs[i+1])
-		if strings.HasPrefix(name, schema.Extension) {
+		if strings.HasPrefix(name, schema.Extension) || value != nil && isBroken(value) {
 			continue
 		}
 		if k, isSection := w.kinds.top[name]; isSection {
@@ -121,6 +131,17 @@ func (w *collector) document(root *node) {
 			w.setSource(number, origin)
 		}
 	}
+}
+
+// expand writes out the templates of a document; nil if they stand for too much.
+func (w *collector) expand(pairs []*node) []*node {
+	x := &expander{
+		kinds: w.kinds, budget: w.budget, found: w.found, source: w.source, merger: w.merger, given: w.given,
+		vars: map[string]value{}, made: w.made,
+	}
+	pairs = x.document(pairs)
+	w.expanded, w.incomplete = true, w.incomplete || x.failed
+	return pairs
 }
 
 // sourceInstance is the source of a document as the schema sees it.
@@ -203,7 +224,7 @@ func (w *collector) checkTag(n *node, path string) bool {
 func (w *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
 	n, done := w.follow(section)
 	defer done()
-	if n == nil || isNull(n) {
+	if n == nil || isNull(n) || isBroken(n) {
 		return
 	}
 	path := func() string { return w.result.items.listPath(parent, outer, name) }
@@ -235,9 +256,18 @@ func (w *collector) list(k *kindInfo, section *node, parent, outer, document int
 func (w *collector) object(k *kindInfo, entry *node, it item, path func() string) {
 	n, done := w.follow(entry)
 	defer done()
-	if n == nil {
+	if n == nil || isBroken(n) {
 		return
 	}
+	if it.made = w.made[n]; it.made == nil {
+		if it.outer >= 0 {
+			it.made = w.result.items[it.outer].made
+		} else if it.parent >= 0 {
+			it.made = w.result.items[it.parent].made
+		}
+	}
+	defer func(before *element) { w.found.made = before }(w.found.made)
+	w.found.made = it.made
 	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
 		hint := "write its fields, such as " + k.names[0] + ": ..."

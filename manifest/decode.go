@@ -224,6 +224,10 @@ func (d *decoder) deref(name string, n *node) *node {
 		d.broken = append(d.broken, name)
 		return nil
 	}
+	if isBroken(to) {
+		d.broken = append(d.broken, name)
+		return nil
+	}
 	if fault := invalidTag(to); fault != "" {
 		d.reportTag(to, fault)
 		d.broken = append(d.broken, name)

@@ -21,10 +21,19 @@
 // The defaults of a document give its objects, by kind, what they do not write themselves (defaults.go),
 // before anything is merged.
 //
-// [Load] goes through these passes, each with its own input and output: collect the
-// objects of each file (collect.go), decode and check each by itself (decode.go,
+// [Load] goes through these passes, each with its own input and output: write out templates,
+// collect the objects of each file (collect.go), decode and check each by itself (decode.go,
 // validate.go, violations.go), merge what is one object (merge.go), resolve references
 // (references.go), and check what holds between objects (cycles.go, lifecycle.go).
+//
+// # Many of one
+//
+// A document that has vars or a for_each is written out before its objects are collected
+// (templates.go): an entry with for_each becomes an object for each element of a list or a
+// table (variables.go), and values stand where references stood. That happens to nodes, so
+// a value never becomes YAML; values from tables, the command line and the environment are
+// not looked at for references. What is made has its place in the template, and a finding
+// says which element it was made for. In other documents, references are texts.
 //
 // # Where it comes from
 //
@@ -49,8 +58,8 @@
 // # What is limited
 //
 // A manifest may come from anybody. Size of files, number of elements, depth,
-// and what aliases expand to are limited before memory is spent on them, see
-// [Limits]; files that pages name are read below the manifest's folder only.
+// and what aliases and templates stand for are limited before memory is spent on them, see
+// [Limits]; files that pages and templates name are read below the manifest's folder only.
 //
 // The package must not know the network, the state file, or how findings are printed.
 package manifest

@@ -17,15 +17,33 @@ type finding struct {
 // findings collects what is wrong, as much of it as will be told and the number of the rest.
 type findings struct {
 	list    []finding
+	told    map[findingKey]bool // What several objects share is found wrong in each, and told once.
 	max     int
-	dropped int // errors beyond
+	dropped int      // errors beyond
+	made    *element // that made the object which is looked at; nil = it is written as it is
+}
+
+type findingKey struct {
+	position diag.Position
+	severity diag.Severity
+	code     string
+	summary  string
 }
 
 func (f *findings) add(d diag.Diagnostic) { f.addSuggesting(d, nil) }
 
 // addSuggesting adds a finding whose hint is looked for if it is told.
 func (f *findings) addSuggesting(d diag.Diagnostic, near func() string) {
+	key := findingKey{d.Position, d.Severity, d.Code, d.Summary}
+	if f.told[key] {
+		return
+	}
 	if !f.full() {
+		if f.told == nil {
+			f.told = map[findingKey]bool{}
+		}
+		f.told[key] = true
+		d.Related = append(d.Related, f.made.related()...)
 		f.list = append(f.list, finding{d, near})
 	} else if d.Severity == diag.Error {
 		f.dropped++
@@ -39,17 +57,13 @@ func (f *findings) hasErrors() bool {
 	return f.dropped > 0 || slices.ContainsFunc(f.list, func(n finding) bool { return n.Severity == diag.Error })
 }
 
-// diagnostics returns the findings in the order of their places, each once, and no more than the limit.
+// diagnostics returns the findings in the order of their places, no more than the limit.
 func (f *findings) diagnostics() diag.List {
 	if len(f.list) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(f.list, func(a, b finding) int {
 		return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
-	})
-	// An anchored part is read wherever an alias names it, and found wrong each time.
-	f.list = slices.CompactFunc(f.list, func(a, b finding) bool {
-		return a.Position == b.Position && a.Severity == b.Severity && a.Code == b.Code && a.Summary == b.Summary
 	})
 	errors := 0
 	for _, n := range f.list {

@@ -34,6 +34,8 @@ func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		"a: &x [*x]", "<<: [*a, *a]", "? {a: b}\n: c\n", "\xff\xfe", "\xef\xbb\xbfversion: 1", "a: \"\\0\"", "--- a\n...\n--- b\n", "%YAML 1.1\n---\nworkspace: a\n",
 		"projects: [{key: a, work_items: [&b {name: x, work_items: [*b, {<<: *b}]}]}]", "pages: [{name: A, file: /dev/stdin}]", "{<<: {<<: {<<: {version: 1}}}}",
+		"version: 1\nvars: {a: [x, {b: c}], d: 1, e: {csv: a.csv}, f: {env: PLANFORM_A, default: z}}\nprojects: [{for_each: \"${{ vars.a }}\", as: p, key: \"${{ p.b }}-${{ vars.d }} $${{ vars.d }}\", work_items: [{for_each: [1, 2], name: \"${{ each }}${{ p }}\"}]}]",
+		"x-a: &a {for_each: [[a]], name: \"${{ each\"}\nprojects: [*a, {<<: *a}, {for_each: {<<: *a}}]", "vars: &v {a: *v, b: \"${{ vars.a }}\"}\nprojects: \"${{ vars.a }}\"",
 		bomb("a: &a0 {x: y}\n", "a%d: &a%[1]d {<<: [%s]}\n", 4),
 	} {
 		f.Add([]byte(text))

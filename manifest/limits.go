@@ -12,7 +12,7 @@ type Limits struct {
 	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
 	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
 	Depth       int   // of objects within objects, and of a field that holds JSON; 100
-	Expanded    int   // elements that aliases and merge keys add; 100,000 and twice the elements written
+	Expanded    int   // elements that aliases and merge keys add: 100,000 and twice the elements written; that templates stand for: 500,000 and four times
 	Findings    int   // findings that are told one by one; 100
 }
 
@@ -49,6 +49,22 @@ type budget struct {
 	spent    spending
 	expanded int64 // elements reached through aliases and merge keys
 	exceeded bool  // the limit on them was passed, which is told once a file
+	filled   int64 // elements that templates stand for
+	overfull bool  // the limit on them was passed
+}
+
+// elementBytes is how much text that templates make counts as an element.
+const elementBytes = 64
+
+// fill counts elements that templates stand for, and reports whether that is still within the limit: about 50,000 objects of ten.
+func (b *budget) fill(elements int) bool {
+	limit := int64(b.limits.Expanded)
+	if limit <= 0 {
+		limit = 500_000 + 4*int64(b.spent.elements)
+	}
+	b.filled += int64(elements)
+	b.overfull = b.overfull || b.filled > limit
+	return !b.overfull
 }
 
 // expand counts what aliases and merge keys add, and reports whether it is still within the limit.

@@ -20,6 +20,8 @@ type Options struct {
 	// what they held before is to be deleted. Without it they are an error: a mistake is likelier.
 	AllowEmpty bool
 	Limits     Limits
+	Variables  map[string]string   // values of variables that documents declare, by name
+	Getenv     func(string) string // reads the environment variables that documents name; "" = not set
 }
 
 // Manifest is what all documents together want.
@@ -30,7 +32,10 @@ type Manifest struct {
 	// A work item that is written inside another comes after it.
 	Objects []*resource.Object
 	Files   []string // what was read
-	Dir     string   // folder of the first manifest, "." for standard input
+	Tables  []string // the CSV files that they name
+	// Environment holds the environment variables that the manifests name, by name.
+	Environment map[string]string
+	Dir         string // folder of the first manifest, "." for standard input
 }
 
 // RenameSources gives the manifests other names where the objects say in which they stand.
@@ -62,7 +67,11 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if len(names) == 0 {
 		found.add(diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"})
 	}
-	r := &reader{kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
+	given := &variables{values: opts.Variables, getenv: opts.Getenv, read: map[string]string{}, tables: map[string]*value{}}
+	if given.getenv == nil {
+		given.getenv = func(string) string { return "" }
+	}
+	r := &reader{given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
 	for i, s := range files {
 		m.Files = append(m.Files, s.name)
 		if i == 0 {
@@ -70,6 +79,10 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		}
 		r.file(ctx, s)
 	}
+	if r.complete {
+		given.checkDeclared(found)
+	}
+	m.Tables, m.Environment = given.files, given.read
 	m.Workspace, m.WorkspacePosition = r.all.workspace.text, r.all.workspace.position
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
@@ -101,6 +114,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 // reader reads files, and decodes what it finds in them.
 type reader struct {
 	all      collection
+	given    *variables
 	kinds    *kindSet
 	checker  *schema.Checker
 	budget   *budget
@@ -112,9 +126,9 @@ type reader struct {
 func (r *reader) file(ctx context.Context, s *source) {
 	first := len(r.all.items)
 	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
-	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m}
+	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m, given: r.given, made: map[*node]*element{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
-	r.complete = r.complete && complete
+	r.complete = r.complete && complete && !c.incomplete
 	if complete && c.notEmpty && !c.hasVersion {
 		r.found.add(diag.Diagnostic{
 			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
@@ -125,12 +139,14 @@ func (r *reader) file(ctx context.Context, s *source) {
 	}
 	d := &decoder{
 		items: r.all.items, origins: r.all.origins, defaults: r.all.defaults, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
-		freeNodes: !anchors, files: []string{s.name},
+		freeNodes: !anchors && !c.expanded, files: []string{s.name},
 	}
 	for i := first; i < len(d.items); i++ {
 		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: d.items, item: i, kind: d.items[i].kind}
+		r.found.made = d.items[i].made
 		d.item(&d.items[i])
 	}
+	r.found.made = nil
 	if r.budget.exceeded {
 		r.budget.exceeded = false
 		r.found.add(diag.Diagnostic{
@@ -164,10 +180,11 @@ type item struct {
 	outer      int // item of the same kind that it is written inside, or -1
 	index      int // place in the list that it is written in
 	document   int
-	mergedInto int  // the item that it was merged into, or -1
-	ok         bool // it was decoded and nothing is wrong with its own fields
-	hasKey     bool // the key was written
-	merges     bool // the mapping has merge keys
+	mergedInto int      // the item that it was merged into, or -1
+	ok         bool     // it was decoded and nothing is wrong with its own fields
+	hasKey     bool     // the key was written
+	merges     bool     // the mapping has merge keys
+	made       *element // that it was made for; nil = it is written as it is
 }
 
 // items are the objects of all documents.

@@ -28,7 +28,7 @@ import (
 // schemaCodes are the findings that the JSON Schema can make as well.
 var schemaCodes = []string{ //nolint:gochecknoglobals // a constant list
 	"unknown-field", "wrong-type", "bad-value", "not-clearable", "too-long", "bad-date", "bad-color", "bad-url", "exclusive", "missing-field",
-	"bad-object-key", "bad-id", "bad-identifier", "bad-version", "bad-workspace",
+	"bad-object-key", "bad-id", "bad-identifier", "bad-version", "bad-workspace", "bad-variable",
 }
 
 func TestLoadAndTheWholeSchemaAgree(t *testing.T) {
@@ -111,8 +111,15 @@ func TestLoadAndTheWholeSchemaAgree(t *testing.T) {
 		item("name: A, links: 'https://a.example/x'"):                      false,
 		item("name: A, work_items: [{name: B, work_items: [{name: C}]}]"):  true,
 		item("name: A, work_items: [{name: B, work_items: [{names: C}]}]"): false,
-		item("name: " + strings.Repeat("ä", 255)):                          true,
-		item("name: " + strings.Repeat("ä", 256)):                          false,
+		item("name: A, for_each: [1]"):                                     true,
+		item("for_each: [{a: 3, b: 2026-12-01, c: high, d: [x], e: true}], name: '${{ each.a }}', estimate_point: '${{ each.a }}', start_date: '${{ each.b }}', priority: '${{ each.c }}', labels: '${{ each.d }}', protect: '${{ each.e }}'"): true,
+		item("for_each: ['https://a.example/x'], name: A, links: ['${{ each }}']"):                                                            true,
+		"vars: {l: [{name: L}], w: acme}\nworkspace: ${{ vars.w }}\nprojects: [{for_each: [a], key: '${{ each }}', labels: '${{ vars.l }}'}]": true,
+		item("for_each: [1], as: n, key: 'a-${{ n }}', name: A"):                                                                              true,
+		"vars: [a]":     false,
+		"vars: {1a: b}": false,
+		item("name: " + strings.Repeat("ä", 255)): true,
+		item("name: " + strings.Repeat("ä", 256)): false,
 	} {
 		t.Run(text[:min(len(text), 80)], func(t *testing.T) {
 			t.Parallel()

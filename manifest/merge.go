@@ -39,6 +39,7 @@ func merge(items items, found *findings) *assembly {
 	var merged []int
 	for i := range a.items {
 		it := &a.items[i]
+		a.found.made = it.made
 		if it.parent >= 0 && a.items[it.parent].mergedInto >= 0 {
 			it.parent = a.items[it.parent].mergedInto
 			it.object.Parent = a.items[it.parent].object
@@ -70,6 +71,7 @@ func merge(items items, found *findings) *assembly {
 			}
 		}
 	}
+	a.found.made = nil
 	for _, first := range merged { // an ID may have come with a later document
 		it := &a.items[first]
 		a.checkUniqueID(it, first, it.object.ID)
@@ -139,6 +141,9 @@ func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 		if f.Type == resource.URL {
 			d.Summary, d.Hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
 		}
+	}
+	if other.made != nil && other.object.Position == it.object.Position {
+		d.Related = []diag.Related{{Position: other.made.value.position(), Note: "the first is made for"}}
 	}
 	a.found.add(d)
 }

@@ -52,9 +52,11 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 	}
 	for i := range all.items {
 		if it := &all.items[i]; it.mergedInto < 0 && it.kind.refs {
+			all.found.made = it.made
 			s.object(i)
 		}
 	}
+	all.found.made = nil
 	s.links()
 	s.warn()
 }
@@ -67,6 +69,7 @@ func (s *resolver) links() {
 			continue
 		}
 		o := s.all.items[i].object
+		s.all.found.made = s.all.items[i].made
 		for n := range o.Values {
 			v := &o.Values[n]
 			for _, text := range v.Addresses() {
@@ -83,6 +86,7 @@ func (s *resolver) links() {
 			}
 		}
 	}
+	s.all.found.made = nil
 }
 
 // linkable are the objects that have a page.
@@ -374,6 +378,7 @@ func (s *resolver) warn() {
 	for _, key := range keys[:min(most, len(keys))] {
 		i := s.warned[key]
 		o := s.all.items[i].object
+		s.all.found.made = s.all.items[i].made
 		all := s.candidates(key.kind, key.parent, "")
 		if len(diag.Typo(key.key, all)) == 0 {
 			continue
@@ -394,6 +399,7 @@ func (s *resolver) warn() {
 			}
 		}
 	}
+	s.all.found.made = nil
 }
 
 // suggest looks for keys and names, written behind a prefix, that a text was probably meant to be.

@@ -78,7 +78,7 @@ var unsupported = []struct{ hint, words string }{
 	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
 	{"subscribers are not supported yet", "subscribers watchers"},
 	{"worklogs are not supported yet", "time_spent worklogs"},
-	{"there are no variables: anchors may stand under a key that begins with x-", "variables vars"},
+	{"variables stand at the top of a document, under vars:", "variables vars"},
 	{"views are not supported yet", "views"},
 	{"webhooks are not supported yet", "webhooks"},
 	{"the service sets it when the state says that the item is done", "completed_at"},

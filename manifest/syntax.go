@@ -110,12 +110,13 @@ func (r *lineReader) Read(p []byte) (int, error) {
 }
 
 var (
-	hyphenWord   = regexp.MustCompile(`^( *(?:- +)*)-([A-Za-z_"'][^:]*:( |$))`)
-	unspacedKey  = regexp.MustCompile(`^ *(?:- +)*[A-Za-z_]+:[^ :/]`)
-	openQuote    = regexp.MustCompile(`(?:^ *|[:,\[{-] +|[\[{])(["'])`)
-	hashInFlow   = regexp.MustCompile(`[{\[][^#"']*: +#[0-9a-fA-F]{3}`)
-	aliasProblem = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-	keyWithValue = regexp.MustCompile(`^ *(?:- +)*[^ #][^#]*: +[^ #|>&{\[]`)
+	hyphenWord      = regexp.MustCompile(`^( *(?:- +)*)-([A-Za-z_"'][^:]*:( |$))`)
+	unspacedKey     = regexp.MustCompile(`^ *(?:- +)*[A-Za-z_]+:[^ :/]`)
+	openQuote       = regexp.MustCompile(`(?:^ *|[:,\[{-] +|[\[{])(["'])`)
+	referenceInFlow = regexp.MustCompile(`[{\[][^"']*\$\{\{`)
+	hashInFlow      = regexp.MustCompile(`[{\[][^#"']*: +#[0-9a-fA-F]{3}`)
+	aliasProblem    = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	keyWithValue    = regexp.MustCompile(`^ *(?:- +)*[^ #][^#]*: +[^ #|>&{\[]`)
 )
 
 const indentHint = "is the line indented like its neighbours?"
@@ -155,6 +156,9 @@ func (x *syntax) cause() cause {
 			return cause{x.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
 		}
 		return cause{x.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
+	}
+	if at := referenceInFlow.FindStringIndex(at); at != nil && says("did not find expected ',' or") {
+		return cause{x.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
 		return cause{x.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}

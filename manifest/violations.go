@@ -331,7 +331,12 @@ func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *
 		d.Code, d.Summary = "bad-workspace", "a workspace is not "+given
 		d.Hint = "take the slug as the workspace's web address shows it: letters, digits, - and _"
 		if templated(n) {
-			d.Hint = "variables are not replaced: leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
+			d.Hint = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; or leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
+		}
+	case schema.Vars:
+		d.Code, d.Summary, d.Hint = "wrong-type", "vars is a mapping of names and values, not "+given, "write vars: {region: north}"
+		if n.Kind == mappingNode {
+			d.Code, d.Summary, d.Hint = "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter", ""
 		}
 	case schema.Source:
 		d.Code, d.Summary = "bad-source", "a source is a base URL and a workspace, not "+given
@@ -388,7 +393,7 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 	case f.Type == resource.RefSet && !member && n.Kind == scalarNode:
 		return "write " + f.Name + ": [" + truncate(n.Value) + "]"
 	case templated(n):
-		return "variables are not replaced; to write braces, put the text between quotes"
+		return "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
 	case f.Type == resource.Number && n.Kind == scalarNode && json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0:
 		return "remove the quotes"
 	case f.Type == resource.Number:

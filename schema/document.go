@@ -40,6 +40,8 @@ const (
 	urlPattern       = `^https?://[^\s]+$`
 	workspacePattern = `^[A-Za-z0-9_-]{1,48}$`
 	sourcePattern    = `^(https?://[^\s@?#]+|sandbox:)$`
+	referencePattern = `\$\{\{.+\}\}`
+	variablePattern  = `^[A-Za-z_][A-Za-z0-9_-]*$`
 	notBlank         = `\S`
 )
 
@@ -57,6 +59,9 @@ const (
 	Workspace  = "workspace"
 	Source     = "source"
 	Defaults   = "defaults"
+	Vars       = "vars"
+	ForEach    = "for_each"
+	As         = "as"
 	BaseURL    = "base_url"
 )
 
@@ -76,11 +81,16 @@ var document = sync.OnceValue(func() []byte {
 		{"additionalProperties", false},
 	}
 	properties := shellProperties()
+	for i := range properties {
+		if rules, ok := properties[i].value.(object); ok && properties[i].name == Workspace {
+			properties[i].value = orReference(rules)
+		}
+	}
 	for _, k := range resource.Children("") {
 		properties = append(properties, member{k.Section, section(k)})
 	}
 	doc = append(doc, member{"properties", properties}, member{"patternProperties", extensions()})
-	var defs object
+	defs := object{{reference, object{{"description", "The value of a variable, or of the element of a for_each."}, {"type", "string"}, {"pattern", referencePattern}}}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
@@ -136,6 +146,11 @@ func shellProperties() object {
 			{"propertyNames", object{{"enum", resource.Listed()}}},
 			{"additionalProperties", object{{"type", "object"}}},
 		}},
+		{Vars, object{
+			{"description", "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them."},
+			{"type", "object"},
+			{"propertyNames", object{{"pattern", variablePattern}}},
+		}},
 	}
 }
 
@@ -144,9 +159,60 @@ func section(k *resource.Kind) object {
 	return object{
 		{"description", withoutMarkup(k.Doc)},
 		{"markdownDescription", k.Doc},
-		{"type", []string{"array", "null"}},
+		{"type", []string{"array", "null", "string"}},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
+		{"pattern", referencePattern},
 	}
+}
+
+// forEach are the properties that make many objects of one.
+func forEach() object {
+	return object{
+		{ForEach, object{
+			{"description", "Makes an object for each element of a list: ${{ each.NAME }} stands for its values. {csv: FILE} is the list of the rows of a table, ${{ vars.NAME }} that of a variable."},
+			{"anyOf", []any{
+				object{{"type", "array"}},
+				object{{"type", "object"}, {"required", []string{"csv"}}, {"additionalProperties", false}, {"properties", object{{"csv", object{{"type", "string"}}}}}},
+				object{{"$ref", "#/$defs/" + reference}},
+			}},
+		}},
+		{As, object{
+			{"description", "Another first word than each, for a for_each in another: with as: project, ${{ project.NAME }}."},
+			{"type", "string"},
+			{"pattern", variablePattern},
+		}},
+	}
+}
+
+const reference = "reference"
+
+// orReference also takes a reference where the rules take no such text.
+func orReference(rules object) object {
+	var help, rest object
+	for i, m := range rules {
+		switch m.name {
+		case "description", "markdownDescription", "examples":
+			help = append(help, m)
+			continue
+		case "type":
+			types, several := m.value.([]string)
+			if !several {
+				types = []string{m.value.(string)} //nolint:forcetypeassert // the other form of a type
+			}
+			if !slices.Contains(types, "string") { // the pattern is a rule for texts only
+				rules = slices.Clone(rules)
+				rules[i].value = append(types, "string")
+				return append(rules, member{"pattern", referencePattern})
+			}
+		}
+		rest = append(rest, m)
+	}
+	if i := slices.IndexFunc(rest, func(m member) bool {
+		return m.name == "pattern" && m.value != notBlank || m.name == "format" || m.name == "enum" || m.name == "anyOf"
+	}); i < 0 {
+		return rules
+	}
+	return append(help, member{"anyOf", []any{rest, object{{"$ref", "#/$defs/" + reference}}}})
 }
 
 // kindSchema is the schema of one object of a kind. whole adds the sections in it and the
@@ -163,11 +229,13 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	}
 	s = append(s, member{"type", types})
 	if whole && isShort { // these keywords apply to texts, the others to objects
+		var rules object
 		for _, m := range fieldSchema(short, true) {
 			if m.name == "pattern" || m.name == "format" || m.name == "maxLength" {
-				s = append(s, m)
+				rules = append(rules, m)
 			}
 		}
+		s = append(s, orReference(rules)...)
 	}
 	s = append(s, member{"additionalProperties", false}, member{"properties", properties(k, whole)})
 	if rules := requiredRules(k); whole && len(rules) > 0 {
@@ -202,7 +270,12 @@ func properties(k *resource.Kind, whole bool) object {
 		}})
 	}
 	ps = append(ps, lifecycle()...)
-	if !whole { // only editors show help
+	if whole {
+		for i := range ps {
+			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
+		}
+		ps = append(ps, forEach()...)
+	} else { // only editors show help
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
 			ps[i].value = slices.DeleteFunc(rules, func(m member) bool { return m.name == "description" || m.name == "markdownDescription" })
@@ -219,6 +292,9 @@ func properties(k *resource.Kind, whole bool) object {
 		rules := fieldSchema(f, whole)
 		if via, ok := resource.MembershipOf(k.Name, f.Name); ok && whole && via.Membership.Attribute != nil {
 			rules = attributed(rules, via.Membership.Attribute)
+		}
+		if whole {
+			rules = orReference(rules)
 		}
 		ps = append(ps, member{f.Path(), rules})
 	}
@@ -242,10 +318,10 @@ func group(k *resource.Kind, name string) object {
 	var ps object
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Group == name {
-			ps = append(ps, member{f.Name, fieldSchema(f, true)})
+			ps = append(ps, member{f.Name, orReference(fieldSchema(f, true))})
 		}
 	}
-	return object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}}
+	return orReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}})
 }
 
 // attributed also allows a member as a mapping with its attribute.

@@ -59,7 +59,7 @@ Deletions need --yes as ever. If the run ends early, run it again.
 				return err
 			}
 			if c.Bool("dry-run") {
-				return runPlan(c.Context, p, o.planOptions, out)
+				return runPlan(c.Context, o.planOptions, out)
 			}
 			return runApply(c.Context, p, o, out)
 		},
@@ -105,7 +105,7 @@ func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 
 // runApply is the whole way from a manifest to the service.
 func runApply(ctx context.Context, p Process, o applyOptions, out output) error {
-	desired, err := load(ctx, p, &o.planOptions, out)
+	desired, err := load(ctx, &o.planOptions, out)
 	if err != nil {
 		return err
 	}

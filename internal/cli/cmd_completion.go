@@ -174,15 +174,19 @@ func (c completion) named(what string) []string {
 // addresses are those of the manifests that the command line names.
 func (c completion) addresses() []string {
 	var names []string
+	opts := manifest.Options{Variables: map[string]string{}}
 	for i, word := range c.before {
 		if i > 0 && slices.Contains([]string{"-f", "--file"}, c.before[i-1]) && word != standardInput {
 			names = append(names, word)
+		}
+		if name, value, ok := strings.Cut(word, "="); ok && i > 0 && c.before[i-1] == "--var" {
+			opts.Variables[name] = value
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	m, _ := manifest.Load(c.ctx, names, manifest.Options{}) // as far as they can be read
+	m, _ := manifest.Load(c.ctx, names, opts) // as far as they can be read
 	var lines []string
 	for _, o := range m.Objects {
 		lines = append(lines, view.Safe(string(o.Address)))

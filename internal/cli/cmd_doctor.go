@@ -27,11 +27,16 @@ what the manifests need and how many requests it takes to create what is new. Ea
    planform doctor
    planform doctor -f workspace.yaml --output json
    planform doctor --sandbox`,
-		Flags: slices.Concat([]cli.Flag{manifestFlag()}, stateFlags(), connectionFlags(), outputFlags()),
+		Flags: slices.Concat(manifestFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			service := newConnectionOptions(c, p)
 			service.noRetry, service.workspaceOptional = true, true
-			return runDoctor(c.Context, p, doctorOptions{files: c.StringSlice("file"), state: c.String("state"), service: service}, out)
+			reading, err := p.manifestOptions(c.StringSlice("var"))
+			if err != nil {
+				return err
+			}
+			reading.Workspace = service.workspace
+			return runDoctor(c.Context, doctorOptions{files: c.StringSlice("file"), reading: reading, state: c.String("state"), service: service}, out)
 		}),
 	}
 }
@@ -39,18 +44,19 @@ what the manifests need and how many requests it takes to create what is new. Ea
 // doctorOptions say what to look at.
 type doctorOptions struct {
 	files   []string
+	reading manifest.Options
 	state   string
 	service connectionOptions
 }
 
-func runDoctor(ctx context.Context, p Process, o doctorOptions, out output) error {
+func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 	in := doctor.Input{
 		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.slug(),
 		Credential: o.service.credentialSource(), API: widest(o.service.api), APIChosen: o.service.api == "v2", PerMinute: out.perMinute,
 	}
 	dir := "."
 	if len(o.files) > 0 {
-		desired, findings := manifest.Load(ctx, o.files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace})
+		desired, findings := manifest.Load(ctx, o.files, o.reading)
 		out.view.Diagnostics(findings)
 		workspace, err := destination(desired, o.service.workspace, o.service.envWorkspace)
 		if err != nil {

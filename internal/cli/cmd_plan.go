@@ -52,15 +52,14 @@ func planCommand(p Process) *cli.Command {
 				return err
 			}
 			o.out = c.String("out")
-			return runPlan(c.Context, p, o, out)
+			return runPlan(c.Context, o, out)
 		}),
 	}
 }
 
 // planFlags are those that plan and apply share.
 func planFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		manifestFlag(),
+	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
 		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition lacks are missing"},
@@ -95,13 +94,14 @@ type planOptions struct {
 	out              string             // file that the plan is saved to; "" = none
 	known            []resource.Address // that targets may mean, besides those of manifests and state
 	input            planner.Input      // as far as options say it
+	reading          manifest.Options
 	grace            time.Duration
 	service          connectionOptions
 }
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
-		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
+		Variables: c.StringSlice("var"), State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
@@ -137,7 +137,9 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 		o.input.Targets = append(o.input.Targets, planner.NewTarget(pattern))
 	}
 	o.service = newConnectionOptions(c, p)
-	return o, nil
+	o.reading, err = p.manifestOptions(o.Variables)
+	o.reading.Workspace, o.reading.AllowEmpty, o.reading.Limits.Findings = o.service.workspace, o.Prune, o.maxErrors
+	return o, err
 }
 
 // kinds are the kinds that a flag names.
@@ -152,8 +154,8 @@ func kinds(names []string) (map[string]bool, error) {
 	return all, nil
 }
 
-func runPlan(ctx context.Context, p Process, o planOptions, out output) error {
-	desired, err := load(ctx, p, &o, out)
+func runPlan(ctx context.Context, o planOptions, out output) error {
+	desired, err := load(ctx, &o, out)
 	if err != nil {
 		return err
 	}
@@ -222,8 +224,8 @@ func (c *connection) where(o planOptions, wanted *manifest.Manifest, state strin
 }
 
 // load reads and checks the manifests; nothing is sent while they have errors.
-func load(ctx context.Context, p Process, o *planOptions, out output) (*manifest.Manifest, error) {
-	desired, findings := manifest.Load(ctx, o.Files, manifest.Options{Stdin: p.Streams.In, Workspace: o.service.workspace, AllowEmpty: o.input.Prune, Limits: manifest.Limits{Findings: o.maxErrors}})
+func load(ctx context.Context, o *planOptions, out output) (*manifest.Manifest, error) {
+	desired, findings := manifest.Load(ctx, o.Files, o.reading)
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errReported

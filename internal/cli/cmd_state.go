@@ -63,8 +63,7 @@ type stateOptions struct {
 func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions, output) error) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args, ArgsUsage: strings.Trim(args, "[]"),
-		Flags: slices.Concat(flags, []cli.Flag{
-			manifestFlag(),
+		Flags: slices.Concat(flags, manifestFlags(), []cli.Flag{
 			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
 			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
 			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
@@ -93,7 +92,12 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	o.id = resource.LowerID(o.id)
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
 	if names := c.StringSlice("file"); len(names) > 0 {
-		m, findings := manifest.Load(c.Context, names, manifest.Options{Stdin: p.Streams.In, Workspace: workspace, AllowEmpty: true})
+		reading, err := p.manifestOptions(c.StringSlice("var"))
+		if err != nil {
+			return o, err
+		}
+		reading.Workspace, reading.AllowEmpty = workspace, true
+		m, findings := manifest.Load(c.Context, names, reading)
 		if findings.HasErrors() && !locatesState(m, findings) {
 			out.view.Diagnostics(findings)
 			return o, errReported
@@ -102,7 +106,6 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		if c.Bool("sandbox") {
 			environment = "" // which is not meant for it
 		}
-		var err error
 		if workspace, err = destination(m, workspace, environment); err != nil {
 			return o, err
 		}

@@ -24,19 +24,24 @@ func validateCommand(p Process) *cli.Command {
    planform validate -f manifests/ --output github
 
    ./generate | planform validate -f -`,
-		Flags: slices.Concat([]cli.Flag{manifestFlag(), maxErrorsFlag()}, outputFlags("github")),
+		Flags: slices.Concat(manifestFlags(), []cli.Flag{maxErrorsFlag()}, outputFlags("github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)
 			if err != nil {
 				return err
 			}
-			return runValidate(c.Context, p, names, c.Int("max-errors"), out)
+			opts, err := p.manifestOptions(c.StringSlice("var"))
+			if err != nil {
+				return err
+			}
+			opts.Limits.Findings = c.Int("max-errors")
+			return runValidate(c.Context, p, names, opts, out)
 		}),
 	}
 }
 
-func runValidate(ctx context.Context, p Process, names []string, maxErrors int, out output) error {
-	m, findings := manifest.Load(ctx, names, manifest.Options{Stdin: p.Streams.In, Limits: manifest.Limits{Findings: maxErrors}})
+func runValidate(ctx context.Context, p Process, names []string, opts manifest.Options, out output) error {
+	m, findings := manifest.Load(ctx, names, opts)
 	if err := out.view.Validation(findings); err != nil {
 		return err
 	}

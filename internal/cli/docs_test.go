@@ -162,6 +162,8 @@ Only fields that you write are managed.
 |---|---|---|
 ` + "| `version` | 1 | Required, once in each file. |" + `
 ` + "| `workspace` | slug | Where the manifest goes. `--workspace` overrides it; `PLANE_WORKSPACE_SLUG` applies where it is absent. |" + `
+` + "| `defaults` | mapping of kinds | What objects of a kind in this document have unless they write it. |" + `
+` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
 ` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
 | a list below | objects | At least one object in all, unless ` + "`--prune`" + ` is given. |
 
@@ -174,6 +176,7 @@ Every object also accepts:
 ` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
 ` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
+` + "| `for_each`, `as` | list, `{csv: FILE}` or `${{ vars.NAME }}` | Makes one object for each element; `${{ each.NAME }}` is a value of it. [Many alike](many-alike.md) explains it. |" + `
 
 A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a link to its address:
 ` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page.

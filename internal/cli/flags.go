@@ -11,6 +11,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
 )
 
 // Categories of flags in the help texts.
@@ -117,6 +118,27 @@ func checkLogLevel(_ *cli.Context, level string) error {
 // manifestFlag names what to read.
 func manifestFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated"}
+}
+
+// manifestFlags say what to read, and with which values.
+func manifestFlags() []cli.Flag {
+	return []cli.Flag{
+		manifestFlag(),
+		&cli.StringSliceFlag{Name: "var", Usage: "`NAME=VALUE` of a variable that a manifest declares under vars:; can be repeated"},
+	}
+}
+
+// manifestOptions are those that manifests are read with. settings are those of --var.
+func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
+	o := manifest.Options{Stdin: p.Streams.In, Getenv: p.Getenv, Variables: map[string]string{}}
+	for _, text := range settings {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return o, usageError{text: fmt.Sprintf("--var %q gives no variable a value", text), hint: "--var NAME=VALUE"}
+		}
+		o.Variables[name] = value
+	}
+	return o, nil
 }
 
 // maxErrorsFlag limits how many findings are shown.

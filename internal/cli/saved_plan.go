@@ -71,7 +71,7 @@ func readAtMost(name string) ([]byte, error) {
 
 // options are those that the plan was made with, for another apply.
 func (s *savedPlan) options(c *cli.Context, p Process) (planOptions, error) {
-	for _, f := range slices.Concat(shapingFlags(), []cli.Flag{manifestFlag(), &cli.StringFlag{Name: "api"}, &cli.BoolFlag{Name: "dry-run"}}) {
+	for _, f := range slices.Concat(shapingFlags(), manifestFlags(), []cli.Flag{&cli.StringFlag{Name: "api"}, &cli.BoolFlag{Name: "dry-run"}}) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return planOptions{}, usageError{
 				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, s.name),
@@ -130,11 +130,14 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	return nil
 }
 
-// flags are those that name the manifests.
+// flags are those that name the manifests and the values of their variables.
 func (s *savedPlan) flags() []string {
 	var flags []string
 	for _, file := range s.Options.Files {
 		flags = append(flags, "-f", file)
+	}
+	for _, text := range s.Options.Variables {
+		flags = append(flags, "--var", "'"+strings.ReplaceAll(text, "'", `'\''`)+"'")
 	}
 	return flags
 }
@@ -167,11 +170,14 @@ func checkExpected(c *cli.Context, hash string) error {
 func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
 	b := planfile.Basis{Digests: map[string]string{}}
 	b.Lineage, b.Serial = prior.Version()
-	for _, name := range desired.Files {
+	for name, value := range desired.Environment {
+		b.Digests[name] = planfile.Digest([]byte(value))
+	}
+	for _, name := range slices.Concat(desired.Files, desired.Tables) {
 		if readOnce(name) {
 			continue
 		}
-		if text, err := os.ReadFile(name); err == nil { //nolint:gosec // it was read as a manifest before
+		if text, err := os.ReadFile(name); err == nil { //nolint:gosec // it was read before
 			b.Digests[name] = planfile.Digest(text)
 		}
 	}

@@ -151,10 +151,18 @@ const MaxShown = 100
 // Clip is [List.ClipTo] with [MaxShown].
 func (l List) Clip() List { return l.ClipTo(MaxShown) }
 
-// ClipTo keeps the first so many errors and the first so many warnings of a sorted list, and adds a note with the number of the others.
+// ClipTo keeps the first so many errors and the first so many warnings of a sorted list, each once, and adds a note with the
+// number of the others.
 func (l List) ClipTo(most int) List {
 	count := map[Severity]int{}
+	told := map[string]bool{} // many objects may be written in one place
 	kept := slices.DeleteFunc(slices.Clone(l), func(d Diagnostic) bool {
+		if key := fmt.Sprint(d.Position, d.Severity, d.Code, d.Summary); !d.Position.IsZero() && d.Line > 0 {
+			if told[key] {
+				return true
+			}
+			told[key] = true
+		}
 		count[d.Severity]++
 		return d.Severity != Note && count[d.Severity] > most
 	})

@@ -37,8 +37,9 @@ type Document struct {
 
 // Options are what a user said that the plan depends on, so that it can be made again.
 type Options struct {
-	Files       []string `json:"files"`           // manifests and folders, as they were named
-	State       string   `json:"state,omitempty"` // file, if it was named
+	Files       []string `json:"files"`               // manifests and folders, as they were named
+	Variables   []string `json:"variables,omitempty"` // NAME=VALUE
+	State       string   `json:"state,omitempty"`     // file, if it was named
 	API         string   `json:"api,omitempty"`
 	SkipRefresh bool     `json:"no_refresh,omitempty"`
 	RefreshAll  bool     `json:"refresh_all,omitempty"`
@@ -54,7 +55,7 @@ type Options struct {
 type Basis struct {
 	Lineage string            `json:"lineage,omitempty"` // of the state; "" = there was none
 	Serial  uint64            `json:"serial,omitempty"`
-	Digests map[string]string `json:"digests,omitempty"` // of the manifests: SHA-256 by file
+	Digests map[string]string `json:"digests,omitempty"` // SHA-256 of the files that were read, and of environment variables that manifests name
 }
 
 // Summary is a [planner.Summary].

@@ -1,0 +1,516 @@
+package manifest
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/schema"
+)
+
+// Where references to the variables of a document and to the element of a for_each begin.
+const (
+	varsWord = "vars"
+	eachWord = "each"
+)
+
+// value is what a name stands for: a node, and the file in which it stands.
+type value struct {
+	node *node
+	file string
+}
+
+func (v value) position() diag.Position {
+	return diag.Position{File: v.file, Line: v.node.Line, Column: v.node.Column}
+}
+
+// element is one of those that a for_each goes through.
+type element struct {
+	name  string // that references to it begin with
+	value value
+	outer *element // of the for_each around
+}
+
+// related tell for which elements something is found.
+func (e *element) related() []diag.Related {
+	var list []diag.Related
+	for ; e != nil; e = e.outer {
+		list = append(list, diag.Related{Position: e.value.position(), Note: e.name + " is at"})
+	}
+	return list
+}
+
+// expander writes out one document: it makes objects of what a for_each stands in, and puts values where references
+// stand. What it makes are nodes, never YAML, and it looks once at what is written in the document and not at all at
+// values from elsewhere. What it does not change stays the same node.
+type expander struct {
+	kinds     *kindSet
+	budget    *budget
+	found     *findings
+	source    *source
+	merger    *merger
+	given     *variables
+	vars      map[string]value
+	made      map[*node]*element // the objects that a for_each made
+	ancestors ancestors
+	declares  bool // it is at the values of variables, which cannot refer to anything
+	failed    bool // something could not be written out, and that was told
+}
+
+// isTemplate reports whether references mean something in a document: it has variables or a for_each.
+func isTemplate(root *node) bool {
+	for i, n := range root.Content {
+		if root.Kind == mappingNode && i%2 == 0 && n.Kind == scalarNode && (n.Value == schema.Vars || n.Value == schema.ForEach) {
+			return true
+		}
+	}
+	return usesForEach(root)
+}
+
+func usesForEach(n *node) bool {
+	for i, c := range n.Content {
+		if n.Kind == mappingNode && i%2 == 0 && c.Value == schema.ForEach && c.Kind == scalarNode || usesForEach(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// document writes out the properties of a document, keys and values in turn.
+func (x *expander) document(pairs []*node) []*node {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if key := resolved(pairs[i]); key != nil && key.Value == schema.Vars {
+			x.declare(pairs[i+1])
+		}
+	}
+	pairs = slices.Clone(pairs)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key := resolved(pairs[i])
+		if key == nil || strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Version}, key.Value) {
+			continue
+		}
+		if k, isSection := x.kinds.top[key.Value]; isSection {
+			pairs[i+1] = x.list(k, pairs[i+1], nil)
+		} else {
+			pairs[i+1] = x.value(pairs[i+1], nil)
+		}
+	}
+	if x.budget.overfull {
+		return nil
+	}
+	return pairs
+}
+
+// list writes out a list of objects.
+func (x *expander) list(k *kindInfo, n *node, e *element) *node {
+	to, leave := x.ancestors.enter(n)
+	defer leave()
+	switch {
+	case to == nil || !x.spend(n, 1):
+		return n
+	case to.Kind == scalarNode:
+		return x.scalar(n, to, e)
+	case to.Kind != sequenceNode:
+		return n
+	}
+	content, changed := make([]*node, 0, len(to.Content)), false
+	for _, entry := range to.Content {
+		if objects, ok := x.forEach(k, entry, e); ok {
+			content, changed = append(content, objects...), true
+			continue
+		}
+		o := x.object(k, entry, e)
+		content, changed = append(content, o), changed || o != entry
+	}
+	if !changed {
+		return n
+	}
+	return at(n, to, content)
+}
+
+// at is a list or mapping with other contents, in the place of n.
+func at(n, of *node, content []*node) *node {
+	return &node{Kind: of.Kind, Style: of.Style, Tag: of.Tag, Content: content, Line: n.Line, Column: n.Column}
+}
+
+// object writes out one object.
+func (x *expander) object(k *kindInfo, n *node, e *element) *node {
+	to, leave := x.ancestors.enter(n)
+	defer leave()
+	switch {
+	case to == nil || !x.spend(n, 1):
+		return n
+	case to.Kind == scalarNode:
+		return x.scalar(n, to, e)
+	case to.Kind != mappingNode:
+		return n
+	}
+	return x.mapping(n, to, x.merger.pairs(to), func(key, value *node) *node {
+		if i := slices.IndexFunc(k.sections, func(s section) bool { return s.name == key.Value }); i >= 0 {
+			return x.list(k.sections[i].kind, value, e)
+		}
+		return x.value(value, e)
+	})
+}
+
+// mapping gives every property of a mapping its new value.
+func (x *expander) mapping(n, to *node, pairs []*node, each func(key, value *node) *node) *node {
+	var changed []*node
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key := resolved(pairs[i])
+		if key == nil {
+			continue
+		}
+		v := each(key, pairs[i+1])
+		if v != pairs[i+1] && changed == nil {
+			changed = slices.Clone(pairs)
+		}
+		if changed != nil {
+			changed[i+1] = v
+		}
+	}
+	if changed == nil {
+		return n
+	}
+	return at(n, to, changed)
+}
+
+// value writes out whatever holds no objects.
+func (x *expander) value(n *node, e *element) *node {
+	to, leave := x.ancestors.enter(n)
+	defer leave()
+	switch {
+	case to == nil || !x.spend(n, 1):
+		return n
+	case to.Kind == scalarNode:
+		return x.scalar(n, to, e)
+	case to.Kind == mappingNode:
+		return x.mapping(n, to, x.merger.pairs(to), func(_, value *node) *node { return x.value(value, e) })
+	}
+	var changed []*node
+	for i, entry := range to.Content {
+		if v := x.value(entry, e); v != entry {
+			if changed == nil {
+				changed = slices.Clone(to.Content)
+			}
+			changed[i] = v
+		}
+	}
+	if changed == nil {
+		return n
+	}
+	return at(n, to, changed)
+}
+
+// forEach makes an object for each element, if the entry of a list says so.
+func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []*node, ok bool) {
+	to, leave := x.ancestors.enter(entry)
+	defer leave()
+	if to == nil || to.Kind != mappingNode {
+		return nil, false
+	}
+	var over, as *node
+	var rest []*node
+	pairs := x.merger.pairs(to)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		switch key := resolved(pairs[i]); {
+		case key != nil && key.Value == schema.ForEach && over == nil:
+			over = pairs[i+1]
+		case key != nil && key.Value == schema.As && as == nil:
+			as = pairs[i+1]
+		default:
+			rest = append(rest, pairs[i], pairs[i+1])
+		}
+	}
+	if over == nil {
+		return nil, false
+	}
+	name, list := x.elementName(as), x.elements(over, outer)
+	if name == "" {
+		return nil, true
+	}
+	template := at(entry, to, rest)
+	for _, v := range list {
+		e := &element{name, v, outer}
+		if !x.spend(entry, 1) {
+			return nil, true
+		}
+		o := x.object(k, template, e)
+		if o == template {
+			o = at(entry, to, rest)
+		}
+		x.made[o] = e
+		objects = append(objects, o)
+	}
+	return objects, true
+}
+
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	partOfName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*(\.|$)`)
+	environment  = regexp.MustCompile(`^PLANFORM_[A-Za-z0-9_]+$`)
+)
+
+// elementName is what references to the element of a for_each begin with.
+func (x *expander) elementName(as *node) string {
+	if as == nil {
+		return eachWord
+	}
+	to := resolved(as)
+	if to == nil || to.Kind != scalarNode || !variableName.MatchString(to.Value) || to.Value == varsWord {
+		x.report(as, nil, "bad-template", schema.As+" gives the element a name of letters, digits, - and _, not "+describe(as), "write "+schema.As+": project, for ${{ project.NAME }}")
+		return ""
+	}
+	return to.Value
+}
+
+// elements are those that a for_each goes through.
+func (x *expander) elements(over *node, outer *element) []value {
+	list := value{x.value(over, outer), x.source.name}
+	to := resolved(over)
+	if to != nil && to.Kind == scalarNode {
+		if v, whole := x.whole(to, outer); whole { // the elements keep their places
+			list = v
+		}
+	}
+	to = resolved(list.node)
+	if name, isTable := tableName(to); isTable {
+		var ok bool
+		if list, ok = x.given.table(x, over, name); !ok {
+			return nil
+		}
+		to = list.node
+	}
+	switch {
+	case to == nil || isBroken(to):
+		return nil
+	case to.Kind != sequenceNode:
+		x.report(over, outer, "bad-template", schema.ForEach+" goes through a list, not "+describe(to), "write "+schema.ForEach+": [{key: web}, {key: ops}], {csv: FILE} or ${{ vars.NAME }}")
+		return nil
+	}
+	all := make([]value, 0, len(to.Content))
+	for _, n := range to.Content {
+		if n = resolved(n); n != nil && x.spend(over, 1) {
+			all = append(all, value{n, list.file})
+		}
+	}
+	return all
+}
+
+// tableName is the file that a value {csv: FILE} names.
+func tableName(n *node) (name *node, ok bool) {
+	if n == nil || n.Kind != mappingNode || len(n.Content) != 2 || n.Content[0].Value != "csv" {
+		return nil, false
+	}
+	return resolved(n.Content[1]), true
+}
+
+// reference is what may refer to a value: $ before it, the first word, the rest, and its end, if it has one.
+var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)([^}\n]*)(\}\})?`)
+
+// scalar puts values where references stand in a text. n is where it stands: the text itself or its alias.
+func (x *expander) scalar(n, text *node, e *element) *node {
+	if !strings.Contains(text.Value, "${{") {
+		return n
+	}
+	if v, whole := x.whole(text, e); whole {
+		return x.copyOf(v.node, n)
+	}
+	var b strings.Builder
+	rest := 0
+	for _, m := range reference.FindAllStringSubmatchIndex(text.Value, -1) {
+		escaped, word := m[2] < m[3], text.Value[m[4]:m[5]]
+		if !x.means(n, word, text.Value[m[6]:m[7]], escaped, e) {
+			continue
+		}
+		b.WriteString(text.Value[rest:m[0]])
+		rest = m[1]
+		if escaped {
+			b.WriteString(text.Value[m[0]+1 : m[1]])
+			continue
+		}
+		v, ok := x.lookup(n, word, text.Value[m[6]:m[7]], m[8] >= 0, e)
+		if !ok {
+			return broken(n)
+		}
+		name := word + text.Value[m[6]:m[7]]
+		switch to := resolved(v.node); {
+		case to == nil || to.Kind != scalarNode:
+			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text", "write the reference alone, as the whole value")
+			return broken(n)
+		case isNull(to):
+			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
+			return broken(n)
+		default:
+			if b.WriteString(to.Value); b.Len() > x.budget.limits.ScalarBytes {
+				x.report(n, e, "too-large", "the text is larger than "+bytesText(int64(x.budget.limits.ScalarBytes))+" with the values in it", "")
+				return broken(n)
+			}
+		}
+	}
+	if rest == 0 {
+		return n
+	}
+	b.WriteString(text.Value[rest:])
+	if !x.spend(n, b.Len()/elementBytes) {
+		return n
+	}
+	return &node{Kind: scalarNode, Tag: text.Tag, Style: text.Style, Value: b.String(), Line: n.Line, Column: n.Column}
+}
+
+// whole is the value of a text that is one reference and nothing else.
+func (x *expander) whole(text *node, e *element) (v value, ok bool) {
+	m := reference.FindStringSubmatch(text.Value)
+	if m == nil || m[0] != text.Value || m[1] != "" || m[4] == "" || !x.means(text, m[2], m[3], false, e) {
+		return v, false
+	}
+	if v, ok = x.lookup(text, m[2], m[3], true, e); !ok {
+		v.node = broken(text)
+	}
+	return v, true
+}
+
+// means reports whether a reference is one: other first words belong to other programs, such as those of ${{ github.ref }}.
+func (x *expander) means(n *node, word, path string, escaped bool, e *element) bool {
+	words := []string{varsWord, eachWord}
+	for of := e; of != nil; of = of.outer {
+		words = append(words, of.name)
+	}
+	if slices.Contains(words, word) {
+		return true
+	}
+	if !escaped && strings.HasPrefix(path, ".") && len(diag.Typo(word, words)) > 0 {
+		x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", diag.DidYouMean(word, words)+"; "+escapeHint(word+path))
+	}
+	return false
+}
+
+func escapeHint(reference string) string {
+	return "if it is meant as text, write $${{ " + truncate(strings.TrimSpace(reference)) + " }}"
+}
+
+// lookup finds what a reference means.
+func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (v value, ok bool) {
+	path = strings.TrimSpace(path)
+	escape := escapeHint(word + path)
+	of := e
+	for of != nil && of.name != word {
+		of = of.outer
+	}
+	name, dotted := strings.CutPrefix(path, ".")
+	switch {
+	case x.declares:
+		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", "write the text itself; "+escape)
+	case !closed:
+		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end", "write ${{ "+word+".NAME }}; "+escape)
+	case path != "" && (!dotted || name == "" || word == varsWord && !partOfName.MatchString(name)):
+		x.report(n, e, "bad-template", "the reference "+quote(word+path)+" is more than a name", "write ${{ "+word+".NAME }}: nothing is computed")
+	case word == varsWord && name == "":
+		x.report(n, e, "bad-template", "the reference names no variable", "write ${{ vars.NAME }}; "+escape)
+	case word == varsWord:
+		first, rest, _ := strings.Cut(name, ".")
+		if v, ok = x.vars[first]; !ok {
+			hint := "declare it under vars:, in this document"
+			if names := slices.Sorted(maps.Keys(x.vars)); len(names) > 0 {
+				hint = diag.OneOf(first, names)
+			}
+			x.report(n, e, "unknown-reference", "there is no variable "+quote(first), hint+"; "+escape)
+			return v, false
+		}
+		return x.member(n, varsWord+"."+first, v, rest, e)
+	case of == nil:
+		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach, "is the line indented like its neighbours? "+escape)
+	default:
+		return x.member(n, word, of.value, name, e)
+	}
+	return v, false
+}
+
+// member finds a part of a mapping. A name may have dots, as the header of a column does.
+func (x *expander) member(n *node, of string, v value, path string, e *element) (value, bool) {
+	for path != "" {
+		to := resolved(v.node)
+		if to == nil || to.Kind != mappingNode {
+			x.report(n, e, "unknown-reference", of+" is "+nodeType(v.node)+" and has no "+quote(path), "write ${{ "+of+" }}")
+			return v, false
+		}
+		pairs := x.merger.pairs(to)
+		first, rest, _ := strings.Cut(path, ".")
+		var names []string
+		var whole, part *node
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if key := resolved(pairs[i]); key != nil && key.Kind == scalarNode {
+				names = append(names, key.Value)
+				if key.Value == path {
+					whole = pairs[i+1]
+				}
+				if key.Value == first {
+					part = pairs[i+1]
+				}
+			}
+		}
+		switch {
+		case whole != nil:
+			return value{whole, v.file}, true
+		case part == nil:
+			slices.Sort(names)
+			x.report(n, e, "unknown-reference", of+" has no "+quote(first), cmp.Or(diag.OneOf(first, names), "it is empty"))
+			return v, false
+		}
+		v, path, of = value{part, v.file}, rest, of+"."+first
+	}
+	return v, true
+}
+
+// copyOf is a value in the place of its reference.
+func (x *expander) copyOf(n, place *node) *node {
+	to, leave := x.ancestors.enter(n)
+	defer leave()
+	if to == nil || !x.spend(place, 1) {
+		return broken(place)
+	}
+	content := to.Content
+	if to.Kind == mappingNode {
+		content = x.merger.pairs(to)
+	}
+	c := at(place, to, nil)
+	c.Value = to.Value
+	for _, part := range content {
+		c.Content = append(c.Content, x.copyOf(part, place))
+	}
+	return c
+}
+
+// report reports what makes a template useless, and for which element.
+func (x *expander) report(n *node, e *element, code, summary, hint string) {
+	x.failed = true
+	x.found.made = e
+	x.found.add(diag.Diagnostic{Code: code, Position: position(x.source, n), Summary: summary, Hint: hint})
+	x.found.made = nil
+}
+
+// spend counts elements that are looked at or made, and reports whether there may be so many.
+func (x *expander) spend(n *node, elements int) bool {
+	before := x.budget.overfull
+	if x.budget.fill(elements) {
+		return true
+	}
+	if !before {
+		x.report(n, nil, "template-expansion", "the templates of the manifests stand for too many elements", "split the manifests and apply the parts one after another")
+	}
+	return false
+}
+
+// brokenTag marks what stands where a reference means nothing, so that nothing else is said of it.
+const brokenTag = "!planform-broken"
+
+func broken(place *node) *node {
+	return &node{Kind: scalarNode, Tag: brokenTag, Line: place.Line, Column: place.Column}
+}
+
+func isBroken(n *node) bool {
+	return n.Tag == brokenTag && n.Style&taggedStyle == 0 && n.Kind == scalarNode
+}

@@ -1,0 +1,258 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/schema"
+)
+
+// variables are the values that come from outside of the manifests, and what was read of them.
+type variables struct {
+	values   map[string]string // that the user gave, by name
+	getenv   func(string) string
+	declared []string          // names, of all documents
+	read     map[string]string // environment variables
+	tables   map[string]*value // by file; a nil one could not be read
+	files    []string          // of the tables, in the order in which they were read
+}
+
+// checkDeclared reports values for variables that no document declares.
+func (g *variables) checkDeclared(found *findings) {
+	for _, name := range slices.Sorted(maps.Keys(g.values)) {
+		if !slices.Contains(g.declared, name) {
+			names := slices.Compact(slices.Sorted(slices.Values(g.declared)))
+			found.add(diag.Diagnostic{
+				Code: "unknown-variable", Summary: "--var " + name + ": no manifest declares the variable " + quote(name),
+				Hint: cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest"),
+			})
+		}
+	}
+}
+
+// declare reads the variables of a document.
+func (x *expander) declare(n *node) {
+	to := resolved(n)
+	if to == nil || to.Kind != mappingNode {
+		return // told by the schema
+	}
+	x.declares = true
+	defer func() { x.declares = false }()
+	pairs := x.merger.pairs(to)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key := resolved(pairs[i])
+		switch {
+		case key == nil || key.Kind != scalarNode || !variableName.MatchString(key.Value):
+			x.report(pairs[i], nil, "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter: not "+describe(pairs[i]), "")
+		case x.vars[key.Value].node != nil:
+			x.found.add(duplicateKey(x.source, key.Value, x.vars[key.Value].node, pairs[i], schema.Vars))
+		default:
+			x.given.declared = append(x.given.declared, key.Value)
+			x.vars[key.Value] = value{broken(pairs[i]), x.source.name}
+			if v, ok := x.variable(key.Value, pairs[i], x.value(pairs[i+1], nil)); ok {
+				x.vars[key.Value] = v
+			}
+		}
+	}
+}
+
+// variable is the value of a variable: that of the user, or the one that is declared.
+func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
+	if text, given := x.given.values[name]; given {
+		return x.outside(key, "--var "+name, text)
+	}
+	to := resolved(n)
+	var env, fallback *node
+	switch {
+	case to == nil || isBroken(to):
+		return v, false
+	case isNull(to):
+		x.report(key, nil, "no-value", "the variable "+name+" has no value", "give it one with --var "+name+"=VALUE")
+		return v, false
+	case to.Kind == mappingNode:
+		if file, isTable := tableName(to); isTable {
+			return x.given.table(x, n, file)
+		}
+		for i := 0; i+1 < len(to.Content); i += 2 {
+			switch to.Content[i].Value {
+			case "env":
+				env = resolved(to.Content[i+1])
+			case "default":
+				fallback = to.Content[i+1]
+			default: // it is a mapping for its own sake
+				return value{n, x.source.name}, true
+			}
+		}
+	}
+	switch {
+	case env == nil:
+		return value{n, x.source.name}, true
+	case env.Kind != scalarNode || !environment.MatchString(env.Value):
+		x.report(env, nil, "env-refused", "manifests read environment variables only if their names begin with PLANFORM_, not "+describe(env),
+			"whoever writes a manifest must not read the secrets of a CI system; rename the variable, or give --var "+name+"=VALUE")
+		return v, false
+	}
+	text := x.given.getenv(env.Value)
+	x.given.read[env.Value] = text
+	switch {
+	case text != "":
+		return x.outside(key, env.Value, text)
+	case fallback != nil:
+		return value{fallback, x.source.name}, true
+	}
+	x.report(key, nil, "no-value", "the variable "+name+" has no value: "+env.Value+" is not set", "set it, or give --var "+name+"=VALUE, or write a default")
+	return v, false
+}
+
+// outside is a text from outside of the manifests, in the place of what it is for.
+func (x *expander) outside(place *node, from, text string) (value, bool) {
+	n, wrong := plain(text, place.Line, place.Column)
+	if wrong != "" {
+		x.report(place, nil, "bad-variable", from+" "+wrong, "")
+		return value{}, false
+	}
+	return value{n, x.source.name}, true
+}
+
+// plain is a text as a plain scalar: a number where it is one. wrong says why it cannot be used.
+func plain(text string, line, column int) (n *node, wrong string) {
+	n = &node{Kind: scalarNode, Tag: "!!str", Value: normalizeLineEnds(text), Line: line, Column: column}
+	if r, bad := controlCharacter(n.Value); bad {
+		return nil, "holds the control character " + runeName(r)
+	}
+	if !utf8.ValidString(text) {
+		return nil, "is not UTF-8"
+	}
+	var number json.Number
+	if len(text) < 100 && json.Unmarshal([]byte(text), &number) == nil && text[0] != '"' && text != "null" {
+		n.Tag = "!!float"
+	}
+	return n, ""
+}
+
+// table is a CSV file as a list of mappings, a row each. It is read once.
+func (g *variables) table(x *expander, at, name *node) (value, bool) {
+	if name == nil || name.Kind != scalarNode || isNull(name) {
+		x.report(at, nil, "bad-template", "csv names a file, not "+describe(at), "write {csv: colleagues.csv}")
+		return value{}, false
+	}
+	file := filepath.Join(x.source.dir, filepath.FromSlash(name.Value))
+	if known, ok := g.tables[file]; ok {
+		if known == nil {
+			return value{}, false
+		}
+		return *known, true
+	}
+	g.tables[file] = nil
+	text, bad := x.source.tableText(name.Value, x.budget.limits.ScalarBytes)
+	if bad != nil {
+		x.report(at, nil, bad.code, bad.summary+": "+quote(name.Value), bad.hint)
+		return value{}, false
+	}
+	g.files = append(g.files, file)
+	list, d := x.rows(file, text)
+	if d != nil {
+		x.failed = true
+		d.File = file
+		x.found.add(*d)
+		return value{}, false
+	}
+	v := value{list, file}
+	g.tables[file] = &v
+	return v, true
+}
+
+// tableText reads a CSV file that the manifest names.
+func (s *source) tableText(name string, limit int) (string, *problem) {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != ".csv" && ext != ".tsv" {
+		return "", &problem{"file-type", "the file is no table by its name", "name a file that ends in .csv or .tsv"}
+	}
+	local, bad := localName(name)
+	if bad != nil {
+		return "", bad
+	}
+	f, bad := s.fileIn(local)
+	if bad != nil {
+		return "", bad
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	switch {
+	case err != nil:
+		return "", readProblem(err)
+	case len(data) > limit:
+		return "", &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "split it, with a for_each for each part"}
+	case !utf8.Valid(data):
+		return "", &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8; in Excel: CSV UTF-8"}
+	}
+	return strings.TrimPrefix(string(data), "\uFEFF"), nil
+}
+
+// rows are the rows of a table.
+func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
+	fail := func(line int, summary, hint string) *diag.Diagnostic {
+		return &diag.Diagnostic{Code: "bad-table", Position: diag.Position{Line: line}, Summary: summary, Hint: hint}
+	}
+	r, err := table.Open(strings.NewReader(text), file, func(header []string) bool {
+		return !slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ";\t\n") })
+	})
+	if err != nil {
+		line, summary := tableError(file, err)
+		return nil, fail(line, summary, diag.HintOf(err))
+	}
+	for i, name := range r.Header {
+		if name != "" && slices.Contains(r.Header[:i], name) {
+			return nil, fail(1, "two columns are called "+quote(name), "the header names each column once")
+		}
+	}
+	x.budget.spent.bytes += int64(len(text))
+	list := &node{Kind: sequenceNode, Tag: "!!seq", Line: 1}
+	for {
+		row, err := r.Next()
+		if err == io.EOF { //nolint:errorlint // as the reader says
+			return list, nil
+		}
+		if err != nil {
+			line, summary := tableError(file, err)
+			return nil, fail(line, summary, diag.HintOf(err))
+		}
+		x.budget.spent.elements += len(r.Header)
+		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > most {
+			return nil, &diag.Diagnostic{Code: "too-large", Position: diag.Position{Line: row.Line}, Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another"}
+		}
+		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line}
+		for i, name := range r.Header {
+			if name == "" {
+				continue
+			}
+			cell, wrong := plain(row.Cell(i), row.Line, 0)
+			if wrong != "" {
+				return nil, fail(row.Line, "the cell of "+quote(name)+" "+wrong, "remove it")
+			}
+			m.Content = append(m.Content, &node{Kind: scalarNode, Tag: "!!str", Value: name, Line: 1}, cell)
+		}
+		list.Content = append(list.Content, m)
+	}
+}
+
+var tablePlace = regexp.MustCompile(`^:(\d+)(?::\d+)?: `)
+
+// tableError takes the words of the reader of tables apart: the line, and the rest.
+func tableError(file string, err error) (line int, summary string) {
+	summary = strings.TrimPrefix(err.Error(), file)
+	if m := tablePlace.FindStringSubmatch(summary); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		return line, summary[len(m[0]):]
+	}
+	return 1, strings.TrimPrefix(summary, ": ")
+}

@@ -42,7 +42,8 @@ type read struct {
 	name, usage string
 }
 
-// reads are those that their descriptors name, and the list of every other kind, ordered by name.
+// reads are those that their descriptors name, and the lists of every other kind and membership, ordered by name. What API v1
+// cannot list is read by API v2.
 func reads() []read {
 	var all []read
 	named := map[string]bool{} // kinds whose list has a name
@@ -53,12 +54,34 @@ func reads() []read {
 		}
 	}
 	for _, k := range resource.Kinds() {
-		if op, ok := k.Op(resource.List, resource.V1); ok && !named[k.Name] {
-			plural, of := diag.Plural(k.Noun()), "the workspace"
-			if k.Parent != "" {
-				of = diag.A(resource.MustLookup(k.Parent).Noun())
+		op, ok := k.Op(resource.List, resource.V1)
+		if !ok {
+			op, ok = k.Op(resource.List, resource.V2)
+		}
+		if !ok || named[k.Name] {
+			continue
+		}
+		plural, of := diag.Plural(k.Noun()), "the workspace"
+		if k.Parent != "" {
+			of = diag.A(resource.MustLookup(k.Parent).Noun())
+		}
+		all = append(all, read{op, strings.ReplaceAll(plural, " ", "-"), "reads all " + plural + " of " + of})
+	}
+	for _, k := range resource.Memberships() {
+		if op, ok := k.Op(resource.ListMembers, resource.V1); ok && op.GetCommand == "" {
+			m := k.Membership
+			of, field, members := resource.MustLookup(m.Container).Noun(), m.Field, diag.Plural(resource.MustLookup(m.Member).Noun())
+			switch {
+			case m.ResultKey != "" && named["relations"]: // one answer holds all kinds of them
+				continue
+			case m.ResultKey != "":
+				named["relations"] = true
+				all = append(all, read{op, "relations", "reads the relations of " + diag.A(of)})
+				continue
+			case m.On == m.Member:
+				field = members
 			}
-			all = append(all, read{op, strings.ReplaceAll(plural, " ", "-"), "reads all " + plural + " of " + of})
+			all = append(all, read{op, strings.ReplaceAll(of+" "+field, " ", "-"), "reads all " + members + " of " + diag.A(of)})
 		}
 	}
 	slices.SortFunc(all, func(a, b read) int { return strings.Compare(a.name, b.name) })
@@ -106,8 +129,11 @@ func getKindCommand(p Process, op read) *cli.Command {
 			if err := o.arguments(c, positional); err != nil {
 				return err
 			}
-			if o.service.api == "documented" && !op.Documented() {
+			switch api := o.service.api; {
+			case api == "documented" && !op.Documented():
 				return usageError{text: errNoLists.Error(), hint: "use --api auto"}
+			case api == "v1" && op.V2():
+				return usageError{text: "API v1 cannot list " + strings.ReplaceAll(op.name, "-", " "), hint: "use --api auto"}
 			}
 			return runGet(c.Context, o, newOutput(c, p))
 		},
@@ -205,9 +231,13 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		req.Query = url.Values{"expand": {o.expand}}
 	}
 	kind := resource.MustLookup(o.operation.Kind)
-	if o.operation.Verb == resource.List || o.operation.Verb == resource.ListMembers {
+	m := kind.Membership
+	if o.operation.Verb == resource.List || m != nil && m.ResultKey == "" {
 		rows, err := conn.client.List(ctx, req)
-		if err != nil {
+		switch {
+		case o.operation.V2() && errors.Is(err, apiclient.ErrUnsupported):
+			return diag.WithHint(errNoV2, "API v1 cannot list "+diag.Plural(kind.Noun()))
+		case err != nil:
 			return err
 		}
 		for i := range rows { // a service may echo what it is sent
@@ -219,7 +249,7 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 			}
 			return out.view.JSON(rows)
 		}
-		if m := kind.Membership; m != nil {
+		if m != nil {
 			kind = resource.MustLookup(m.Member)
 		}
 		return out.view.Table(table(kind, rows, conn.names(ctx, kind, rows, params), o.project()))
@@ -232,7 +262,29 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 	if out.json {
 		return out.view.JSON(row)
 	}
+	if m != nil {
+		return out.view.Table(conn.relations(ctx, row, params))
+	}
 	return out.view.Table(record(row))
+}
+
+// relations shows the other work items that an answer lists by the kind of their relation.
+func (c *connection) relations(ctx context.Context, answer resource.Row, params map[string]string) (columns []string, cells [][]string) {
+	list, _ := resource.MustLookup("work_item").Op(resource.List, resource.V1)
+	items, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params}) // those of other projects are shown by their ID
+	names := map[string]string{}
+	for _, item := range items {
+		names[item.ID()] = text(map[string]any(c.client.RedactRow(item)))
+	}
+	for _, k := range resource.Memberships() {
+		of, _ := answer[k.Membership.ResultKey].([]any)
+		for _, other := range of {
+			row, _ := other.(map[string]any)
+			id := k.Membership.MemberID(row)
+			cells = append(cells, []string{k.Membership.ResultKey, id, names[id]})
+		}
+	}
+	return []string{"relation", "id", "name"}, cells
 }
 
 // resolveParams turns readable identifiers into IDs: WEB-7 for a work item, which also tells its project, and WEB for a project.
@@ -351,6 +403,9 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 			v, _ := r.Shown(f)
 			if f.Ref != "" {
 				v = named(v, names)
+			}
+			if word, ok := f.ObservedIn(r); ok && f.Type == resource.Enum {
+				v = word
 			}
 			cell = append(cell, text(v))
 		}

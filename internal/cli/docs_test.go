@@ -98,6 +98,23 @@ func commandsPage() string {
 	return b.String()
 }
 
+func TestEveryHelpFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	var check func(commands []*cli.Command, path string)
+	check = func(commands []*cli.Command, path string) {
+		for _, cmd := range commands {
+			name := path + " " + cmd.Name
+			for line := range strings.Lines(commandHelp(cmd, name)) {
+				if len(line) > helpWidth+1 {
+					t.Errorf("%s --help: %s", name, line)
+				}
+			}
+			check(cmd.Subcommands, name)
+		}
+	}
+	check(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "planform")
+}
+
 // slug is what GitHub makes of a heading.
 func slug(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 

@@ -25,7 +25,7 @@ func appHelp(app *cli.App) string {
 // commandHelp is the help of a command.
 func commandHelp(cmd *cli.Command, name string) string {
 	var b strings.Builder
-	b.WriteString(name + ": " + cmd.Usage + "\n\nUsage:\n")
+	b.WriteString(strings.Join(wrap(name+": "+cmd.Usage, helpWidth), "\n") + "\n\nUsage:\n")
 	writeUsage(&b, cmd.UsageText)
 	if cmd.Description != "" {
 		b.WriteString("\n" + paragraphs(cmd.Description) + "\n")
@@ -58,8 +58,12 @@ func hidden(f cli.Flag) bool {
 }
 
 func writeCommands(b *strings.Builder, commands []*cli.Command) {
+	column := 22
 	for _, c := range commands {
-		entry(b, c.Name, 22, c.Usage)
+		column = max(column, len(c.Name)+4)
+	}
+	for _, c := range commands {
+		entry(b, c.Name, column, c.Usage)
 	}
 }
 

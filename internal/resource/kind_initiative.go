@@ -64,7 +64,7 @@ func init() {
 				Verb: AddMembers, ContractRow: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
 				Body: []string{"label_ids"}, Doc: "Adds labels to an initiative.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", Query: []string{"per_page", "cursor"}},
+			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", GetCommand: "labels-of-initiative", Doc: "Reads the labels of an initiative.", Query: []string{"per_page", "cursor"}},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write"},
 			overview("initiatives", "initiatives", "initiative", "label_ids"),
 		},

@@ -64,7 +64,11 @@ A file that is there already is never replaced.`,
 			if workspace == "" {
 				next = "Write the slug of your workspace into it, then: "
 			}
-			_, err = fmt.Fprintf(p.Streams.Out, "Wrote %s. %splanform plan -f %s\n", view.Safe(name), next, view.Safe(name))
+			sandboxed := ""
+			if o.service.sandbox {
+				sandboxed = " --sandbox"
+			}
+			_, err = fmt.Fprintf(p.Streams.Out, "Wrote %s. %splanform plan -f %s%s\n", view.Safe(name), next, view.Safe(name), sandboxed)
 			return err
 		}),
 	}

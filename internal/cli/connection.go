@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -153,6 +155,9 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 			return nil, err
 		}
 		server, err := sandbox.Open(sandbox.Options{Path: conn.sandbox, Workspace: conn.workspace, Answers: answers, Edition: edition})
+		if unwritable := new(fs.PathError); errors.As(err, &unwritable) {
+			err = diag.WithHint(err, "make the folder writable, or copy the manifests into one that is")
+		}
 		if err != nil {
 			return nil, err
 		}

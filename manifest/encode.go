@@ -66,7 +66,7 @@ func CheckText(f *resource.Field, text string) string {
 
 // replaceUnprintable replaces what could end a comment or hide in it.
 func replaceUnprintable(r rune) rune {
-	if !printable(r) {
+	if !Printable(r) {
 		return '?'
 	}
 	return r
@@ -74,7 +74,7 @@ func replaceUnprintable(r rune) rune {
 
 // lines writes a key and its value.
 func (entry Entry) lines() []string {
-	key := scalar(entry.Key, true) + ":"
+	key := Scalar(entry.Key, true) + ":"
 	head, below := block(entry.Value, true)
 	if head != "" {
 		key += " " + head
@@ -91,7 +91,7 @@ func block(v any, allowFlow bool) (head string, below []string) {
 		if head, ok := literalHead(v); ok {
 			return head, strings.Split(strings.TrimSuffix(v, "\n"), "\n")
 		}
-		return scalar(v, false), nil
+		return Scalar(v, false), nil
 	case Map:
 		if fits && (allowFlow || len(v) == 0) {
 			return line, nil
@@ -145,7 +145,7 @@ func flow(v any) (line string, fits bool) {
 	case Literal:
 		return string(v), true
 	case string:
-		line = scalar(v, true)
+		line = Scalar(v, true)
 		return line, len(line) <= longest && !strings.Contains(v, "\n")
 	case Map:
 		for _, entry := range v {
@@ -153,7 +153,7 @@ func flow(v any) (line string, fits bool) {
 			if !fits {
 				return "", false
 			}
-			parts = append(parts, scalar(entry.Key, true)+": "+inner)
+			parts = append(parts, Scalar(entry.Key, true)+": "+inner)
 		}
 		line = "{" + strings.Join(parts, ", ") + "}"
 	case []any:
@@ -174,20 +174,25 @@ func flow(v any) (line string, fits bool) {
 func literalHead(text string) (head string, ok bool) {
 	body := strings.TrimRight(text, "\n")
 	if !strings.Contains(text, "\n") || body == "" || strings.ContainsRune(" \t\n", rune(body[0])) ||
-		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !printable(r) }) {
+		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !Printable(r) }) {
 		return "", false
 	}
 	return []string{"|-", "|", "|+"}[min(len(text)-len(body), 2)], true
 }
 
-// scalar writes a text on one line. inFlow says that it stands between brackets, or is a key.
-func scalar(text string, inFlow bool) string {
+// Scalar writes a text on one line. inFlow says that it stands between brackets, or is a key.
+func Scalar(text string, inFlow bool) string {
 	if canBePlain(text, inFlow) {
 		return text
 	}
+	return Quoted(text)
+}
+
+// Quoted writes a text in quotation marks.
+func Quoted(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if r == '"' || r == '\\' || !printable(r) { // the escapes of Go are some of those of YAML
+		if r == '"' || r == '\\' || !Printable(r) { // the escapes of Go are some of those of YAML
 			escaped := strconv.QuoteToASCII(string(r))
 			b.WriteString(escaped[1 : len(escaped)-1])
 		} else {
@@ -210,7 +215,7 @@ func canBePlain(text string, inFlow bool) bool {
 		strings.Contains(text, ": ") || strings.Contains(text, " #") || inFlow && strings.ContainsAny(text, inside) || !utf8.ValidString(text) {
 		return false
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return !printable(r) }) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !Printable(r) }) {
 		return false
 	}
 	switch strings.ToLower(text) {
@@ -221,9 +226,9 @@ func canBePlain(text string, inFlow bool) bool {
 	return n.ShortTag() == "!!str" && !sexagesimal.MatchString(text)
 }
 
-// printable reports whether a character can stand in a file as it is: it shows, breaks
+// Printable reports whether a character can stand in a file as it is: it shows, breaks
 // no line, and does not change how others show.
-func printable(r rune) bool {
+func Printable(r rune) bool {
 	const joiner, nonJoiner = '\u200D', '\u200C' // within emoji and words
 	return unicode.IsPrint(r) && r != utf8.RuneError && r != 0xFEFF || unicode.Is(unicode.Zs, r) || r == joiner || r == nonJoiner
 }

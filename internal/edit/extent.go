@@ -1,0 +1,185 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+var errExtent = errors.New("it is written in a way that cannot be edited safely")
+
+// extent is where a node is written, without its anchor and tag. That of a block scalar is its head.
+func (f *file) extent(n *yaml.Node) (from, to int, err error) {
+	if from, err = f.offset(n); err != nil {
+		return 0, 0, err
+	}
+	from = f.pastProperties(n, from)
+	to = -1
+	switch {
+	case n.Kind == yaml.AliasNode:
+		to = from + 1 + len(n.Value)
+	case n.Style&yaml.FlowStyle != 0:
+		to = f.bracketEnd(from)
+	case n.Kind != yaml.ScalarNode:
+		for _, inner := range n.Content {
+			_, end, err := f.extent(inner)
+			if err != nil {
+				return 0, 0, err
+			}
+			if inner.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+				return 0, 0, errExtent
+			}
+			to = max(to, end)
+		}
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		to = f.quoteEnd(from)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		to = from
+		for to < len(f.text) && strings.IndexByte("|>+-0123456789", f.text[to]) >= 0 {
+			to++
+		}
+	default:
+		to = f.plainEnd(from, n.Value)
+	}
+	if to < from || to > len(f.text) {
+		return 0, 0, errExtent
+	}
+	return from, to, nil
+}
+
+// pastProperties is the place behind a node's anchor and tag.
+func (f *file) pastProperties(n *yaml.Node, at int) int {
+	if n.Kind == yaml.AliasNode || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
+		return at
+	}
+	for at < len(f.text) && (f.text[at] == '&' || f.text[at] == '!') {
+		end := bytes.IndexAny(f.text[at:], " \t\r\n,]}")
+		if end < 0 {
+			return len(f.text)
+		}
+		rest := bytes.TrimLeft(f.text[at+end:], " \t")
+		if len(rest) > 0 && strings.IndexByte("\r\n#,]}", rest[0]) >= 0 { // nothing follows, or not here
+			return at + end
+		}
+		at = len(f.text) - len(rest)
+	}
+	return at
+}
+
+// quoteEnd is the place behind a quoted text.
+func (f *file) quoteEnd(at int) int {
+	if at >= len(f.text) {
+		return -1
+	}
+	quote := f.text[at]
+	for i := at + 1; i < len(f.text); i++ {
+		switch {
+		case f.text[i] == '\\' && quote == '"':
+			i++
+		case f.text[i] == quote && quote == '\'' && i+1 < len(f.text) && f.text[i+1] == quote:
+			i++
+		case f.text[i] == quote:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// plainEnd is the place behind a plain text, which may go on over several lines.
+func (f *file) plainEnd(at int, value string) int {
+	for value != "" {
+		if at >= len(f.text) {
+			return -1
+		}
+		blanks := f.text[at : len(f.text)-len(bytes.TrimLeft(f.text[at:], " \t\r\n"))]
+		breaks := bytes.Count(blanks, []byte("\n"))
+		folded := string(blanks)
+		switch {
+		case len(blanks) == 0:
+			if f.text[at] != value[0] {
+				return -1
+			}
+			at, value = at+1, value[1:]
+			continue
+		case breaks == 1:
+			folded = " "
+		case breaks > 1:
+			folded = strings.Repeat("\n", breaks-1)
+		}
+		rest, ok := strings.CutPrefix(value, folded)
+		if !ok {
+			return -1
+		}
+		at, value = at+len(blanks), rest
+	}
+	return at
+}
+
+// bracketEnd is the place behind what stands between brackets.
+func (f *file) bracketEnd(at int) int {
+	depth := 0
+	for i := at; i < len(f.text); i++ {
+		begins := i == at || strings.IndexByte(" \t\r\n,:[{", f.text[i-1]) >= 0
+		switch c := f.text[i]; {
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case begins && (c == '"' || c == '\''):
+			if i = f.quoteEnd(i) - 1; i < 0 {
+				return -1
+			}
+		case begins && c == '#':
+			i = f.lineEnd(i) - 1
+		}
+	}
+	return -1
+}
+
+// block is where the text of a block scalar stands.
+type block struct {
+	from, to int // its lines, without the last line end; equal = there are none
+	indent   int
+}
+
+// blockLines finds the lines of a block scalar whose key begins in a column, from 0.
+func (f *file) blockLines(head, column int) block {
+	b := block{indent: -1}
+	for _, c := range string(f.text[head:f.lineEnd(head)]) {
+		if c >= '1' && c <= '9' {
+			b.indent = column + int(c-'0')
+		} else if !strings.ContainsRune("|>+-", c) {
+			break
+		}
+	}
+	for i := f.line(head) + 1; i < len(f.starts); i++ {
+		start := f.starts[i]
+		text := string(f.text[start:f.lineEnd(start)])
+		indent := len(text) - len(strings.TrimLeft(text, " "))
+		if indent == len(text) {
+			continue // which may be the end
+		}
+		if b.indent < 0 && indent > column {
+			b.indent = indent
+		}
+		if b.indent < 0 || indent < b.indent {
+			break
+		}
+		if b.to == 0 {
+			b.from = f.starts[f.line(head)+1]
+		}
+		b.to = f.lineEnd(start)
+	}
+	if b.indent < 0 {
+		b.indent = column + step
+	}
+	if b.to == 0 {
+		b.from = f.lineEnd(head)
+		b.to = b.from
+	}
+	return b
+}

@@ -1,0 +1,155 @@
+package edit
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// list changes the members of a list.
+func (f *file) list(at found, l List) error {
+	n := at.node
+	if n.Kind != yaml.SequenceNode {
+		if n.Kind == yaml.MappingNode || n.Style&blockStyles != 0 {
+			return errExtent
+		}
+		from, to, err := f.extent(n)
+		if err != nil || from == to && !f.afterColon(at, from) {
+			return errExtent
+		}
+		f.splice(from, to, f.gap(from)+f.inline(0, at.inFlow, l.Whole))
+		return nil
+	}
+	members := make([]span, len(n.Content))
+	last := -1 // of those that stay
+	for i, member := range n.Content {
+		from, to, err := f.extent(member)
+		if err != nil {
+			return err
+		}
+		members[i] = span{from, to, slices.Contains(l.Drop, i)}
+		if !members[i].dropped {
+			last = i
+		}
+	}
+	if n.Style&yaml.FlowStyle != 0 {
+		return f.flowList(n, members, last, l.Add)
+	}
+	return f.blockList(at, members, last, l.Add)
+}
+
+// span is where a member of a list stands.
+type span struct {
+	from, to int
+	dropped  bool
+}
+
+// blockList changes a list with a member a line.
+func (f *file) blockList(at found, members []span, last int, add []string) error {
+	if last < 0 && len(add) == 0 { // an empty list has no block style
+		if at.key == nil {
+			return errExtent
+		}
+		_, to, err := f.extent(at.key)
+		if err != nil || to >= len(f.text) || f.text[to] != ':' || at.node.Anchor != "" {
+			return errExtent
+		}
+		f.splice(to+1, to+1, " []")
+	}
+	for _, m := range members {
+		hyphen := strings.TrimRight(f.before(m.from), " \t")
+		if strings.TrimLeft(hyphen, " \t") != "-" {
+			return errExtent
+		}
+		if m.dropped {
+			f.splice(f.starts[f.line(m.from)], f.nextLine(m.to), "")
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	end := members[len(members)-1]
+	place, lines := f.nextLine(end.to), ""
+	for _, text := range add {
+		lines += f.before(members[0].from) + f.inline(0, false, text) + f.newline
+	}
+	if f.starts[f.line(place)] != place { // the file ends without a line end
+		lines = strings.TrimSuffix(lines, f.newline)
+		if !end.dropped {
+			lines = f.newline + lines
+		}
+	}
+	f.splice(place, place, lines)
+	return nil
+}
+
+// flowList changes a list between brackets.
+func (f *file) flowList(n *yaml.Node, members []span, last int, add []string) error {
+	from, to, err := f.extent(n)
+	if err != nil {
+		return err
+	}
+	if last < 0 { // also an empty one
+		f.splice(from, to, f.inline(0, true, add))
+		return nil
+	}
+	style := n.Content[last].Style
+	comma := strings.Contains(withoutComments(string(f.text[members[len(members)-1].to:to])), ",") // behind the last
+	for i, m := range members {
+		switch {
+		case !m.dropped:
+		case f.ownLine(m):
+			f.splice(f.starts[f.line(m.from)], f.nextLine(m.to), "")
+		case i < len(members)-1 && i < last:
+			f.splice(m.from, members[i+1].from, "")
+		default:
+			f.splice(members[i-1].to, m.to, "")
+		}
+	}
+	end := members[last].to
+	if f.ownLine(members[last]) {
+		if last < len(members)-1 || len(add) > 0 {
+			f.setComma(end, comma || len(add) > 0)
+		}
+		place, indent := f.nextLine(members[last].to), f.before(members[last].from)
+		for i, text := range add {
+			line := indent + f.inline(style, true, text)
+			if comma || i < len(add)-1 {
+				line += ","
+			}
+			f.splice(place, place, line+f.newline)
+		}
+		return nil
+	}
+	for _, text := range add {
+		f.splice(end, end, ", "+f.inline(style, true, text))
+	}
+	return nil
+}
+
+// ownLine reports whether a member of a list between brackets has its line for itself.
+func (f *file) ownLine(m span) bool {
+	behind := strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(string(f.text[m.to:f.lineEnd(m.to)]), " \t"), ","))
+	return strings.TrimSpace(f.before(m.from)) == "" && (behind == "" || behind[0] == '#')
+}
+
+// setComma has a comma behind a member, or none.
+func (f *file) setComma(at int, wanted bool) {
+	switch has := at < len(f.text) && f.text[at] == ','; {
+	case wanted && !has:
+		f.splice(at, at, ",")
+	case !wanted && has:
+		f.splice(at, at+1, "")
+	}
+}
+
+// withoutComments is what stands between members but for comments.
+func withoutComments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		code, _, _ := strings.Cut(line, "#")
+		b.WriteString(code)
+	}
+	return b.String()
+}

@@ -1,0 +1,159 @@
+package edit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/manifest"
+)
+
+const (
+	step        = 2 // columns by which new lines are indented
+	blockStyles = yaml.LiteralStyle | yaml.FoldedStyle
+)
+
+// value writes a value that is no list in the place of another.
+func (f *file) value(at found, value any) error {
+	n := at.node
+	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
+		return errExtent
+	}
+	from, to, err := f.extent(n)
+	if err != nil {
+		return err
+	}
+	text, isText := value.(string)
+	inBlock := isText && !at.inFlow && at.key != nil && blockable(text) && (n.Style&blockStyles != 0 || strings.Contains(strings.TrimRight(text, "\n"), "\n"))
+	switch {
+	case n.Style&blockStyles != 0 && inBlock:
+		f.newLines(at, from, to, text)
+	case n.Style&blockStyles != 0 && at.key == nil:
+		return errExtent
+	case n.Style&blockStyles != 0:
+		b := f.blockLines(from, at.key.Column-1)
+		f.splice(from, to, f.inline(yaml.DoubleQuotedStyle, at.inFlow, value))
+		f.splice(f.lineEnd(from), b.to, "")
+	case inBlock:
+		end := f.lineEnd(to)
+		f.splice(from, to, f.gap(from)+chomping(text))
+		f.splice(end, end, f.lines(text, at.key.Column-1+step))
+	case from == to && !f.afterColon(at, from):
+		return errExtent
+	default:
+		f.splice(from, to, f.gap(from)+f.inline(n.Style, at.inFlow, value))
+	}
+	return nil
+}
+
+// newLines replaces the text of a block scalar, and keeps its head.
+func (f *file) newLines(at found, from, to int, text string) {
+	column := at.key.Column - 1
+	b := f.blockLines(from, column)
+	head := "|" + string(f.text[from+1:to])
+	if strings.IndexByte(" \n", text[0]) >= 0 && !strings.ContainsAny(head, "123456789") { // else the blanks would count as indentation
+		head = "|" + strconv.Itoa(b.indent-column) + head[1:]
+	}
+	f.splice(from, to, head)
+	lines := f.lines(text, b.indent)
+	if b.from < b.to {
+		lines = strings.TrimPrefix(lines, f.newline)
+	}
+	f.splice(b.from, b.to, lines)
+}
+
+// gap parts a value from the colon in front of it.
+func (f *file) gap(at int) string {
+	if at > 0 && f.text[at-1] == ':' {
+		return " "
+	}
+	return ""
+}
+
+// afterColon reports whether the value that is not written would stand behind a colon.
+func (f *file) afterColon(at found, from int) bool {
+	return at.key != nil && strings.HasSuffix(strings.TrimRight(f.before(from), " \t"), ":")
+}
+
+// blockable reports whether a text can be written as a block: every character shows, and its first line is no trap.
+func blockable(text string) bool {
+	body := strings.TrimRight(text, "\n")
+	return strings.Trim(body, " \t\n") != "" && body[0] != '\t' && !strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !manifest.Printable(r) }) &&
+		(body[0] != '\n' || strings.TrimLeft(body, "\n")[0] != '\t')
+}
+
+// chomping is the head of a new block scalar.
+func chomping(text string) string {
+	head := "|"
+	if strings.IndexByte(" \n", text[0]) >= 0 {
+		head += strconv.Itoa(step)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		head += "-"
+	}
+	return head
+}
+
+// lines are the lines of a text below the head of its block.
+func (f *file) lines(text string, indent int) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(f.newline)
+		if line != "" {
+			b.WriteString(strings.Repeat(" ", indent) + line)
+		}
+	}
+	return b.String()
+}
+
+// inline writes a value on one line, in the style of another if that can hold it.
+func (f *file) inline(style yaml.Style, inFlow bool, value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case []string:
+		members := make([]string, len(v))
+		for i, text := range v {
+			members[i] = f.inline(0, true, text)
+		}
+		return "[" + strings.Join(members, ", ") + "]"
+	case manifest.Literal:
+		if style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && !f.json || json.Valid([]byte(v)) {
+			return string(v)
+		}
+		return f.inline(style, inFlow, string(v))
+	case string:
+		switch {
+		case f.json:
+			return inJSON(v)
+		case style&yaml.SingleQuotedStyle != 0 && !strings.ContainsFunc(v, func(r rune) bool { return !manifest.Printable(r) }):
+			return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		case style&yaml.DoubleQuotedStyle != 0:
+			return manifest.Quoted(v)
+		default:
+			return manifest.Scalar(v, inFlow)
+		}
+	}
+	panic("edit: no such value")
+}
+
+// inJSON also escapes what is a line end, or hides, for readers of YAML.
+func inJSON(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a buffer takes everything
+	var safe strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		if r > 0x7e && r <= 0xffff && !manifest.Printable(r) {
+			fmt.Fprintf(&safe, `\u%04x`, r)
+		} else {
+			safe.WriteRune(r)
+		}
+	}
+	return safe.String()
+}

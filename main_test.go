@@ -26,6 +26,8 @@ func allowed() map[string][]string {
 		"schema":                {"internal/resource"},
 		"manifest":              {"internal/convert/table", "internal/diag", "internal/graph", "internal/resource", "schema"},
 		"internal/layout":       {"manifest"},
+		"internal/edit":         {"manifest"},
+		"internal/pull":         {"internal/diag", "internal/edit", "internal/export", "internal/resource", "manifest", "planner"},
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
@@ -61,7 +63,7 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/layout", "internal/planfile", "internal/provider", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jiracsv", "internal/convert/jirajson", "internal/convert/jiraxml", "internal/convert/linearcsv", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/layout", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
@@ -71,7 +73,7 @@ func allowed() map[string][]string {
 // only says which package alone may import a library.
 func only() map[string]string {
 	return map[string]string{
-		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/layout",
+		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/edit, internal/layout",
 		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",

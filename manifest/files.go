@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +28,8 @@ type source struct {
 	name string // as the user named it, or within the directory that the user named
 	dir  string // what files that it names are relative to
 	open func() (io.ReadCloser, error)
+
+	edited map[string][]byte // see [Options] Edited
 
 	once sync.Once // opens root
 	root *os.Root
@@ -177,6 +180,14 @@ func (s *source) read(ctx context.Context, limits Limits, spent *spending, found
 	return scan.anchors, true
 }
 
+// takeEdited takes what files are to hold.
+func (s *source) takeEdited(edited map[string][]byte) {
+	s.edited = edited
+	if text, ok := edited[s.name]; ok {
+		s.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	}
+}
+
 // problem is what is wrong with a file that a manifest names.
 type problem struct{ code, summary, hint string }
 
@@ -264,6 +275,9 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if text, ok := s.edited[filepath.Join(s.dir, local)]; ok {
+		data = text
+	}
 	switch {
 	case err != nil:
 		return "", false, readProblem(err)

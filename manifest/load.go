@@ -22,6 +22,9 @@ type Options struct {
 	Limits     Limits
 	Variables  map[string]string   // values of variables that documents declare, by name
 	Getenv     func(string) string // reads the environment variables that documents name; "" = not set
+	// Edited is what files are taken to hold, by name, before it is written: manifests as they were named, others within
+	// the manifest's folder.
+	Edited map[string][]byte
 }
 
 // Manifest is what all documents together want.
@@ -73,6 +76,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	}
 	r := &reader{given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
 	for i, s := range files {
+		s.takeEdited(opts.Edited)
 		m.Files = append(m.Files, s.name)
 		if i == 0 {
 			m.Dir = filepath.Clean(s.dir)

@@ -106,6 +106,7 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 				values[ShownKey(field.Name)] = Shown(have)
 			}
 		}
+		b.noteTakenBack(i, values)
 		identifier := cmp.Or(f.prior.Identifier, b.objects.readableID(o.Kind, f.parent, f.row))
 		switch c := changed[o.Address]; {
 		case maps.Equal(values, f.prior.Values) && identifier == f.prior.Identifier, f.prior.ID == "":
@@ -115,6 +116,27 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 			c := StateChange{From: o.Address, To: o.Address, Record: *f.prior}
 			c.Record.Values, c.Record.Identifier = values, identifier
 			b.plan.Seen = append(b.plan.Seen, c)
+		}
+	}
+}
+
+// noteTakenBack notes as applied what somebody changed on the service and the manifest says by now: a later change is drift again.
+func (b *bookkeeping) noteTakenBack(i int, values map[string]string) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.presence != exists || f.prior.PendingIntent != nil {
+		return
+	}
+	resolve := b.memberships.refs.idResolver(i)
+	for k := range o.Values {
+		v := &o.Values[k]
+		applied, known := values[v.Field.Name]
+		have, shown := v.Field.ObservedIn(f.row)
+		if !known || !shown || resource.Digest(have) == applied || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
+			continue
+		}
+		if want, complete := v.Desired(resolve); complete && want == have {
+			values[v.Field.Name] = resource.Digest(want)
+			delete(values, ShownKey(v.Field.Name))
 		}
 	}
 }

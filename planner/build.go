@@ -34,6 +34,7 @@ func Build(in Input) Round {
 	removals := findRemovals(memberships, orphans)  // members to remove
 	outsiders := findOutsiders(differ, memberships) // people who are not members of the project
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
+	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for
 	round := Round{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
 	if len(round.Reads) > 0 {
 		return round
@@ -55,6 +56,7 @@ func Build(in Input) Round {
 			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
 			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
+			plan.Divergences, plan.Vanished, plan.Unmanaged = pulled.list, pulled.vanished, pulled.unmanaged
 			round.Plan = plan
 		}
 	}

@@ -20,6 +20,7 @@
 //	references    names to IDs                                              resolve.go
 //	differ        desired x observed x prior of a field                     diff.go
 //	memberships   who is wanted where, and who is there                     membership.go
+//	divergences   what people changed, for the manifests                    divergence.go
 //	orphans       objects that only the state has, and which may go         orphans.go, prune_checks.go
 //	removals      who is to leave                                           membership_removal.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go

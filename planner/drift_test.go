@@ -32,8 +32,8 @@ func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
 		"or an error for each field": {
 			api: full, have: drifted, prior: prior, want: wants, options: on(planner.Fail),
 			findings: []string{
-				`error drift: description of work_item/web/pay was changed on the service since the last apply: it is "New"; copy the value into the manifest, or give --on-drift overwrite or keep`,
-				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; copy the value into the manifest, or give --on-drift overwrite or keep`,
+				`error drift: description of work_item/web/pay was changed on the service since the last apply: it is "New"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
+				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
 			},
 		},
 		"what nobody applied did not drift": {

@@ -82,6 +82,8 @@ type Input struct {
 	ExactOrder bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool
+	// Pull looks for what people changed on the service, for the manifests: see [Plan] Divergences. Drift is no error then.
+	Pull bool
 	// Notices are told with the plan.
 	Notices diag.List
 }

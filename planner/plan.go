@@ -29,10 +29,15 @@ type Plan struct {
 	FieldNames map[string]resource.FieldNames
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
+	// Divergences are what people changed on the service, Vanished the objects that they deleted or archived, and
+	// Unmanaged what they added, where the input asks for them.
+	Divergences []Divergence
+	Vanished    []*resource.Object
+	Unmanaged   []Unmanaged
 	// StateChanges are what apply changes in the state before the first step.
 	StateChanges []StateChange
 	// Seen are records of objects that were written in batches, with what the service now
-	// shows of them. Apply records them; that is no change.
+	// shows of them, or whose manifest by now says what somebody changed. Apply records them; that is no change.
 	Seen []StateChange
 	// Sources are the manifests that have an object, where the state has others. Apply records
 	// them; that is no change.
@@ -262,6 +267,29 @@ type Drift struct {
 	Object *resource.Object
 	Change *Change // Before is what the service has, After what the manifest wants
 	Kept   bool    // it is left as it is
+}
+
+// Divergence is a field of an object that somebody changed on the service, or may have.
+type Divergence struct {
+	Object *resource.Object
+	Value  *resource.Value // in the manifest
+	Row    resource.Row    // the object, as the service shows it
+	Change Change          // Before is what the service has, After what the manifest wants
+	// Conflict is set where the manifest changed too; Unknown where nothing tells whose change it is, since the state does
+	// not know what was applied last.
+	Conflict, Unknown bool
+	// Of references: Drop are the places in Value.Refs that the service does not have, Add the names of what it has besides,
+	// All those of everything that it has.
+	Drop []int
+	Add  []string
+	All  []string
+}
+
+// Unmanaged counts the objects of a kind in one place that no manifest has.
+type Unmanaged struct {
+	Kind   *resource.Kind
+	Parent resource.Address // "" = the workspace
+	Count  int
 }
 
 // StateChange is something that the state is to know otherwise, whatever the steps

@@ -68,7 +68,7 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=fail")
 			},
 			findings: []string{
-				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; copy the value into the manifest, or write on_drift: overwrite or keep`,
+				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; planform pull takes the value into the manifest; or write on_drift: overwrite or keep`,
 			},
 		},
 		"and can keep what the run would overwrite": {

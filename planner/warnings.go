@@ -195,6 +195,9 @@ func (b *warnings) warnHidden() {
 }
 
 func (b *warnings) failOnDrift() {
+	if b.in.Pull {
+		return
+	}
 	for _, d := range b.plan.Drift {
 		if b.in.onDrift(d.Object) != Fail {
 			continue
@@ -213,7 +216,7 @@ func (b *warnings) failOnDrift() {
 			now = "is " + truncate(text)
 		}
 		b.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
-			"copy the value into the manifest, or "+instead)
+			"planform pull takes the value into the manifest; or "+instead)
 	}
 }
 

@@ -267,12 +267,26 @@ type stateReader interface {
 
 // makePlan reads what the service holds and compares. path is where the state is.
 func makePlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader, out output) (*planner.Plan, error) {
+	plan, findings, err := findPlan(ctx, conn, o, desired, path, prior, out)
+	if err != nil {
+		return nil, err
+	}
+	out.view.Diagnostics(findings.ClipTo(o.maxErrors))
+	if findings.HasErrors() {
+		return nil, errReported
+	}
+	return plan, nil
+}
+
+// findPlan is makePlan for who shows the findings. There is no plan if one of them is an error.
+func findPlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader, out output) (*planner.Plan, diag.List, error) {
 	in := o.input
 	in.Now = time.Now()
-	in.Notices = desired.Localize(func(s resource.Source) bool {
-		return s.Workspace == conn.workspace && state.SameServer(s.BaseURL, conn.baseURL)
-	})
-	in.Workspace, in.BaseURL, in.WebURL, in.Prior, in.Observed = conn.workspace, conn.baseURL, conn.webURL(), prior.Prior(), planner.Observed{}
+	in.Notices = conn.localize(desired)
+	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), prior.Prior()
+	if in.Observed == nil {
+		in.Observed = planner.Observed{}
+	}
 	sources := newSourceSet(path, o.Files, desired.Files)
 	desired.RenameSources(sources.names)
 	in.OtherSources = sources.others(in.Prior)
@@ -282,18 +296,16 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 	}
 	var findings diag.List
 	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
-		out.view.Diagnostics(findings)
-		return nil, errReported
+		return nil, findings, nil
 	}
-	plan, findings, err := conn.plan(ctx, in, o.service.api, o.gracePeriod(prior, out), out)
-	if err != nil {
-		return nil, err
-	}
-	out.view.Diagnostics(findings.ClipTo(o.maxErrors))
-	if findings.HasErrors() {
-		return nil, errReported
-	}
-	return plan, nil
+	return conn.plan(ctx, in, o.service.api, o.gracePeriod(prior, out), out)
+}
+
+// localize drops from the manifest what means something in another workspace only, and says what.
+func (c *connection) localize(desired *manifest.Manifest) diag.List {
+	return desired.Localize(func(s resource.Source) bool {
+		return s.Workspace == c.workspace && state.SameServer(s.BaseURL, c.baseURL)
+	})
 }
 
 // gracePeriod is the grace period for what former runs sent.

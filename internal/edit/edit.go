@@ -29,6 +29,9 @@ type List struct {
 	Whole []string // all members, for a place that does not hold a list yet
 }
 
+// ErrKeyExists refuses an Insert of a key that the mapping has.
+var ErrKeyExists = errors.New("its mapping has the key already")
+
 // Apply makes the edits. refused has an error for each edit that was not made, at its place.
 func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
 	refused = make([]error, len(edits))
@@ -255,8 +258,16 @@ func (f *file) rename(at found, name string) error {
 
 // insert gives a mapping another key.
 func (f *file) insert(n *yaml.Node, e Edit) error {
+	if n.Kind == yaml.AliasNode {
+		return errors.New("it is in something that an alias repeats")
+	}
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return errors.New("what holds it is not written as a mapping")
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == e.Key {
+			return ErrKeyExists
+		}
 	}
 	value := e.Value
 	if l, ok := value.(List); ok {

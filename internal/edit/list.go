@@ -70,10 +70,12 @@ func (f *file) blockList(at found, members []span, last int, add []string) error
 		return nil
 	}
 	end := members[len(members)-1]
-	place, lines := f.nextLine(end.to), ""
+	place := f.nextLine(end.to)
+	var all strings.Builder
 	for _, text := range add {
-		lines += f.before(members[0].from) + f.inline(0, false, text) + f.newline
+		all.WriteString(f.before(members[0].from) + f.inline(0, false, text) + f.newline)
 	}
+	lines := all.String()
 	if f.starts[f.line(place)] != place { // the file ends without a line end
 		lines = strings.TrimSuffix(lines, f.newline)
 		if !end.dropped {

@@ -22,7 +22,7 @@ type composer struct {
 	names       fileNames
 	memberships map[resource.Address]*planner.Record
 	declared    map[edge]bool // members that a manifest declares already, from the other side
-	pages       *pages
+	pages       *Pages
 	walked      map[step]bool // by [composer.cutsCycle]
 	broken      map[step]bool // references that are cut, since they would close a cycle
 }
@@ -38,9 +38,10 @@ func compose(found *content, o Options) (*Export, error) {
 	checker := schema.New()
 	c := &composer{
 		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: o.Workspace, baseURL: o.BaseURL, pages: newPages(found.root, o), checker: checker, memberships: map[resource.Address]*planner.Record{},
+		workspace: o.Workspace, baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker, memberships: map[resource.Address]*planner.Record{},
 		declared: map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
 	}
+	c.pages.addAll(found.root, o)
 	c.compose()
 	c.out.report(found)
 	return c.out, nil

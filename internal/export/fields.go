@@ -135,10 +135,20 @@ func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	if f.Rich() {
 		return c.richText(t, f, shown)
 	}
-	text, why := shown, ""
+	w, why := encode(f, t.row, shown)
+	if why != "" {
+		c.omit(t, f.Path(), why)
+	}
+	return w, why == ""
+}
+
+// encode writes what a row shows of a field; fault says why a manifest cannot say it, or "".
+func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fault string) {
+	w = fieldValue{field: f, canonical: shown}
+	text := shown
 	switch f.Type {
 	case resource.Number:
-		raw, _ := t.row.Shown(f)
+		raw, _ := row.Shown(f)
 		if n, isNumber := raw.(json.Number); isNumber {
 			text = n.String()
 		}
@@ -147,28 +157,18 @@ func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 		w.value, w.instance = manifest.Literal(text), text == "true"
 	case resource.JSON:
 		w.instance = map[string]any{}
-		w.value, why = tree(f, text)
+		w.value, fault = tree(f, text)
 	case resource.Date:
 		w.value, w.instance = manifest.Literal(text), text
 	default:
 		w.value, w.instance = text, text
 	}
-	if why = cmp.Or(manifest.CheckText(f, text), why); why != "" {
-		c.omit(t, f.Path(), why)
-		return w, false
-	}
-	return w, c.checkRoundTrip(t, f, text, shown)
-}
-
-// checkRoundTrip makes sure that the text means what the service shows. Where it does not,
-// nobody can write it: the comparison has no form for it.
-func (c *composer) checkRoundTrip(t *object, f *resource.Field, text, shown string) bool {
+	// Where the text does not mean what the service shows, nobody can write it: the comparison has no form for it.
 	v := resource.Value{Field: f, Text: text}
-	if want, ok := v.Desired(nil); !ok || want != shown {
-		c.omit(t, f.Path(), "a manifest cannot say it such that it compares equal")
-		return false
+	if want, ok := v.Desired(nil); f.Definition == nil && (!ok || want != shown) {
+		fault = cmp.Or(fault, "a manifest cannot say it such that it compares equal")
 	}
-	return true
+	return w, cmp.Or(manifest.CheckText(f, text), fault)
 }
 
 // defaultValue reports whether a new object has the value where the manifest gives none. Of
@@ -263,37 +263,16 @@ func tree(f *resource.Field, text string) (value any, fault string) {
 // richText writes a text that the service keeps as HTML: into a file where the kind
 // has a field for that, as Markdown where that says the same, else as HTML.
 func (c *composer) richText(t *object, first *resource.Field, shown string) (w fieldValue, ok bool) {
-	var asMarkdown, asHTML, asFile *resource.Field
-	for i := range t.kind.Fields {
-		switch f := &t.kind.Fields[i]; {
-		case f.APIName != first.APIName:
-		case f.Type == resource.Markdown:
-			asMarkdown = f
-		case f.Type == resource.HTML:
-			asHTML = f
-		case f.Type == resource.File:
-			asFile = f
-		}
+	asMarkdown, asHTML, asFile := forms(t.kind, first)
+	text, isMarkdown, why := rich(first, t.row, asMarkdown != nil || asFile != nil)
+	if !isMarkdown && asHTML == nil && asFile == nil {
+		why = cannotSay
 	}
-	raw, _ := t.row.Shown(first)
-	html, _ := raw.(string)
-	text, isMarkdown := markup.Markdown(html)
-	switch {
-	case asFile != nil, isMarkdown && asMarkdown != nil:
-	case asHTML != nil:
-		isMarkdown = false
-	default:
-		c.omit(t, first.Path(), "Markdown cannot say it")
-		return w, false
-	}
-	if !isMarkdown {
-		text = breakLines(html)
-	}
-	if why := manifest.CheckText(first, text); why != "" {
+	if why != "" {
 		c.omit(t, first.Path(), why)
 		return w, false
 	}
-	if strings.Contains(text, "\n") || asFile != nil {
+	if asFile != nil {
 		text = strings.TrimRight(text, "\n") + "\n"
 	}
 	text, canonical := c.pages.name(text, isMarkdown, shown)
@@ -313,6 +292,68 @@ func (c *composer) richText(t *object, first *resource.Field, shown string) (w f
 		w.field = asMarkdown
 	}
 	return w, true
+}
+
+const cannotSay = "Markdown cannot say it"
+
+// forms are the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = there is none.
+func forms(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
+	for i := range k.Fields {
+		switch f := &k.Fields[i]; {
+		case f.APIName != of.APIName:
+		case f.Type == resource.Markdown:
+			asMarkdown = f
+		case f.Type == resource.HTML:
+			asHTML = f
+		case f.Type == resource.File:
+			asFile = f
+		}
+	}
+	return asMarkdown, asHTML, asFile
+}
+
+// rich is a text that the service keeps as HTML, as Markdown where that is wanted and says the same, else as HTML. fault
+// says why a manifest cannot say it, or "".
+func rich(f *resource.Field, row resource.Row, markdown bool) (text string, isMarkdown bool, fault string) {
+	raw, _ := row.Shown(f)
+	html, _ := raw.(string)
+	if markdown {
+		text, isMarkdown = markup.Markdown(html)
+	}
+	if !isMarkdown {
+		text = breakLines(html)
+	}
+	if strings.Contains(text, "\n") {
+		text = strings.TrimRight(text, "\n") + "\n"
+	}
+	return text, isMarkdown, manifest.CheckText(f, text)
+}
+
+// Encode writes what a row shows of a field that refers to nothing, in the place of a value of that field: as nil where it
+// is empty. The field is another one where only that can say it: description_html for description. fault says why no
+// manifest can, or "".
+func Encode(k *resource.Kind, v *resource.Value, row resource.Row, pages *Pages) (f *resource.Field, value any, fault string) {
+	shown, _ := v.Field.ObservedIn(row)
+	switch f = v.Field; {
+	case shown == "":
+		return f, nil, ""
+	case !f.Rich():
+		w, fault := encode(f, row, f.WithoutProperty(shown))
+		return f, w.value, fault
+	case v.Header != "":
+		return f, nil, "a line with author and time, which is not written in it, leads the text"
+	}
+	asMarkdown := f.Type == resource.Markdown || f.Type == resource.File && !v.HTMLFile
+	text, isMarkdown, fault := rich(f, row, asMarkdown)
+	if asMarkdown && !isMarkdown {
+		_, asHTML, _ := forms(k, f)
+		if f.Type == resource.File || asHTML == nil {
+			return f, nil, cannotSay
+		}
+		f = asHTML
+	}
+	text, _ = pages.name(text, isMarkdown, shown)
+	return f, text, fault
 }
 
 // breakLines breaks the lines of HTML between its blocks, and drops the control characters that mean nothing in it.

@@ -7,40 +7,48 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// pages are the pages of the exported objects in the web app.
-type pages struct {
+// Pages are the pages of objects in the web app, to which texts link.
+type Pages struct {
 	addresses map[string]resource.Address // by page
 	own       map[resource.Address]string // as planform links to them
 	link      *regexp.Regexp              // to a page of the workspace, in Markdown or HTML
+	workspace string                      // its page
 }
 
-func newPages(root *object, o Options) *pages {
-	p := &pages{
-		addresses: map[string]resource.Address{}, own: map[resource.Address]string{},
-		link: regexp.MustCompile(`(\]\(|href=")(` + regexp.QuoteMeta(o.WebURL+"/"+o.Workspace) + `/[A-Za-z0-9_/-]+?)(/?[)"])`),
+// NewPages is for the pages of a workspace.
+func NewPages(webURL, workspace string) *Pages {
+	at := webURL + "/" + workspace
+	return &Pages{
+		addresses: map[string]resource.Address{}, own: map[resource.Address]string{}, workspace: at,
+		link: regexp.MustCompile(`(\]\(|href=")(` + regexp.QuoteMeta(at) + `/[A-Za-z0-9_/-]+?)(/?[)"])`),
 	}
-	p.add(root, o)
-	return p
 }
 
-// add also knows the address that people copy from a work item: acme/browse/WEB-7.
-func (p *pages) add(parent *object, o Options) {
+// Add adds the page of an object, and for a work item the address that people copy: acme/browse/WEB-7.
+func (p *Pages) Add(k *resource.Kind, address resource.Address, page, identifier string) {
+	if page == "" {
+		return
+	}
+	p.addresses[page], p.own[address] = address, page
+	if k.Numbered() && identifier != "" {
+		p.addresses[p.workspace+"/browse/"+identifier] = address
+	}
+}
+
+func (p *Pages) addAll(parent *object, o Options) {
 	for k, children := range parent.children {
 		for _, t := range children {
-			if page := k.Page(o.WebURL, t.params(o.Workspace)); t.exported && page != "" {
-				p.addresses[page], p.own[t.address] = t.address, page
-				if k.Numbered() && t.identifier != "" {
-					p.addresses[o.WebURL+"/"+o.Workspace+"/browse/"+t.identifier] = t.address
-				}
+			if t.exported {
+				p.Add(k, t.address, k.Page(o.WebURL, t.params(o.Workspace)), t.identifier)
 			}
-			p.add(t, o)
+			p.addAll(t, o)
 		}
 	}
 }
 
 // name replaces the links to pages in a text by links to the objects, where it means what
 // the service shows. canonical is the text as planform would send it.
-func (p *pages) name(text string, isMarkdown bool, shown string) (named, canonical string) {
+func (p *Pages) name(text string, isMarkdown bool, shown string) (named, canonical string) {
 	v := &resource.Value{Field: &resource.Field{Type: resource.HTML}}
 	if isMarkdown {
 		v.Field.Type = resource.Markdown

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -12,14 +11,13 @@ import (
 )
 
 // Plan makes the reads that the planner asks for, and then the plan. in.Observed may hold
-// answers already. Planning waits only where nothing but readable numbers can show the
+// answers already; those to the reads are added to it. Planning waits only where nothing but readable numbers can show the
 // object of a create without an outcome: these are read again after the grace period.
 // An error is a read that failed; the findings are those of the planner, and the plan is
 // nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
 	grace = grace.begin()
 	early := grace.remaining() > 0
-	in.Observed = maps.Clone(in.Observed)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}

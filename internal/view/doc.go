@@ -86,6 +86,12 @@
 // not_read ([{"name", "number"}], of the objects in the files, and of the requests
 // that it would take to read what is named only on demand), and requests.
 //
+// # JSON of pull
+//
+// One document ([View.Pulled]): "dry_run", "not_taken" (how many values the service has otherwise and were not taken),
+// "files" (file, values, diff: a unified diff) and "values" (address, path, file, line, column, before: in the manifest,
+// after: on the service; null = none).
+//
 // # JSON of init and fmt
 //
 // init shows {"format_version": 1, "file": the manifest that it wrote}, with --from an

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/natefinch/atomic"
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/pull"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+func pullCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "pull", Usage: "takes what people changed on the service into the manifests",
+		UsageText: "planform pull -f FILE [FLAGS]",
+		Description: `The opposite of apply. A field that somebody changed on the service since the last
+apply gets the service's value in the manifest, at its place: comments, order and
+layout stay. Only fields that the manifest writes are looked at, and none that it
+leaves to people (ignore_changes).
+
+If the manifest was changed too, it keeps its value, and both are shown. Objects that
+people deleted or added are named. The state is left to the next apply.
+
+   planform pull -f workspace.yaml --dry-run
+   planform pull -f workspace.yaml
+
+   # also where the manifest was changed
+   planform pull -f workspace.yaml --theirs --target 'work_item/web/*'
+
+   # exit code 2 if there is something to take, 3 if not all of it can be taken
+   planform pull -f workspace.yaml --dry-run --detailed-exitcode`,
+		Flags: slices.Concat(manifestFlags(), []cli.Flag{
+			maxErrorsFlag(),
+			&cli.BoolFlag{Name: "dry-run", Usage: "only show the difference that it would make to the files"},
+			&cli.BoolFlag{Name: "theirs", Usage: "take the service's value also where the manifest was changed, or where no state tells who changed it"},
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "with --dry-run: exit with 2 if there is something to take, with 3 if not all of it can be taken"},
+		}, slices.DeleteFunc(shapingFlags(), func(f cli.Flag) bool {
+			return !slices.Contains([]string{"refresh-all", "target", "adopt-by-name"}, f.Names()[0])
+		}), stateFlags(), connectionFlags(), outputFlags()),
+		Action: withOutput(p, func(c *cli.Context, out output) error {
+			o, err := newPlanOptions(c, p)
+			if err != nil {
+				return err
+			}
+			for _, name := range o.Files {
+				if readOnce(name) {
+					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull -f workspace.yaml"}
+				}
+			}
+			o.input.Pull, o.input.Observed = true, planner.Observed{}
+			return runPull(c.Context, o, pullOptions{c.Bool("dry-run"), c.Bool("theirs")}, out)
+		}),
+	}
+}
+
+type pullOptions struct{ dryRun, theirs bool }
+
+func runPull(ctx context.Context, o planOptions, how pullOptions, out output) error {
+	desired, err := load(ctx, &o, out)
+	if err != nil {
+		return err
+	}
+	ctx, release := untilSignal(ctx)
+	defer release()
+	conn, err := connect(ctx, o.service, desired.Workspace, out)
+	if err != nil {
+		return err
+	}
+	defer conn.close() //nolint:errcheck // nothing was written
+	path, err := o.statePath(desired, conn)
+	if err != nil {
+		return err
+	}
+	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
+	if err != nil {
+		return err
+	}
+	plan, err := makePlan(ctx, conn, o, desired, prior.Path, prior, out)
+	if err != nil {
+		return err
+	}
+	result, err := pull.Take(pull.Input{
+		Manifest: desired, Plan: plan, Theirs: how.theirs, Read: os.ReadFile,
+		Load: func(edited map[string][]byte) (*manifest.Manifest, diag.List) {
+			reading := o.reading
+			reading.Edited = edited
+			m, findings := manifest.Load(ctx, o.Files, reading)
+			conn.localize(m)
+			return m, findings
+		},
+		Replan: func(m *manifest.Manifest) (*planner.Plan, diag.List, error) {
+			return findPlan(ctx, conn, o, m, prior.Path, prior, out)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(plan.Notices), func(d diag.Diagnostic) bool {
+		return !slices.Contains([]string{"not-refreshed", "not-read-again", "archived"}, d.Code)
+	})
+	out.view.Diagnostics(append(left, result.Findings...).ClipTo(o.maxErrors))
+	if !how.dryRun {
+		if err := replace(result.Files); err != nil {
+			return err
+		}
+	}
+	return showPulled(result, o, how, out)
+}
+
+// showPulled shows what was taken.
+func showPulled(result *pull.Result, o planOptions, how pullOptions, out output) error {
+	shown := view.Pull{DryRun: how.dryRun}
+	for _, f := range result.Files {
+		shown.Files = append(shown.Files, view.PulledFile{Name: f.Name, Before: f.Before, After: f.After, Values: f.Values})
+	}
+	for _, v := range result.Values {
+		shown.Values = append(shown.Values, view.PulledValue{Address: v.Object.Address, Path: v.Path, Position: v.Position, Before: v.Before, After: v.After})
+	}
+	for _, d := range result.Findings {
+		if d.Code == "conflict" || d.Code == "not-pulled" {
+			shown.NotTaken++
+		}
+	}
+	if err := out.view.Pulled(shown); err != nil {
+		return err
+	}
+	switch {
+	case shown.NotTaken > 0 && (o.detailed || !how.dryRun):
+		return errSteps
+	case len(shown.Values) > 0 && o.detailed && how.dryRun:
+		return errPending
+	}
+	return nil
+}
+
+// replace writes files, each whole or not at all. Nothing is written if one of them changed since it was read.
+func replace(files []pull.File) error {
+	names := make([]string, len(files))
+	for i, f := range files {
+		name, err := filepath.EvalSymlinks(f.Name) // the file is replaced, not the link
+		if err != nil {
+			return err
+		}
+		if f.Within != "" {
+			if inside, err := filepath.Rel(realPath(f.Within), realPath(filepath.Dir(name))); err != nil || !filepath.IsLocal(inside) {
+				return fmt.Errorf("%s leads outside the manifest's folder; nothing was written", f.Name)
+			}
+		}
+		now, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, f.Before) {
+			return diag.WithHint(errors.New(f.Name+" was changed meanwhile; nothing was written"), "run planform pull again")
+		}
+		names[i] = name
+	}
+	for i, f := range files {
+		if err := atomic.WriteFile(names[i], bytes.NewReader(f.After)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

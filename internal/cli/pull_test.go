@@ -1,0 +1,254 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// change is what somebody does in the web app.
+func (s *service) change(tb testing.TB, path string, fields map[string]any) {
+	tb.Helper()
+	body, err := json.Marshal(fields)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPatch, s.url+"/api/v1/workspaces/acme/"+path, strings.NewReader(string(body)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", sandbox.Key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+		tb.Fatalf("%s: %s: %v %s", path, body, res.Status, text)
+	}
+}
+
+// row is the row of a kind that bears a name.
+func (s *service) row(tb testing.TB, kind, name string) map[string]any {
+	tb.Helper()
+	rows := s.Rows(kind)
+	at := slices.IndexFunc(rows, func(row map[string]any) bool { return row["name"] == name || row["email"] == name })
+	if at < 0 {
+		tb.Fatalf("no %s %q", kind, name)
+	}
+	return rows[at]
+}
+
+func (s *service) changeItem(tb testing.TB, name string, fields map[string]any) {
+	tb.Helper()
+	item := s.row(tb, "work_item", name)
+	s.change(tb, fmt.Sprintf("projects/%s/work-items/%s/", item["project"], item["id"]), fields)
+}
+
+// onboarding is a manifest of fifty work items in many styles.
+func onboarding() string {
+	var b strings.Builder
+	b.WriteString("# Onboarding.\nversion: 1\nworkspace: acme\ndefaults:\n  work_item: {priority: medium} # of all\nprojects:\n  - identifier: WEB\n    labels: [{name: urgent stuff}, {name: later}]\n    work_items:\n")
+	for i := 1; i <= 50; i++ {
+		switch i % 3 {
+		case 0:
+			fmt.Fprintf(&b, "      - {key: task-%d, name: Task %d, state: Todo, labels: [later]} # item %d\n", i, i, i)
+		case 1:
+			fmt.Fprintf(&b, "      # item %d\n      - name:   \"Task %d\"   # the name\n        state: 'Todo'\n        target_date: 2026-12-01\n\n        labels:\n          # why\n          - later # so\n        description: |-\n          One.\n\n          Two.\n        # end %d\n", i, i, i)
+		default:
+			fmt.Fprintf(&b, "      - name: Task %d\n        assignees: [ ada@example.com ]\n        priority: high\n        start_date: 2026-12-01 # item %d\n\n", i, i)
+		}
+	}
+	return b.String()
+}
+
+func TestPullTakesWhatPeopleChangedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, form := range []struct {
+		name   string
+		change func(string) string
+	}{
+		{"as it is", func(text string) string { return text }},
+		{"with the line ends of Windows", func(text string) string { return "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n") }},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{})
+			before := form.change(onboarding())
+			file := s.write(t, "m.yaml", before)
+			s.must(t, "apply", "-f", file)
+			done, bob, urgent := s.row(t, "state", "Done")["id"], s.row(t, "member", "bob@example.com")["id"], s.row(t, "label", "urgent stuff")["id"]
+			later := s.row(t, "label", "later")["id"]
+			for i := 1; i <= 30; i++ {
+				name := fmt.Sprintf("Task %d", i)
+				switch i % 3 {
+				case 0:
+					s.changeItem(t, name, map[string]any{"state": done, "labels": []any{later, urgent}})
+				case 1:
+					s.changeItem(t, name, map[string]any{"name": "Renamed: " + name + " # 1", "target_date": "2026-12-24", "labels": []any{}, "description_html": "<p>One.</p><ul><li>two</li></ul>"})
+				default:
+					s.changeItem(t, name, map[string]any{"assignees": []any{bob}, "priority": "low", "start_date": nil})
+				}
+			}
+
+			dry := s.run(t, "pull", "-f", file, "--dry-run", "--detailed-exitcode")
+			if dry.code != 2 || !strings.Contains(dry.out, "Would take 90 values into 1 file.") || !strings.Contains(dry.out, "-        target_date: 2026-12-01\n+        target_date: 2026-12-24\n") {
+				t.Errorf("exit %d\n%s%s", dry.code, last(dry.out), dry.err)
+			}
+			if now, err := os.ReadFile(file); err != nil || string(now) != before {
+				t.Fatal("a dry run writes", err)
+			}
+			wrote := len(s.Log())
+			if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "m.yaml: 90 values\nTaken: 90 values.") {
+				t.Errorf("%s%s", r.out, r.err)
+			}
+			if _, writes := s.sent(wrote); writes != 0 {
+				t.Error("pull writes to the service")
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := string(data)
+			want := onboarding()
+			for i := 1; i <= 30; i++ {
+				name := fmt.Sprintf("Task %d", i)
+				old, now := "name: "+name+", state: Todo, labels: [later]}", "name: "+name+", state: Done, labels: [later, urgent stuff]}"
+				switch i % 3 {
+				case 1:
+					old = fmt.Sprintf("\"%s\"   # the name\n        state: 'Todo'\n        target_date: 2026-12-01\n\n        labels:\n          # why\n          - later # so\n        description: |-\n          One.\n\n          Two.\n", name)
+					now = fmt.Sprintf("\"Renamed: %s # 1\"   # the name\n        key: task-%d\n        state: 'Todo'\n        target_date: 2026-12-24\n\n        labels: []\n          # why\n        description: |-\n          One.\n\n          - two\n", name, i)
+				case 2:
+					old = fmt.Sprintf("name: %s\n        assignees: [ ada@example.com ]\n        priority: high\n        start_date: 2026-12-01 #", name)
+					now = fmt.Sprintf("name: %s\n        assignees: [bob@example.com]\n        priority: low\n        start_date: null #", name)
+				}
+				if !strings.Contains(want, old) {
+					t.Fatalf("no %q", old)
+				}
+				want = strings.Replace(want, old, now, 1)
+			}
+			want = form.change(want)
+			if after != want {
+				t.Errorf("%s", after)
+			}
+			if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes.") {
+				t.Errorf("%s", r.out)
+			}
+			if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "Nothing to take.") {
+				t.Errorf("%s", r.out)
+			}
+			wrote = len(s.Log())
+			s.must(t, "apply", "-f", file)
+			if _, writes := s.sent(wrote); writes != 0 {
+				t.Errorf("apply writes:%s", requests(s, wrote))
+			}
+			s.changeItem(t, "Task 3", map[string]any{"state": s.row(t, "state", "Todo")["id"]}) // as it was at first
+			if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "Taken: 1 value.") {
+				t.Errorf("what was pulled and applied does not count as applied:\n%s%s", r.out, r.err)
+			}
+		})
+	}
+}
+
+func TestHostileValuesComeBackAsTheSameText(t *testing.T) {
+	t.Parallel()
+	values := []string{
+		"yes", "null", "~", "0777", "2026-12-01", "a: b", "a #b", "# a", "- a", "!!int 1", "!tag", "&a", "*a", "@x", "`x`", "%x", "{a", "]", "'", "\"\\\"", "<<", "=", "?", ": ", "---", "...", "1_000", "0x1f", "1e3", ".inf",
+		"12:30:45", "\u202ereversed", "a\u2028b", "a\u0085x", "\U0001F600", "${x}", "{{ x }}", "$x", strings.Repeat("long ", 50), "a, b]", "key: [x", "true", "on", "\ufeffmark", "planform:work_item/web/x", "x\u200by",
+	}
+	for form, write := range map[string]func(i int, name string) string{
+		"plain": func(i int, name string) string {
+			return fmt.Sprintf("      - key: i%d\n        name: %s # c\n", i, name)
+		},
+		"quoted": func(i int, name string) string { return fmt.Sprintf("      - {key: i%d, name: '%s'}\n", i, name) },
+		"JSON": func(i int, name string) string {
+			return fmt.Sprintf("%s{\"key\": \"i%d\", \"name\": %q}\n", strings.Repeat(",", min(i, 1)), i, name)
+		},
+	} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{})
+			var b strings.Builder
+			name, head, foot := "m.yaml", "version: 1\nworkspace: acme\nprojects:\n  - identifier: WEB\n    work_items:\n", ""
+			if form == "JSON" {
+				name, head, foot = "m.json", `{"version": 1, "workspace": "acme", "projects": [{"identifier": "WEB", "work_items": [`, "]}]}\n"
+			}
+			b.WriteString(head)
+			for i := range values {
+				b.WriteString(write(i, fmt.Sprintf("Item %d", i)))
+			}
+			file := s.write(t, name, b.String()+foot)
+			s.must(t, "apply", "-f", file)
+			for i, value := range values {
+				s.changeItem(t, fmt.Sprintf("Item %d", i), map[string]any{"name": value, "description_html": "<p>x</p>"})
+			}
+			r := s.run(t, "pull", "-f", file)
+			if r.code != 0 {
+				t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+			}
+			if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes.") {
+				t.Errorf("%s", r.out)
+			}
+			if text, err := os.ReadFile(file); err != nil || form == "JSON" && !json.Valid(text) {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
+	}
+}
+
+func TestPullRewritesTheFilesOfPages(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\npages:\n  - {name: Handbook, file: docs/handbook.md} # ours\n")
+	if err := os.Mkdir(filepath.Join(s.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	page := s.write(t, "docs/handbook.md", "# Rules\r\n\r\nBe nice.\r\n")
+	s.must(t, "apply", "-f", file)
+	s.must(t, "plan", "-f", file)
+	theirs := s.write(t, "theirs.yaml", "version: 1\nworkspace: acme\npages:\n  - {name: Handbook, description_html: '<h1>Rules</h1><p>Be <b>kind</b>.</p>'}\n")
+	s.must(t, "apply", "-f", theirs, "--state", filepath.Join(s.dir, "theirs.json"))
+	if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "handbook.md: 1 value\n") {
+		t.Errorf("%s%s", r.out, r.err)
+	}
+	if text, err := os.ReadFile(page); err != nil || string(text) != "# Rules\r\n\r\nBe **kind**.\r\n" {
+		t.Errorf("%v %q", err, text)
+	}
+	if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes.") {
+		t.Errorf("%s", r.out)
+	}
+}
+
+func TestPullKeepsPermissionsAndLinks(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // it has others
+	}
+	s := newService(t, sandboxtest.Options{})
+	file := s.write(t, "real.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, name: A, priority: low}]}]\n")
+	link := filepath.Join(s.dir, "m.yaml")
+	if err := os.Symlink("real.yaml", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, "apply", "-f", link)
+	s.changeItem(t, "A", map[string]any{"priority": "high"})
+	s.must(t, "pull", "-f", link)
+	info, err := os.Stat(file)
+	if at, linked := os.Readlink(link); err != nil || linked != nil || at != "real.yaml" || info.Mode().Perm() != 0o640 {
+		t.Error(err, linked, at, info.Mode())
+	}
+}

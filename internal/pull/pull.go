@@ -1,0 +1,344 @@
+package pull
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/edit"
+	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// Input is what there is, and how to look at it again.
+type Input struct {
+	Manifest *manifest.Manifest
+	Plan     *planner.Plan
+	Theirs   bool // in a conflict the service's value is taken
+	// Read gives a file's text; Load reads the manifests as they would be with other texts, and Replan plans them.
+	Read   func(file string) ([]byte, error)
+	Load   func(edited map[string][]byte) (*manifest.Manifest, diag.List)
+	Replan func(*manifest.Manifest) (*planner.Plan, diag.List, error)
+}
+
+// Result is what is to be written, and what is not.
+type Result struct {
+	Files    []File // that change, by name
+	Values   []Value
+	Findings diag.List // what is not taken, and why
+}
+
+// File is a file that changes.
+type File struct {
+	Name          string
+	Within        string // of a page's text: the folder that it must be in; "" = it is a manifest
+	Before, After []byte
+	Values        int
+}
+
+// Value is a value that is taken.
+type Value struct {
+	Object        *resource.Object
+	Path          string // of the field
+	Position      diag.Position
+	Before, After *string // nil = none
+
+	field *resource.Field // by which the manifest says it by now
+	file  string
+}
+
+// taker is one run.
+type taker struct {
+	Input
+
+	result  Result
+	texts   map[string][]byte // of files as they are
+	pages   *export.Pages
+	places  map[diag.Position]int // values that are written there
+	objects map[diag.Position]int // objects that are
+	edits   map[string][]change
+	within  map[string]string // folders of the files of pages
+	written map[string][]byte // new texts of pages
+}
+
+// change is an edit for the sake of a value.
+type change struct {
+	edit.Edit
+
+	value    int // in the result
+	optional bool
+}
+
+// Take makes the edits. An error is one of reading, or of planning again.
+func Take(in Input) (*Result, error) {
+	t := &taker{
+		Input: in, texts: map[string][]byte{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
+		edits: map[string][]change{}, within: map[string]string{}, written: map[string][]byte{},
+	}
+	for _, o := range in.Manifest.Objects {
+		t.objects[o.Position]++
+		for i := range o.Values {
+			if v := &o.Values[i]; !v.Implied && !nested(o, v) {
+				t.places[v.Position]++
+			}
+		}
+	}
+	for i := range in.Plan.Divergences {
+		if err := t.take(&in.Plan.Divergences[i]); err != nil {
+			return nil, err
+		}
+	}
+	t.report()
+	err := t.finish()
+	return &t.result, err
+}
+
+// pages are those of the plan's objects.
+func pages(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
+	p := export.NewPages(plan.WebURL, plan.Workspace)
+	for _, o := range m.Objects {
+		params := map[string]string{"workspace_slug": plan.Workspace}
+		known := true
+		for at := o; at != nil; at = at.Parent {
+			params[at.Kind.Param] = plan.Known[at.Address].ID
+			known = known && plan.Known[at.Address].ID != ""
+		}
+		if known {
+			p.Add(o.Kind, o.Address, o.Kind.Page(plan.WebURL, params), plan.Known[o.Address].Identifier)
+		}
+	}
+	return p
+}
+
+// nested reports whether a value follows from where its object is written, and is not written itself.
+func nested(o *resource.Object, v *resource.Value) bool {
+	return o.Outer != nil && v.Field.Name == o.Kind.ParentField
+}
+
+// take plans the edits for one divergence.
+func (t *taker) take(d *planner.Divergence) error {
+	o, v := d.Object, d.Value
+	if (d.Conflict || d.Unknown) && !t.Theirs {
+		t.conflict(d)
+		return nil
+	}
+	text, err := t.text(v.Position.File)
+	if err != nil {
+		return err
+	}
+	field, value, why := t.encode(d)
+	written, isText := edit.Text(text, v.Position.Line, v.Position.Column)
+	switch {
+	case why != "":
+	case strings.Contains(asText(value), "${{") && templated.Match(text):
+		why = "the manifest would take ${{ in it for a reference"
+	case nested(o, v):
+		why = "it is written inside " + string(o.Outer.Address)
+	case isText && !v.Null && v.Field.Type != resource.File && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
+		why = "the manifest makes it of something else"
+	}
+	if why != "" {
+		t.refuse(d, why)
+		return nil
+	}
+	taken := Value{Object: o, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field, file: v.Position.File}
+	at := len(t.result.Values)
+	e := change{Edit: edit.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
+	foreign := t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
+	switch {
+	case v.Field.Type == resource.File:
+		if taken.file, err = t.page(d, text, value); err != nil || taken.file == "" {
+			return err
+		}
+		t.result.Values = append(t.result.Values, taken)
+		return nil
+	case foreign && (t.objects[o.Position] > 1 || v.Field.Group != "" || v.Field.Definition != nil || v.Position.File != o.Position.File):
+		t.refuse(d, "other objects share the value")
+		return nil
+	case foreign:
+		e.Line, e.Column, e.Insert, e.Key = o.Position.Line, o.Position.Column, true, field.Name
+	case field != v.Field:
+		e.Key = field.Name
+	}
+	t.result.Values = append(t.result.Values, taken)
+	t.edits[taken.file] = append(t.edits[taken.file], e)
+	if name := asText(value); name != "" && !foreign {
+		t.keepKey(d, name, at)
+	}
+	return nil
+}
+
+// templated matches a manifest in which ${{ means something.
+var templated = regexp.MustCompile(`(?m)\b(vars|for_each)["']?[ \t]*:`)
+
+func asText(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
+// encode is what the manifest is to say.
+func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any, why string) {
+	v := d.Value
+	switch v.Field.Type {
+	case resource.RefSet:
+		return v.Field, edit.List{Drop: d.Drop, Add: d.Add, Whole: d.All}, ""
+	case resource.Ref:
+		switch len(d.All) {
+		case 0:
+			return v.Field, nil, ""
+		case 1:
+			return v.Field, d.All[0], ""
+		}
+		return v.Field, nil, "it is in several: " + strings.Join(d.All, ", ")
+	default:
+		field, value, why = export.Encode(d.Object.Kind, v, d.Row, t.pages)
+		if _, isMap := value.(manifest.Map); isMap && why == "" {
+			why = "it is a mapping"
+		}
+		return field, value, why
+	}
+}
+
+// keepKey lets an object that is renamed keep the key that came from its name, and what refers to it by that name.
+func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
+	o, v := d.Object, d.Value
+	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
+		return
+	}
+	if resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
+		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
+			Edit: edit.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key}, value: value, optional: true,
+		})
+	}
+	for _, other := range t.Manifest.Objects {
+		for i := range other.Values {
+			for k := range other.Values[i].Refs {
+				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key {
+					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: edit.Edit{Line: r.Position.Line, Column: r.Position.Column, Value: name}, value: value})
+				}
+			}
+		}
+	}
+}
+
+// page plans the new text of a file that a manifest names.
+func (t *taker) page(d *planner.Divergence, manifestText []byte, value any) (file string, err error) {
+	name, ok := edit.Text(manifestText, d.Value.Position.Line, d.Value.Position.Column)
+	dir := filepath.Dir(d.Value.Position.File)
+	file = filepath.Join(dir, filepath.FromSlash(name))
+	if _, twice := t.written[file]; !ok || !filepath.IsLocal(filepath.FromSlash(name)) || twice || t.places[d.Value.Position] > 1 {
+		t.refuse(d, "other objects share the file")
+		return "", nil
+	}
+	before, err := t.text(file)
+	if err != nil {
+		return "", err
+	}
+	text := asText(value)
+	text = strings.TrimRight(text, "\n") + "\n"
+	if bytes.Contains(before, []byte("\r\n")) {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if mark := []byte("\ufeff"); bytes.HasPrefix(before, mark) {
+		text = string(mark) + text
+	}
+	t.written[file], t.within[file] = []byte(text), dir
+	return file, nil
+}
+
+func (t *taker) text(file string) ([]byte, error) {
+	if text, ok := t.texts[file]; ok {
+		return text, nil
+	}
+	text, err := t.Read(file)
+	t.texts[file] = text
+	return text, err
+}
+
+// finish makes the edits, and looks at the result until nothing is wrong with it. What is wrong with a file keeps it as it is.
+func (t *taker) finish() error {
+	for {
+		edited := maps.Clone(t.written)
+		for file, changes := range t.edits {
+			list := make([]edit.Edit, len(changes))
+			for i, c := range changes {
+				list[i] = c.Edit
+			}
+			text, refused := edit.Apply(t.texts[file], list)
+			for i, err := range refused {
+				if err != nil && (!changes[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
+					t.drop(changes[i].value, err.Error())
+					return t.finish()
+				}
+			}
+			edited[file] = text
+		}
+		if len(edited) == 0 {
+			return nil
+		}
+		bad, why, err := t.check(edited)
+		if err != nil {
+			return err
+		}
+		if len(bad) == 0 {
+			t.keep(edited)
+			return nil
+		}
+		for _, file := range bad {
+			t.dropFile(file, why)
+		}
+	}
+}
+
+// drop does without a value.
+func (t *taker) drop(value int, why string) {
+	for file := range t.edits {
+		t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
+		if len(t.edits[file]) == 0 {
+			delete(t.edits, file)
+		}
+	}
+	v := &t.result.Values[value]
+	if v.Object != nil {
+		t.notTaken(v, why)
+	}
+	v.Object = nil // the others keep their places
+}
+
+// dropFile leaves a file as it is.
+func (t *taker) dropFile(file, why string) {
+	for i := range t.result.Values {
+		if v := &t.result.Values[i]; v.Object != nil && v.file == file {
+			t.drop(i, why)
+		}
+	}
+	for _, c := range slices.Clone(t.edits[file]) { // for a name that another file changes
+		t.drop(c.value, why)
+	}
+	delete(t.edits, file)
+	delete(t.written, file)
+}
+
+// keep has the result.
+func (t *taker) keep(edited map[string][]byte) {
+	t.result.Values = slices.DeleteFunc(t.result.Values, func(v Value) bool { return v.Object == nil })
+	for file, text := range edited {
+		f := File{Name: file, Within: t.within[file], Before: t.texts[file], After: text}
+		for i := range t.result.Values {
+			if t.result.Values[i].file == file {
+				f.Values++
+			}
+		}
+		t.result.Files = append(t.result.Files, f)
+	}
+	slices.SortFunc(t.result.Files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(t.result.Values, func(a, b Value) int { return a.Position.Compare(b.Position) })
+}

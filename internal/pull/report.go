@@ -1,0 +1,74 @@
+package pull
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/planner"
+)
+
+// shown is a value for a sentence.
+func shown(text *string) string {
+	const most = 60
+	if text == nil {
+		return "nothing"
+	}
+	return "\"" + diag.Truncate(strings.ReplaceAll(*text, "\n", ", "), most) + "\""
+}
+
+// conflict reports a field that the manifest keeps.
+func (t *taker) conflict(d *planner.Divergence) {
+	f, a := d.Value.Field.Path(), string(d.Object.Address)
+	f1 := diag.Diagnostic{
+		Severity: diag.Warning, Code: "conflict", Position: d.Value.Position, Address: a,
+		Summary: f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) + " on the service, and both changed since the last apply",
+		Hint:    "--theirs takes the service's value; planform apply sends the manifest's",
+	}
+	if d.Unknown {
+		f1.Summary = f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) + " on the service, and no state tells which of them changed"
+		f1.Hint += "; --state names a state file that is elsewhere"
+	}
+	t.result.Findings.Add(f1)
+}
+
+// refuse reports a field that cannot be taken.
+func (t *taker) refuse(d *planner.Divergence, why string) {
+	t.notTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: d.Value.Position, After: d.Change.Before}, why)
+}
+
+func (t *taker) notTaken(v *Value, why string) {
+	t.result.Findings.Add(diag.Diagnostic{
+		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),
+		Summary: v.Path + " of " + string(v.Object.Address) + " is not taken: " + why,
+		Hint:    "the service has " + shown(v.After) + ": write that for " + v.Path + " at " + string(v.Object.Address) + " itself",
+	})
+}
+
+// report tells of objects that came and went.
+func (t *taker) report() {
+	for _, o := range t.Plan.Vanished {
+		t.result.Findings.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "gone", Position: o.Position, Address: string(o.Address),
+			Summary: string(o.Address) + " was deleted or archived on the service since the last apply",
+			Hint:    "take it out of the manifest, or planform apply creates it again",
+		})
+	}
+	t.unmanaged()
+}
+
+// unmanaged notes what people, or others, added: a line for each place.
+func (t *taker) unmanaged() {
+	for first := 0; first < len(t.Plan.Unmanaged); {
+		parent := t.Plan.Unmanaged[first].Parent
+		var counts []string
+		for ; first < len(t.Plan.Unmanaged) && t.Plan.Unmanaged[first].Parent == parent; first++ {
+			u := &t.Plan.Unmanaged[first]
+			counts = append(counts, diag.Count(u.Count, u.Kind.Noun()))
+		}
+		d := diag.Diagnostic{Severity: diag.Note, Code: "unmanaged", Address: string(parent), Summary: "in no manifest: " + strings.Join(counts, ", "), Hint: "planform export --to DIR writes manifests of them"}
+		if parent.Kind() == "project" {
+			d.Hint = "planform export --project " + t.Plan.Known[parent].Identifier + " --to DIR writes manifests of them"
+		}
+		t.result.Findings.Add(d)
+	}
+}

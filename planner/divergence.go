@@ -1,0 +1,294 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// divergences are what people changed on the service, for somebody who wants it in the manifests.
+type divergences struct {
+	round
+
+	refs        *references
+	differ      *differ
+	memberships *memberships
+	list        []Divergence
+	vanished    []*resource.Object
+	unmanaged   []Unmanaged
+	byText      map[textKey][]int // objects of the manifest by a text that names them; made when first needed
+}
+
+// textKey is a text by which the manifest names an object: its key, or another name.
+type textKey struct {
+	kind   *kindInfo
+	within int
+	text   string
+	isKey  bool
+}
+
+func findDivergences(differ *differ, memberships *memberships) *divergences {
+	s := &divergences{round: differ.round, refs: differ.refs, differ: differ, memberships: memberships}
+	if !s.in.Pull || len(s.service.reads) > 0 {
+		return s
+	}
+	for i, o := range s.in.Desired {
+		f := &s.objects.states[i]
+		if f.presence == absent && f.vanished {
+			s.vanished = append(s.vanished, o)
+		}
+		if f.presence != exists || s.objects.staysArchived(i) {
+			continue
+		}
+		for k := range o.Values {
+			switch v := &o.Values[k]; {
+			case o.Ignores(v.Field), v.Implied, v.Content != nil:
+			case f.info.viaMembership(v.Field):
+				s.membership(i, v)
+			case !v.Field.Virtual && !v.Field.ArchiveFlag:
+				s.field(i, v)
+			}
+		}
+	}
+	s.findUnmanaged()
+	return s
+}
+
+// field compares a field that the service shows with what was applied, and with the manifest.
+func (s *divergences) field(i int, v *resource.Value) {
+	o, f := s.in.Desired[i], &s.objects.states[i]
+	resolve := s.refs.idResolver(i)
+	c, _, differs := s.differ.compare(v, f, resolve)
+	have, shown := v.Field.ObservedIn(f.row)
+	if f.row == nil || !shown || !differs {
+		return
+	}
+	d := Divergence{Object: o, Value: v, Row: f.row, Change: c}
+	want, complete := v.Desired(resolve)
+	if f.prior == nil || len(f.prior.Values) == 0 || f.prior.PendingIntent != nil {
+		d.Unknown = true
+	} else {
+		applied, known := f.prior.Values[v.Field.Name]
+		seen := f.prior.Values[ShownKey(v.Field.Name)]
+		if !known || seen == Shown(have) || seen == Unseen || resource.Digest(have) == applied {
+			return // only the manifest changed
+		}
+		d.Conflict = !complete || resource.Digest(want) != applied
+	}
+	var ids []string
+	if v.Field.IsRef() {
+		if have = v.Field.WithoutProperty(have); have != "" {
+			ids = strings.Split(have, ",")
+		}
+	}
+	s.add(i, d, ids)
+}
+
+// add adds a field that names what has the IDs on the service.
+func (s *divergences) add(i int, d Divergence, ids []string) {
+	if d.Value.Field.IsRef() {
+		t := s.objects.states[i].info.ref(d.Value.Field)
+		named := map[string]bool{}
+		byKey := slices.ContainsFunc(d.Value.Refs, func(r resource.Reference) bool {
+			return r.Target != nil && r.Text == r.Target.Key && r.Text != r.Target.Name()
+		})
+		for k := range d.Value.Refs {
+			_, id, _ := s.refs.target(i, t, &d.Value.Refs[k])
+			if named[id] = true; !slices.Contains(ids, id) {
+				d.Drop = append(d.Drop, k)
+			}
+		}
+		for _, id := range ids {
+			name := s.writtenName(i, t, id, byKey)
+			if d.All = append(d.All, name); !named[id] {
+				d.Add = append(d.Add, name)
+			}
+		}
+		slices.Sort(d.All)
+		slices.Sort(d.Add)
+	}
+	s.list = append(s.list, d)
+}
+
+// membership finds out where an object is that is not where the manifest, and the last apply, have it.
+func (s *divergences) membership(i int, v *resource.Value) {
+	o, f := s.in.Desired[i], &s.objects.states[i]
+	t := f.info.ref(v.Field)
+	m := t.membership.Membership
+	var stay, left []string
+	for k := range v.Refs {
+		at, id, _ := s.refs.target(i, t, &v.Refs[k])
+		for _, r := range s.memberships.sets {
+			here := r.kind == t.membership && (m.On == m.Container && r.object == i || m.On != m.Container && r.container.ID == id)
+			at := slices.IndexFunc(r.entries, func(e memberRef) bool { return e.ref == &v.Refs[k] })
+			if !here || at < 0 {
+				continue
+			}
+			_, applied := slices.BinarySearch(s.in.Prior[r.address()].Members, r.entries[at].id)
+			if r.read && !s.memberships.isIn(r, r.entries[at]) && (applied || len(s.in.Prior) == 0) {
+				left = append(left, id)
+			}
+		}
+		if at != noObject && id == "" || len(left) == 0 || left[len(left)-1] != id {
+			stay = append(stay, id)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	d := Divergence{Object: o, Value: v, Row: f.row, Change: change(v, FromDrift), Unknown: len(s.in.Prior) == 0}
+	if v.Field.Type == resource.Ref {
+		now, known := s.containers(i, t)
+		if !known {
+			return
+		}
+		stay = now
+	}
+	if before := s.refs.nameIDs(v, strings.Join(stay, ",")); before != "" {
+		d.Change.Before = &before
+	}
+	s.add(i, d, stay)
+}
+
+// containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
+func (s *divergences) containers(i int, t *refField) (ids []string, ok bool) {
+	within := s.objects.within(i, t.to)
+	op, offered := t.membership.Op(resource.ListMembers, s.in.API)
+	l, st := s.snapshot.list(t.to, within)
+	if !offered || st != exists {
+		return nil, false
+	}
+	ok = true
+	for _, row := range l.rows {
+		params := s.objects.params(within)
+		params[t.to.kind.Param] = row.ID()
+		read, _ := readOf(op, params)
+		a, answered := s.service.ask(read)
+		if ok = ok && answered; !answered {
+			continue
+		}
+		if slices.ContainsFunc(a.Rows, func(member resource.Row) bool {
+			return t.membership.Membership.MemberID(member) == s.objects.states[i].id
+		}) {
+			ids = append(ids, row.ID())
+		}
+	}
+	return ids, ok
+}
+
+// writtenName is the text by which a manifest names an object of the service: its name where that is clear, or its key if
+// the field has keys, else its ID.
+func (s *divergences) writtenName(i int, t *refField, id string, byKey bool) string {
+	within := s.objects.within(i, t.to)
+	at, owned := s.objects.owners[serviceID{t.to.kind.Name, id}]
+	var texts []string
+	switch {
+	case owned:
+		o := s.in.Desired[at]
+		if s.objects.states[at].parent != within && t.field.CrossProject {
+			return o.Parent.Key + "/" + o.Key
+		}
+		if byKey || t.to.kind.Identifier != nil {
+			texts = append(texts, o.Key)
+		}
+		for _, n := range t.to.kind.NaturalKey {
+			texts = append(texts, o.Text(n))
+		}
+		texts = append(texts, o.Key)
+	case t.to.list != nil && (!t.to.kind.Numbered() || s.snapshot.listed(t.to, within)):
+		l, _ := s.snapshot.list(t.to, within)
+		if l == nil {
+			return id
+		}
+		for _, row := range l.byID(id) {
+			texts = append(append(texts, s.objects.readableID(t.to.kind, within, row)), displayTexts(t.to.kind, row)...)
+		}
+	}
+	for _, text := range texts {
+		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && s.means(t.to, within, text) == id {
+			return text
+		}
+	}
+	return id
+}
+
+// means is the ID of what a manifest names by a text, or "" where that is not clear.
+func (s *divergences) means(t *kindInfo, within int, text string) string {
+	if s.byText == nil {
+		s.byText = map[textKey][]int{}
+		for i, o := range s.in.Desired {
+			f := &s.objects.states[i]
+			key := textKey{f.info, f.parent, o.Key, true}
+			s.byText[key] = append(s.byText[key], i)
+			for _, n := range o.Kind.NaturalKey {
+				key := textKey{f.info, f.parent, o.Text(n), false}
+				s.byText[key] = append(s.byText[key], i)
+			}
+		}
+	}
+	for _, isKey := range []bool{true, false} {
+		if t.kind.AdoptOnRequestOnly && !isKey {
+			break
+		}
+		switch hits := s.byText[textKey{t, within, text, isKey}]; len(hits) {
+		case 0:
+		case 1:
+			return s.objects.states[hits[0]].id
+		default:
+			return ""
+		}
+	}
+	l, st := s.snapshot.list(t, within)
+	if st != exists {
+		return ""
+	}
+	hits := s.snapshot.byIdentifier(l, t, within)[text]
+	if !t.kind.AdoptOnRequestOnly && len(hits) == 0 {
+		if hits = l.byName(t.kind, false)[text]; len(hits) == 0 {
+			hits = l.byName(t.kind, true)[strings.ToLower(text)]
+		}
+	}
+	if len(hits) != 1 {
+		return ""
+	}
+	return hits[0].ID()
+}
+
+// findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.
+func (s *divergences) findUnmanaged() {
+	if len(s.in.Targets) > 0 {
+		return
+	}
+	managed := map[scope]bool{}
+	for i := range s.objects.states {
+		f := &s.objects.states[i]
+		managed[scope{f.info, f.parent}] = true
+	}
+	for _, at := range slices.Collect(maps.Keys(s.snapshot.listings)) {
+		l := s.snapshot.listings[at]
+		if !managed[at] || l.presence != exists || at.kind.kind.Section == "" {
+			continue
+		}
+		u := Unmanaged{Kind: at.kind.kind}
+		if at.parent != noObject {
+			u.Parent = s.in.Desired[at.parent].Address
+		}
+		for _, row := range l.rows {
+			id := serviceID{at.kind.kind.Name, row.ID()}
+			if _, owned := s.objects.owners[id]; owned || len(s.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(displayTexts(at.kind.kind, row), at.kind.hasDefault) {
+				continue
+			}
+			u.Count++
+		}
+		if u.Count > 0 {
+			s.unmanaged = append(s.unmanaged, u)
+		}
+	}
+	slices.SortFunc(s.unmanaged, func(a, b Unmanaged) int {
+		return cmp.Or(cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Kind.Name, b.Kind.Name))
+	})
+}

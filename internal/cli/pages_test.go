@@ -1,7 +1,11 @@
 package cli_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"encoding/csv"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +23,8 @@ import (
 // block is one fenced block of a page.
 type block struct {
 	file     string // that it is written to; "" = none
+	partOf   string // the file whose lines it shows; "" = none
+	before   string // commands that are run before it, which the reader does by hand
 	notRun   bool
 	language string
 	text     string
@@ -26,6 +32,7 @@ type block struct {
 }
 
 // blocks are the fenced blocks of a page. A comment <!-- file: NAME --> before one names the file that it is,
+// <!-- part of: NAME --> a file that has its lines, <!-- before: COMMANDS --> is what the reader does by hand before, and
 // <!-- not run: WHY --> says that it cannot be run here.
 func blocks(t *testing.T, page string) []block {
 	t.Helper()
@@ -35,13 +42,14 @@ func blocks(t *testing.T, page string) []block {
 	}
 	var all []block
 	var open *block
-	file, notRun := "", false
+	var next block
+	remark := regexp.MustCompile(`^<!-- (file|part of|before|not run): (.*) -->$`)
 	for i, line := range strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n") {
 		fence, isFence := strings.CutPrefix(line, "```")
 		switch {
 		case isFence && open == nil:
-			open = &block{file, notRun, fence, "", i + 1}
-			file, notRun = "", false
+			next.language, next.line = fence, i+1
+			open, next = new(next), block{}
 		case isFence:
 			all, open = append(all, *open), nil
 		case open != nil:
@@ -49,10 +57,17 @@ func blocks(t *testing.T, page string) []block {
 		case strings.HasPrefix(line, "    ") && strings.TrimSpace(line) != "" && !listed(text, i):
 			t.Errorf("%s:%d: a block without fences is not run: ```console, ```sh or ```yaml", page, i+1)
 		default:
-			if m := regexp.MustCompile(`^<!-- file: (\S+) -->$`).FindStringSubmatch(line); m != nil {
-				file = m[1]
+			switch m := remark.FindStringSubmatch(line); {
+			case m == nil:
+			case m[1] == "file":
+				next.file = m[2]
+			case m[1] == "part of":
+				next.partOf = m[2]
+			case m[1] == "before":
+				next.before = m[2]
+			default:
+				next.notRun = true
 			}
-			notRun = notRun || strings.HasPrefix(line, "<!-- not run: ")
 		}
 	}
 	return all
@@ -70,7 +85,7 @@ func listed(text []byte, line int) bool {
 }
 
 // talks are the commands that need a service: in shell blocks, it is the sandbox.
-var talks = regexp.MustCompile(`planform (plan|apply|state \w+) `)
+var talks = regexp.MustCompile(`planform (plan|apply|convert check|state \w+) `)
 
 // TestThePagesDoWhatTheyShow runs every block of the README and of the pages by hand: commands print what stands below
 // them, lines that are left out stand as …, and manifests are valid.
@@ -82,8 +97,8 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 	}
 	for _, page := range append(pages, "../../README.md") {
 		name := filepath.Base(page)
-		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md", "migrate.md", "apis.md"}, name) {
-			continue // made from the code, without blocks of commands, or about exports that are not here
+		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md"}, name) {
+			continue // made from the code, or without blocks of commands
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,6 +108,9 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 			}
 			if err := os.Link(filepath.Join(dir, "examples", "workspace.yaml"), filepath.Join(dir, "workspace.yaml")); err != nil {
 				t.Fatal(err)
+			}
+			if name == "migrate.md" {
+				layExports(t, dir)
 			}
 			for _, b := range blocks(t, page) {
 				b.run(t, name, dir)
@@ -119,6 +137,15 @@ func (b *block) run(t *testing.T, page, dir string) {
 	if b.notRun {
 		return
 	}
+	if out, code := shell(t, dir, b.before); code != 0 {
+		t.Fatalf("%s: before it: exit code %d\n%s", at, code, out)
+	}
+	if b.partOf != "" {
+		text, err := os.ReadFile(filepath.Join(dir, b.partOf))
+		if missing := notShown(string(text), b.text); err != nil || missing != "" {
+			t.Errorf("%s: %s has no line, or not in this place: %s %v\n%s", at, b.partOf, missing, err, text)
+		}
+	}
 	switch b.language {
 	case "console":
 		b.session(t, at, dir)
@@ -132,7 +159,8 @@ func (b *block) run(t *testing.T, page, dir string) {
 			}
 		}
 	case "sh":
-		if out, code := shell(t, dir, "set -e\n"+talks.ReplaceAllString(b.text, "${0}--sandbox ")); code != 0 {
+		const open = "planform() { command planform \"$@\" || test \"$1 $?\" = \"convert 3\"; }\n" // questions may be open, or losses not agreed
+		if out, code := shell(t, dir, "set -e\n"+open+talks.ReplaceAllString(b.text, "${0}--sandbox ")); code != 0 {
 			t.Errorf("%s: exit code %d\n%s", at, code, out)
 		}
 	case "text", "diff":
@@ -163,6 +191,9 @@ func (b *block) session(t *testing.T, at, dir string) {
 		if m := regexp.MustCompile(`# exit code (\d+)$`).FindStringSubmatch(command); m != nil {
 			want, _ = strconv.Atoi(m[1])
 		}
+		if !strings.Contains(command, "--sandbox") {
+			command = talks.ReplaceAllString(command, "${0}--sandbox ")
+		}
 		out, got := shell(t, dir, command)
 		if got != want {
 			t.Errorf("%s: %s: exit code %d\n%s", at, command, got, out)
@@ -189,4 +220,76 @@ func notShown(printed, shown string) string {
 		lines = lines[at+1:]
 	}
 	return ""
+}
+
+// layExports puts the exports that a page is about into a folder.
+func layExports(t *testing.T, dir string) {
+	t.Helper()
+	const fixtures = "../convert/testdata/"
+	put := func(name string, text []byte) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, from := range map[string]string{
+		"export/jira.csv": "jira-cloud.csv", "users.csv": "users.csv", "issues.json": "github-rest.json", "comments.json": "github-comments.json", "tasks.csv": "table.csv",
+	} {
+		text, err := os.ReadFile(fixtures + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(name, text)
+	}
+	text, err := os.ReadFile(fixtures + "jira-cloud.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zipped bytes.Buffer
+	archive := zip.NewWriter(&zipped)
+	file, err := archive.Create("jira.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put("jira.zip", zipped.Bytes())
+	put("sunday/jira.csv", onSunday(t, text))
+}
+
+// onSunday is an export after some days: with another priority and a comment, one issue more and one less.
+func onSunday(t *testing.T, export []byte) []byte {
+	t.Helper()
+	in := csv.NewReader(bytes.NewReader(export))
+	in.FieldsPerRecord, in.LazyQuotes = -1, true
+	rows, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	var added []string
+	rows = slices.DeleteFunc(rows, func(row []string) bool { return len(row) > 1 && row[1] == "OPS-1" })
+	for _, row := range rows[1:] {
+		if len(row) < len(rows[0]) {
+			continue
+		}
+		switch row[1] {
+		case "SHOP-3":
+			row[column("Priority")] = "Low"
+		case "SHOP-12":
+			added = slices.Clone(row)
+			added[0], added[1], added[2] = "Refunds", "SHOP-13", "10013"
+			row[column("Comment")] = "23/Sep/25 8:00 AM;712020:4f1c2e7a-0b9d-4c55;Done by noon."
+		}
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	if err := w.WriteAll(append(rows, added)); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

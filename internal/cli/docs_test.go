@@ -115,6 +115,51 @@ func TestEveryHelpFitsTheTerminal(t *testing.T) {
 	check(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "planform")
 }
 
+// TestExamplesInHelpAreCommandLines gives the program each example of a help text, but for what it would do.
+func TestExamplesInHelpAreCommandLines(t *testing.T) {
+	t.Parallel()
+	app := func(ran *bool) *cli.App {
+		all := newApp(Process{Getenv: func(string) string { return "" }})
+		var disarm func(commands []*cli.Command)
+		disarm = func(commands []*cli.Command) {
+			for _, cmd := range commands {
+				disarm(cmd.Subcommands)
+				if len(cmd.Subcommands) == 0 || cmd.Name == "convert" {
+					cmd.Action = func(*cli.Context) error { *ran = true; return nil }
+				}
+			}
+		}
+		disarm(all.Commands)
+		return all
+	}
+	command, end := regexp.MustCompile(`\bplanform [^|&>)]*`), regexp.MustCompile(` # .*`)
+	tried := 0
+	var try func(commands []*cli.Command)
+	try = func(commands []*cli.Command) {
+		for _, cmd := range commands {
+			try(cmd.Subcommands)
+			for line := range strings.Lines(cmd.Description) {
+				if !strings.HasPrefix(line, "   ") || strings.HasPrefix(line, "   #") {
+					continue
+				}
+				for _, example := range command.FindAllString(end.ReplaceAllString(line, ""), -1) {
+					ran := false
+					program := app(&ran)
+					args := arrange(program, strings.Fields(strings.ReplaceAll(example, "'", "")))
+					if err := program.RunContext(t.Context(), args.args); err != nil || !ran {
+						t.Errorf("%s --help: %s: %v", cmd.Name, example, err)
+					}
+					tried++
+				}
+			}
+		}
+	}
+	try(app(new(bool)).Commands)
+	if tried < 40 {
+		t.Errorf("there are only %d examples", tried)
+	}
+}
+
 // slug is what GitHub makes of a heading.
 func slug(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 

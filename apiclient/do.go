@@ -96,15 +96,28 @@ func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait 
 	a, status, err := c.exchange(ctx, call, toggled, s)
 	s.drop() // has no effect after an answer
 	if c.log.Enabled(ctx, slog.LevelDebug) {
-		c.logAttempt(ctx, call, status, time.Since(start), err)
+		c.logAttempt(ctx, call, status, time.Since(start), a, err)
 	}
 	return a, err
 }
 
-func (c *Client) logAttempt(ctx context.Context, call *call, status int, took time.Duration, err *Error) {
-	attrs := []slog.Attr{
-		slog.String("method", call.method), slog.String("path", call.path),
-		slog.Int("status", status), slog.Duration("took", took),
+func (c *Client) logAttempt(ctx context.Context, call *call, status int, took time.Duration, a *answer, err *Error) {
+	attrs := []slog.Attr{slog.String("method", call.method), slog.String("path", call.path)}
+	if call.query != "" {
+		attrs = append(attrs, slog.String("query", call.query))
+	}
+	attrs = append(attrs, slog.Int("status", status), slog.Duration("took", took))
+	var headers Headers
+	if err != nil {
+		headers = err.Headers
+	} else {
+		headers = a.headers
+	}
+	if headers.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", headers.RequestID))
+	}
+	if err != nil && err.RetryAfter > 0 {
+		attrs = append(attrs, slog.Duration("retry_after", err.RetryAfter))
 	}
 	if err != nil && err.Err != nil {
 		attrs = append(attrs, slog.String("error", err.Err.Error()))
@@ -136,6 +149,9 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	// Not every body ends with the context: after a protocol switch it is the bare connection.
 	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
 	headers := readHeaders(resp.Header)
+	if headers.RequestID = c.credential.redact(resp.Header.Get("X-Request-Id")); len(headers.RequestID) > 128 {
+		headers.RequestID = "" // it is none
+	}
 	s.answered(resp.StatusCode, headers.Remaining, resp.Header)
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
 	if failed != nil {

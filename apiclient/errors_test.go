@@ -300,6 +300,24 @@ func TestTheCredentialIsShownNowhere(t *testing.T) {
 	}
 }
 
+func TestTheLogSaysWhatAReportOfAnErrorNeeds(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	c := setup(t, status(500, `{}`, "X-Request-Id", "7f3a-"+secret, "Retry-After", "7"), func(cfg *apiclient.Config) {
+		cfg.Credential, cfg.Retries = apiclient.APIKey(secret), -1
+		cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	_, _ = c.List(t.Context(), request(documented(t, 18)))
+	for _, want := range []string{"method=GET path=/api/v1/", "query=", "status=500", "request_id=7f3a-", "retry_after=7s"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in %s", want, log.String())
+		}
+	}
+	if strings.Contains(log.String(), secret) {
+		t.Error("the secret is shown")
+	}
+}
+
 func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

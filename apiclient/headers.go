@@ -12,6 +12,7 @@ type Headers struct {
 	Date      time.Time // the service's clock; zero = not given
 	Remaining int       // requests left in the quota; -1 = not given
 	Reset     time.Time // when the quota is full again; zero = not given
+	RequestID string    // by which the service's own log names the request; "" = not given
 }
 
 func readHeaders(h http.Header) Headers {

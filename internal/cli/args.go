@@ -122,8 +122,8 @@ func usage(c *cli.Context, err error, _ bool) error {
 // otherWords are commands of other programs, by what does the same here.
 func commandElsewhere(word string) string {
 	switch word {
-	case "import":
-		return "planform apply creates the objects of a manifest, planform export writes a manifest of an existing workspace, planform state import binds an address to an ID"
+	case "import", "migrate":
+		return "planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes manifests of an existing workspace, planform state import binds an address to an ID"
 	case "diff":
 		return "planform plan shows the difference"
 	case "destroy", "delete", "prune":

@@ -70,6 +70,9 @@ func (r releases) holds(t *testing.T, contents []content, packager string) map[s
 			held[c.Dst] = true
 			continue
 		}
+		if c.Type == "tree" {
+			t.Errorf(".goreleaser.yaml: %s would have the times of the checkout", c.Src)
+		}
 		names, err := fs.Glob(root, c.Src)
 		if err != nil || len(names) == 0 {
 			t.Errorf(".goreleaser.yaml names %s, which is not there: %v", c.Src, err)
@@ -81,7 +84,7 @@ func (r releases) holds(t *testing.T, contents []content, packager string) map[s
 				case c.Dst == "":
 					held[file] = true
 				case c.Src != name: // a pattern
-					held[path.Join(c.Dst, path.Base(file))] = true
+					held[path.Join(c.Dst, strings.TrimPrefix(file, path.Dir(c.Src)))] = true
 				default:
 					held[path.Join(c.Dst, strings.TrimPrefix(file, name))] = true
 				}

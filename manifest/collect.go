@@ -64,7 +64,7 @@ func (w *collector) document(root *node) {
 	if root.Kind != mappingNode {
 		hint := "begin with projects:, or another section"
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
-			hint = "it looks like CSV; a manifest is YAML: write each row as a work item"
+			hint = "it looks like CSV; planform convert makes manifests of tables"
 		}
 		w.found.add(diag.Diagnostic{
 			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nodeType(root), Hint: hint,
@@ -187,7 +187,7 @@ func otherFile(pairs []*node) (what, hint string) {
 	}
 	switch {
 	case has("format_version", "steps"), has("format_version", "summary"):
-		return "a plan", "give the manifests that it was made from"
+		return "a plan", "planform apply FILE carries it out, without -f"
 	case has("lineage", "serial"):
 		return "a state file", "name a manifest; the state is found beside it, or with --state"
 	}

@@ -133,7 +133,7 @@ func (x *syntax) cause() cause {
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
 	case looksLikeCSV(x.lines):
-		return cause{line: 1, what: "it looks like CSV", hint: "a manifest is YAML: write each row as a work item"}
+		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
 	}
 	if x.line == 0 {
 		return cause{what: x.problem, hint: generalHint(x.problem)}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,10 +39,12 @@ type collector struct {
 	given   *variables
 	made    map[*node]*element // the objects that templates made
 
-	notEmpty   bool // the file holds anything
-	hasVersion bool // it says its version
-	expanded   bool // it has templates
-	incomplete bool // some of it could not be written out
+	notEmpty   bool             // the file holds anything
+	hasVersion bool             // it says its version
+	expanded   bool             // it has templates
+	incomplete bool             // some of it could not be written out
+	declared   map[string]value // variables of all documents
+	includes   []inclusion
 	ancestors  ancestors
 	depth      int
 }
@@ -78,8 +81,9 @@ func (w *collector) document(root *node) {
 		w.hasVersion = true
 		return
 	}
-	if isTemplate(root) {
-		if pairs = w.expand(pairs); pairs == nil {
+	vars := map[string]value{}
+	if isTemplate(root) || len(w.source.passed) > 0 {
+		if pairs = w.expand(pairs, vars); pairs == nil {
 			w.hasVersion = true
 			return
 		}
@@ -105,6 +109,10 @@ func (w *collector) document(root *node) {
 		case w.checkTag(value, name):
 		case name == schema.Defaults && value.Kind == mappingNode:
 			w.result.defaults[number] = w.readDefaults(value)
+		case name == schema.Include && value.Kind == sequenceNode:
+			for _, entry := range value.Content {
+				w.includes = append(w.includes, inclusion{source: w.source, entry: entry, vars: vars})
+			}
 		case name == schema.Source && value.Kind == mappingNode:
 			instance[name] = w.sourceInstance(value)
 		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):
@@ -134,12 +142,16 @@ func (w *collector) document(root *node) {
 }
 
 // expand writes out the templates of a document; nil if they stand for too much.
-func (w *collector) expand(pairs []*node) []*node {
+func (w *collector) expand(pairs []*node, vars map[string]value) []*node {
 	x := &expander{
 		kinds: w.kinds, budget: w.budget, found: w.found, source: w.source, merger: w.merger, given: w.given,
-		vars: map[string]value{}, made: w.made,
+		vars: vars, made: w.made,
 	}
 	pairs = x.document(pairs)
+	if w.declared == nil {
+		w.declared = map[string]value{}
+	}
+	maps.Copy(w.declared, vars)
 	w.expanded, w.incomplete = true, w.incomplete || x.failed
 	return pairs
 }

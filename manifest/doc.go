@@ -35,6 +35,9 @@
 // not looked at for references. What is made has its place in the template, and a finding
 // says which element it was made for. In other documents, references are texts.
 //
+// include names manifests that are read after those that are given, each once (include.go).
+// A variable of the including document goes to an included one that declares it too.
+//
 // # Where it comes from
 //
 // source: {base_url, workspace} says of which service and workspace the IDs of a

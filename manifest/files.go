@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
@@ -28,24 +27,24 @@ type source struct {
 	name string // as the user named it, or within the directory that the user named
 	dir  string // what files that it names are relative to
 	open func() (io.ReadCloser, error)
+	info fs.FileInfo // nil = standard input
 
 	edited map[string][]byte // see [Options] Edited
 
-	once sync.Once // opens root
-	root *os.Root
-	err  error
+	passed   map[string]value // the variables of the document that includes it; nil = none does
+	declared map[string]value // its own variables, once it was read
+
+	root *os.Root // the folder; nil = not open
 }
 
 // sources turns what the user named into files, each once, in the order named.
 func sources(names []string, stdin io.Reader, found *findings) []*source {
 	var list []*source
-	var infos []fs.FileInfo
 	add := func(name string, info fs.FileInfo, open func() (io.ReadCloser, error)) {
-		if slices.ContainsFunc(infos, func(other fs.FileInfo) bool { return os.SameFile(info, other) }) {
+		if slices.ContainsFunc(list, func(other *source) bool { return other.info != nil && os.SameFile(info, other.info) }) {
 			return // named twice, or once more within a directory
 		}
-		infos = append(infos, info)
-		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open})
+		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open, info: info})
 	}
 	for _, name := range names {
 		if name == standardInput {
@@ -191,20 +190,32 @@ func (s *source) takeEdited(edited map[string][]byte) {
 // problem is what is wrong with a file that a manifest names.
 type problem struct{ code, summary, hint string }
 
+// folder is the manifest's.
+func (s *source) folder() (*os.Root, *problem) {
+	if s.root == nil {
+		root, err := os.OpenRoot(s.dir)
+		if err != nil {
+			return nil, readProblem(err)
+		}
+		s.root = root
+	}
+	return s.root, nil
+}
+
 // fileIn opens a file that the manifest names: a regular file below the manifest's folder.
 func (s *source) fileIn(local string) (*os.File, *problem) {
-	s.once.Do(func() { s.root, s.err = os.OpenRoot(s.dir) })
-	if s.err != nil {
-		return nil, readProblem(s.err)
+	root, bad := s.folder()
+	if bad != nil {
+		return nil, bad
 	}
-	info, err := s.root.Stat(local)
+	info, err := root.Stat(local)
 	if err != nil {
 		return nil, readProblem(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &problem{"file-unreadable", "it is not a regular file", ""}
 	}
-	f, err := s.root.Open(local)
+	f, err := root.Open(local)
 	if err != nil {
 		return nil, readProblem(err)
 	}
@@ -313,6 +324,7 @@ func readProblem(err error) *problem {
 func (s *source) close() {
 	if s.root != nil {
 		s.root.Close() //nolint:errcheck,gosec // nothing was written
+		s.root = nil
 	}
 }
 

@@ -228,6 +228,22 @@ func TestCharactersLieAcrossBlocks(t *testing.T) {
 	}
 }
 
+func TestManifestsIncludeAsManyFilesAsAnybodyHas(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "main.yaml"), "version: 1\ninclude: [many/*.yaml]\n")
+	write(t, filepath.Join(dir, "many", "0.yaml"), "version: 1\npages: [{name: A}]\ninclude: [0.yaml]\n")
+	for i := range 10_000 {
+		if err := os.Link(filepath.Join(dir, "many", "0.yaml"), filepath.Join(dir, "many", fmt.Sprint(i+1, ".yaml"))); err != nil {
+			return // this system has no links
+		}
+	}
+	_, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "main.yaml")}, manifest.Options{})
+	if len(found) != 1 || found[0].Code != "too-large" {
+		t.Errorf("%d findings: %v", len(found), found[:min(3, len(found))])
+	}
+}
+
 func TestFilesThatLeadOutsideAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

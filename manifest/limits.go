@@ -12,7 +12,7 @@ type Limits struct {
 	ScalarBytes int   // size of one text, and of a file that a page names; 5 MiB, what the service takes in one request
 	Elements    int   // of all files together, about; 3 million, and as far as [dense] allows
 	Depth       int   // of objects within objects, and of a field that holds JSON; 100
-	Expanded    int   // elements that aliases and merge keys add: 100,000 and twice the elements written; that templates stand for: 500,000 and four times
+	Expanded    int   // elements that aliases and merge keys add: 100,000 and twice the elements written; that templates stand for: 500,000 and twice
 	Findings    int   // findings that are told one by one; 100
 }
 
@@ -60,7 +60,7 @@ const elementBytes = 64
 func (b *budget) fill(elements int) bool {
 	limit := int64(b.limits.Expanded)
 	if limit <= 0 {
-		limit = 500_000 + 4*int64(b.spent.elements)
+		limit = 500_000 + 2*int64(b.spent.elements)
 	}
 	b.filled += int64(elements)
 	b.overfull = b.overfull || b.filled > limit

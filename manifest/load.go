@@ -61,12 +61,6 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	checker := schema.New()
 	limits := opts.Limits.withDefaults()
 	found := &findings{max: limits.Findings}
-	files := sources(names, opts.Stdin, found)
-	defer func() {
-		for _, s := range files {
-			s.close()
-		}
-	}()
 	if len(names) == 0 {
 		found.add(diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"})
 	}
@@ -74,15 +68,19 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if given.getenv == nil {
 		given.getenv = func(string) string { return "" }
 	}
-	r := &reader{given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
-	for i, s := range files {
+	files := sources(names, opts.Stdin, found)
+	r := &reader{files: files, given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
+	for i := 0; i < len(r.files); i++ { // which grow by what they include
+		s := r.files[i]
 		s.takeEdited(opts.Edited)
 		m.Files = append(m.Files, s.name)
 		if i == 0 {
 			m.Dir = filepath.Clean(s.dir)
 		}
 		r.file(ctx, s)
+		s.close()
 	}
+	r.checkInclusions()
 	if r.complete {
 		given.checkDeclared(found)
 	}
@@ -117,13 +115,15 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 
 // reader reads files, and decodes what it finds in them.
 type reader struct {
-	all      collection
-	given    *variables
-	kinds    *kindSet
-	checker  *schema.Checker
-	budget   *budget
-	found    *findings
-	complete bool // everything could be read: what is not there is in no manifest
+	files      []*source // to be read, in this order
+	inclusions []inclusion
+	all        collection
+	given      *variables
+	kinds      *kindSet
+	checker    *schema.Checker
+	budget     *budget
+	found      *findings
+	complete   bool // everything could be read: what is not there is in no manifest
 }
 
 // file reads one file: it collects the objects of its documents, then decodes them.
@@ -133,6 +133,12 @@ func (r *reader) file(ctx context.Context, s *source) {
 	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m, given: r.given, made: map[*node]*element{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	r.complete = r.complete && complete && !c.incomplete
+	if s.declared = c.declared; s.declared == nil {
+		s.declared = map[string]value{}
+	}
+	for _, by := range c.includes {
+		r.include(by)
+	}
 	if complete && c.notEmpty && !c.hasVersion {
 		r.found.add(diag.Diagnostic{
 			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",

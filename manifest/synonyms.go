@@ -75,7 +75,7 @@ var synonyms = []struct{ property, words string }{
 //
 //nolint:gochecknoglobals // a constant table
 var unsupported = []struct{ hint, words string }{
-	{"one manifest cannot include another: name several with -f, or a folder", "include includes"},
+	{"include stands at the top of a document: include: [states.yaml]", "include includes"},
 	{"subscribers are not supported yet", "subscribers watchers"},
 	{"worklogs are not supported yet", "time_spent worklogs"},
 	{"variables stand at the top of a document, under vars:", "variables vars"},

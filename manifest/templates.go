@@ -89,7 +89,7 @@ func (x *expander) document(pairs []*node) []*node {
 	pairs = slices.Clone(pairs)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key := resolved(pairs[i])
-		if key == nil || strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Version}, key.Value) {
+		if key == nil || strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
 			continue
 		}
 		if k, isSection := x.kinds.top[key.Value]; isSection {
@@ -414,7 +414,9 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 		first, rest, _ := strings.Cut(name, ".")
 		if v, ok = x.vars[first]; !ok {
 			hint := "declare it under vars:, in this document"
-			if names := slices.Sorted(maps.Keys(x.vars)); len(names) > 0 {
+			if _, passed := x.source.passed[first]; passed {
+				hint = "declare it in this document too, without a value: it gets that of the document that includes it"
+			} else if names := slices.Sorted(maps.Keys(x.vars)); len(names) > 0 {
 				hint = diag.OneOf(first, names)
 			}
 			x.report(n, e, "unknown-reference", "there is no variable "+quote(first), hint+"; "+escape)

@@ -71,6 +71,9 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 	if text, given := x.given.values[name]; given {
 		return x.outside(key, "--var "+name, text)
 	}
+	if v, ok = x.source.passed[name]; ok {
+		return v, true
+	}
 	to := resolved(n)
 	var env, fallback *node
 	switch {

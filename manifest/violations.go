@@ -338,6 +338,8 @@ func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *
 		if n.Kind == mappingNode {
 			d.Code, d.Summary, d.Hint = "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter", ""
 		}
+	case schema.Include:
+		d.Code, d.Summary, d.Hint = "wrong-type", "include is a list of files, not "+given, "write include: [states.yaml, people/*.yaml]"
 	case schema.Source:
 		d.Code, d.Summary = "bad-source", "a source is a base URL and a workspace, not "+given
 		if n.Kind == mappingNode {

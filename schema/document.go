@@ -60,6 +60,7 @@ const (
 	Source     = "source"
 	Defaults   = "defaults"
 	Vars       = "vars"
+	Include    = "include"
 	ForEach    = "for_each"
 	As         = "as"
 	BaseURL    = "base_url"
@@ -150,6 +151,11 @@ func shellProperties() object {
 			{"description", "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them."},
 			{"type", "object"},
 			{"propertyNames", object{{"pattern", variablePattern}}},
+		}},
+		{Include, object{
+			{"description", "Manifests that are read too, relative to this one and below its folder. * and ? stand for any part of a name."},
+			{"type", "array"},
+			{"items", object{{"type", "string"}, {"pattern", notBlank}}},
 		}},
 	}
 }

@@ -124,6 +124,21 @@ func hostileManifests() map[string]func() string {
 		"assignees":                     filled(items, "  - {name: a§, assignees: [ada@example.com]}\n", ""),
 		"dates":                         filled(items, "  - {name: a§, start_date: 2026-13-01}\n", ""),
 	}
+	vars := "version: 1\nworkspace: acme\nvars:\n  l: [" + all(220, "%d, ") + "]\n"
+	template := "projects:\n- key: web\n  identifier: WEB\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: A ${{ each }}\n    key: a${{ each }}\n    work_items:\n    - for_each: ${{ vars.l }}\n      as: b\n"
+	m["templates of many objects"] = func() string { return vars + template + "      name: ${{ each }} ${{ b }}\n" }
+	m["templates of templates"] = func() string {
+		return vars + template + "      name: b\n      work_items:\n      - for_each: ${{ vars.l }}\n        name: c\n"
+	}
+	m["templates of large texts"] = func() string {
+		return fill(megabyte, vars+"  t: ", "x", "\n"+template+"      name: b${{ b }}\n      description: a ${{ vars.t }}\n")
+	}
+	m["templates of large values"] = func() string {
+		return fill(megabyte/2, vars+"  t: [", "x, ", "]\n"+template+"      name: b${{ b }}\n      labels: ${{ vars.t }}\n")
+	}
+	m["templates of long lists"] = func() string {
+		return fill(megabyte/2, "version: 1\nworkspace: acme\nprojects:\n- key: web\n  identifier: WEB\n  work_items:\n  - name: a${{ each }}\n    for_each: [", "§,", "]\n")
+	}
 	for _, field := range []string{"name", "key", "priority", "state", "start_date", "parent", "labels", "description_html", "estimate_point", long} {
 		m["a long "+field[:min(len(field), 16)]] = filled(items+"  - {name: a, key: a, "+field+": ", "x", "}\n")
 	}
@@ -299,12 +314,12 @@ func hostile(name string) bool {
 }
 
 // sample are inputs of each sort: syntax, references, many objects, texts.
-var sample = regexp.MustCompile(`^(directives|near parents|merge chain|nested items|Markdown: a wide table|items of one name|text: missed references)$`)
+var sample = regexp.MustCompile(`^(directives|near parents|merge chain|nested items|Markdown: a wide table|items of one name|text: missed references|templates of many objects)$`)
 
 // costliest are the inputs of which each has gone beyond the bounds, or come near to them.
 var costliest = regexp.MustCompile(`^(directives|links in short|a list of labels, aliases|labels|near parents|top keys|project keys|` +
 	`unknown keys|merge chain|a ring of relations|nested items|Markdown: a wide table|HTML: dots|` +
-	`bare items|items of one name|a chain of parents|empty rows|text: missed references)$`)
+	`bare items|items of one name|a chain of parents|empty rows|templates of .*|text: missed references)$`)
 
 // What a megabyte may cost: memory, and what is told of it. The time is logged only: 2 s of a quiet machine are the aim.
 const (

@@ -226,6 +226,7 @@ Only fields that you write are managed.
 ` + "| `workspace` | slug | Where the manifest goes. `--workspace` overrides it; `PLANE_WORKSPACE_SLUG` applies where it is absent. |" + `
 ` + "| `defaults` | mapping of kinds | What objects of a kind in this document have unless they write it. |" + `
 ` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
+` + "| `include` | list of files | Manifests that are read too. [Many alike](many-alike.md#include) explains it. |" + `
 ` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
 | a list below | objects | At least one object in all, unless ` + "`--prune`" + ` is given. |
 

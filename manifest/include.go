@@ -1,0 +1,146 @@
+package manifest
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/schema"
+)
+
+// maxIncluded is how many files manifests may include.
+const maxIncluded = 10_000
+
+// inclusion is a place at which a document names other manifests, and what its variables are there.
+type inclusion struct {
+	source *source
+	entry  *node
+	vars   map[string]value
+	of     *source // a file that is meant
+}
+
+// include finds the manifests that a document names, and has those read that are not yet. Each is read once.
+func (r *reader) include(by inclusion) {
+	name := resolved(by.entry)
+	if name == nil || name.Kind != scalarNode || strings.TrimSpace(name.Value) == "" || isNull(name) {
+		r.cannotInclude(by, problem{"wrong-type", "include names files, not " + describe(by.entry), "write include: [states.yaml, people/*.yaml]"})
+		return
+	}
+	files, bad := by.source.manifests(name.Value)
+	if len(r.inclusions)+len(files) > maxIncluded {
+		files, bad = nil, &problem{"too-large", "the manifests include more than " + diag.Count(maxIncluded, "file"), "split them and apply the parts one after another"}
+	}
+	for i := 0; i < len(files) && bad == nil; i++ {
+		if by.of, bad = r.source(by, files[i]); bad == nil {
+			r.inclusions = append(r.inclusions, by)
+		}
+	}
+	if bad != nil {
+		bad.summary += ": " + quote(name.Value)
+		r.cannotInclude(by, *bad)
+	}
+}
+
+func (r *reader) cannotInclude(by inclusion, bad problem) {
+	r.complete = false
+	r.found.add(diag.Diagnostic{Code: bad.code, Position: position(by.source, by.entry), Path: schema.Include, Summary: bad.summary, Hint: bad.hint})
+}
+
+// manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
+func (s *source) manifests(name string) ([]string, *problem) {
+	local, bad := localName(name)
+	if bad != nil {
+		return nil, bad
+	}
+	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {
+		return nil, &problem{"file-type", "the file is no manifest by its name", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
+	}
+	if !strings.ContainsAny(name, "*?[") {
+		return []string{local}, nil
+	}
+	root, bad := s.folder()
+	if bad != nil {
+		return nil, bad
+	}
+	files, err := fs.Glob(root.FS(), filepath.ToSlash(local))
+	files = slices.DeleteFunc(files, func(file string) bool { return isMapping(filepath.Join(s.dir, filepath.FromSlash(file))) })
+	switch {
+	case err != nil:
+		return nil, &problem{"bad-value", "it is no pattern of names", "* stands for any part of a name, ? for a character, [ab] for one of them"}
+	case len(files) == 0:
+		return nil, &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
+	}
+	return files, nil
+}
+
+// source is the file that an inclusion means: one that is read anyway, or another.
+func (r *reader) source(by inclusion, name string) (*source, *problem) {
+	local := filepath.FromSlash(name)
+	f, bad := by.source.fileIn(local)
+	if bad != nil {
+		return nil, bad
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, readProblem(err)
+	}
+	for _, s := range r.files {
+		if s.info != nil && os.SameFile(s.info, info) {
+			if s.passed == nil && s.declared == nil {
+				s.passed = by.vars // it was named as well, and is not read yet
+			}
+			return s, nil
+		}
+	}
+	path := filepath.Join(by.source.dir, local)
+	s := &source{name: path, dir: filepath.Dir(path), info: info, passed: by.vars, open: func() (io.ReadCloser, error) {
+		root, err := os.OpenRoot(by.source.dir)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close() //nolint:errcheck // the file stays open
+		return root.Open(local)
+	}}
+	r.files = append(r.files, s)
+	return s, nil
+}
+
+// checkInclusions reports files that are included with values which they were not read with.
+func (r *reader) checkInclusions() {
+	for _, by := range r.inclusions {
+		for name, used := range by.of.declared {
+			passed, ok := by.vars[name]
+			if _, given := r.given.values[name]; !ok || given || isBroken(passed.node) || isBroken(used.node) || r.equal(passed.node, used.node) {
+				continue
+			}
+			r.found.add(diag.Diagnostic{
+				Code: "conflict", Position: position(by.source, by.entry), Path: schema.Include,
+				Summary: "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once",
+				Hint:    "give it one value, or call one of the variables otherwise",
+				Related: []diag.Related{{Position: used.position(), Note: "the other value is at"}},
+			})
+		}
+	}
+}
+
+// equal compares two values.
+func (r *reader) equal(a, b *node) bool {
+	if a == b {
+		return true
+	}
+	a, b = resolved(a), resolved(b)
+	if a == nil || b == nil || !r.budget.fill(1) || a.Kind != b.Kind || a.Value != b.Value || len(a.Content) != len(b.Content) {
+		return false
+	}
+	for i := range a.Content {
+		if !r.equal(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -86,6 +86,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.noteSeen(all)
+	b.noteMoved(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.StateChanges = append(b.plan.StateChanges, *all[a])
 	}
@@ -138,6 +139,53 @@ func (b *bookkeeping) noteTakenBack(i int, values map[string]string) {
 			values[v.Field.Name] = resource.Digest(want)
 			delete(values, ShownKey(v.Field.Name))
 		}
+	}
+}
+
+// noteMoved notes whom somebody moved from one container to another, where the manifest wants them there by now.
+func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
+	former := map[memberOf][]resource.Address{} // without the container
+	for _, address := range slices.Sorted(maps.Keys(b.in.Prior)) {
+		if _, kind, _, members := address.ParseMembership(); members {
+			for _, id := range b.in.Prior[address].Members {
+				of := memberOf{kind: kind.Name, member: id}
+				former[of] = append(former[of], address)
+			}
+		}
+	}
+	seen := map[resource.Address]*StateChange{}
+	record := func(a resource.Address) *Record {
+		c := cmp.Or(changed[a], seen[a])
+		if c == nil {
+			c = &StateChange{From: a, To: a, Record: b.in.Prior[a]}
+			c.Record.Address, seen[a] = a, c
+		}
+		return &c.Record
+	}
+	for _, r := range b.memberships.sets {
+		m := r.kind.Membership
+		if !r.read || m.On == m.Container || changed[r.address()] != nil || b.in.Prior[r.address()].PendingIntent != nil {
+			continue
+		}
+		for _, e := range r.entries {
+			was := former[memberOf{kind: r.kind.Name, member: e.id}]
+			if len(was) == 0 || slices.Contains(was, r.address()) || !b.memberships.isIn(r, e) {
+				continue
+			}
+			into := record(r.address())
+			into.Members = union(into.Members, []string{e.id})
+			for _, a := range was {
+				if m.Exclusive {
+					record(a).dropMembers(func(id string) bool { return id == e.id })
+				}
+			}
+		}
+	}
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		if c := seen[a]; len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
+			c.To = ""
+		}
+		b.plan.Seen = append(b.plan.Seen, *seen[a])
 	}
 }
 

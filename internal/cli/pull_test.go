@@ -19,11 +19,16 @@ import (
 // change is what somebody does in the web app.
 func (s *service) change(tb testing.TB, path string, fields map[string]any) {
 	tb.Helper()
+	s.do(tb, http.MethodPatch, path, fields)
+}
+
+func (s *service) do(tb testing.TB, method, path string, fields map[string]any) {
+	tb.Helper()
 	body, err := json.Marshal(fields)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPatch, s.url+"/api/v1/workspaces/acme/"+path, strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(tb.Context(), method, s.url+"/api/v1/workspaces/acme/"+path, strings.NewReader(string(body)))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -34,7 +39,7 @@ func (s *service) change(tb testing.TB, path string, fields map[string]any) {
 		tb.Fatal(err)
 	}
 	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode >= 300 {
 		tb.Fatalf("%s: %s: %v %s", path, body, res.Status, text)
 	}
 }
@@ -204,6 +209,58 @@ func TestHostileValuesComeBackAsTheSameText(t *testing.T) {
 				t.Errorf("%v\n%s", err, text)
 			}
 		})
+	}
+}
+
+func TestPullFollowsWhoWasMoved(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	file := s.write(t, "m.yaml", `version: 1
+workspace: acme
+projects:
+  - identifier: WEB
+    modules: [{key: one, name: One}, {key: two, name: Two}, {key: three, name: Three}]
+    cycles: [{key: first, name: First}, {key: second, name: Second}]
+    work_items:
+      - {key: a, name: A, module: one, cycle: first} # a
+      - {key: b, name: B, modules: [one, two], cycle: first} # b
+      - {key: c, name: C, module: one, relations: {blocked_by: [a, b]}} # c
+      - {key: d, name: D, cycle: first}
+`)
+	s.must(t, "apply", "-f", file)
+	at := fmt.Sprintf("projects/%s/", sandboxtest.ProjectWeb)
+	id := func(kind, name string) string { return fmt.Sprint(s.row(t, kind, name)["id"]) }
+	a, b, c := id("work_item", "A"), id("work_item", "B"), id("work_item", "C")
+	one, two := at+"modules/"+id("module", "One")+"/module-issues/", at+"modules/"+id("module", "Two")+"/module-issues/"
+	s.do(t, http.MethodDelete, one+a+"/", nil)
+	s.do(t, http.MethodPost, two, map[string]any{"issues": []string{a}})
+	s.do(t, http.MethodDelete, one+b+"/", nil)
+	s.do(t, http.MethodDelete, one+c+"/", nil)
+	s.do(t, http.MethodPost, at+"cycles/"+id("cycle", "Second")+"/cycle-issues/", map[string]any{"issues": []string{a}})
+	s.do(t, http.MethodPost, at+"work-items/"+c+"/relations/remove/", map[string]any{"related_issue": b})
+	r := s.must(t, "pull", "-f", file)
+	now, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"{key: a, name: A, module: two, cycle: second} # a", "{key: b, name: B, modules: [two], cycle: first} # b", "{key: c, name: C, module: null, relations: {blocked_by: [a]}} # c",
+	} {
+		if !strings.Contains(string(now), want) {
+			t.Errorf("no %q in\n%s%s%s", want, now, r.out, r.err)
+		}
+	}
+	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes") && !strings.Contains(r.out, "0 requests") {
+		t.Errorf("%s%s", r.out, r.err)
+	}
+	s.must(t, "apply", "-f", file)
+	if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes") {
+		t.Errorf("%s%s", r.out, r.err)
+	}
+	s.do(t, http.MethodPost, at+"cycles/"+id("cycle", "First")+"/cycle-issues/", map[string]any{"issues": []string{a}}) // and back
+	s.do(t, http.MethodDelete, at+"work-items/"+id("work_item", "D")+"/", nil)
+	if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "Taken: 1 value.") || !strings.Contains(r.err, "work_item/web/d was deleted or archived on the service since the last apply") {
+		t.Errorf("%s%s", r.out, r.err)
 	}
 }
 

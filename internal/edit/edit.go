@@ -24,7 +24,7 @@ type Edit struct {
 
 // List changes the members of a list. Those that stay keep their order, style and comments.
 type List struct {
-	Drop  []int    // places of the members that go, from 0
+	Drop  []Place  // of the members that go, or of something in them
 	Add   []string // texts that come to the end
 	Whole []string // all members, for a place that does not hold a list yet
 }
@@ -61,14 +61,15 @@ func Text(text []byte, line, column int) (value string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	at, ok := f.values[place{line, column}]
+	at, ok := f.values[Place{line, column}]
 	if !ok || at.node.Kind != yaml.ScalarNode {
 		return "", false
 	}
 	return at.node.Value, true
 }
 
-type place struct{ line, column int }
+// Place is a line and a column, as in [Edit].
+type Place struct{ Line, Column int }
 
 // file is a text with what the YAML reader found in it.
 type file struct {
@@ -76,7 +77,8 @@ type file struct {
 	starts  []int // where each line begins
 	newline string
 	json    bool
-	values  map[place]found
+	values  map[Place]found
+	aliased map[*yaml.Node]bool // what aliases stand for
 	splices []splice
 }
 
@@ -99,7 +101,7 @@ func read(text []byte) (f *file, err error) {
 			err = fmt.Errorf("the YAML reader gave up: %v", r)
 		}
 	}()
-	f = &file{text: text, newline: "\n", values: map[place]found{}, json: json.Valid(bytes.TrimPrefix(text, []byte("\ufeff")))}
+	f = &file{text: text, newline: "\n", values: map[Place]found{}, aliased: map[*yaml.Node]bool{}, json: json.Valid(bytes.TrimPrefix(text, []byte("\ufeff")))}
 	if bytes.Contains(text, []byte("\r\n")) {
 		f.newline = "\r\n"
 	}
@@ -137,9 +139,11 @@ func (f *file) findLines() {
 // index notes the places of all values below one.
 func (f *file) index(at found) {
 	n := at.node
-	f.values[place{n.Line, n.Column}] = at
+	f.values[Place{n.Line, n.Column}] = at
 	inFlow := at.inFlow || n.Style&yaml.FlowStyle != 0
 	switch n.Kind { //nolint:exhaustive // the others hold nothing
+	case yaml.AliasNode:
+		f.aliased[n.Alias] = true
 	case yaml.SequenceNode:
 		for _, member := range n.Content {
 			f.index(found{node: member, inFlow: inFlow})
@@ -225,12 +229,15 @@ func (f *file) spliced() []byte {
 }
 
 func (f *file) edit(e Edit) error {
-	at, ok := f.values[place{e.Line, e.Column}]
+	at, ok := f.values[Place{e.Line, e.Column}]
 	if !ok {
 		return errPlace
 	}
 	if e.Insert {
 		return f.insert(at.node, e)
+	}
+	if f.aliased[at.node] {
+		return errors.New("an alias repeats it")
 	}
 	if e.Key != "" {
 		if err := f.rename(at, e.Key); err != nil {

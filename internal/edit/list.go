@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -22,21 +23,32 @@ func (f *file) list(at found, l List) error {
 		return nil
 	}
 	members := make([]span, len(n.Content))
-	last := -1 // of those that stay
+	last, dropped := -1, 0 // the last of those that stay
 	for i, member := range n.Content {
 		from, to, err := f.extent(member)
 		if err != nil {
 			return err
 		}
-		members[i] = span{from, to, slices.Contains(l.Drop, i)}
+		members[i] = span{from, to, slices.ContainsFunc(l.Drop, func(p Place) bool { return holds(member, p) })}
+		if members[i].dropped {
+			dropped++
+		}
 		if !members[i].dropped {
 			last = i
 		}
+	}
+	if dropped != len(l.Drop) {
+		return errors.New("its members are not all written here")
 	}
 	if n.Style&yaml.FlowStyle != 0 {
 		return f.flowList(n, members, last, l.Add)
 	}
 	return f.blockList(at, members, last, l.Add)
+}
+
+// holds reports whether a node or something in it stands at a place.
+func holds(n *yaml.Node, p Place) bool {
+	return n.Line == p.Line && n.Column == p.Column || slices.ContainsFunc(n.Content, func(inner *yaml.Node) bool { return holds(inner, p) })
 }
 
 // span is where a member of a list stands.

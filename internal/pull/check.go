@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -9,55 +10,59 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// check reads the manifests as they are to be. bad are the files with which something is wrong.
-func (t *taker) check(edited map[string][]byte) (bad []string, why string, err error) {
-	files := make([]string, 0, len(edited))
-	for file := range edited {
-		files = append(files, file)
-	}
-	slices.Sort(files)
-	blame := func(file, why string) ([]string, string, error) {
-		if _, changed := edited[file]; changed {
-			return []string{file}, why, nil
-		}
-		return files, why, nil
-	}
-	failed := func(found diag.List) (file, why string, any bool) {
-		for _, d := range found {
-			if d.Severity == diag.Error {
-				return d.File, "the manifest would have an error: " + d.Summary, true
-			}
-		}
-		return "", "", false
-	}
+// fault is what is wrong with the manifests as they are to be, and what to do without; no why = nothing is.
+type fault struct {
+	why    string
+	values []int
+	files  []string
+}
+
+// check reads the manifests as they are to be, and plans them.
+func (t *taker) check(edited map[string][]byte) (fault, error) {
 	now, found := t.Load(edited)
-	if file, why, any := failed(found); any {
-		return blame(file, why)
+	if f := t.invalid(found, edited); f.why != "" {
+		return f, nil
 	}
 	if file, why := t.differs(now); why != "" {
-		return blame(file, why)
+		return blame(file, why, edited), nil
 	}
 	plan, found, err := t.Replan(now)
 	if err != nil {
-		return nil, "", err
+		return fault{}, err
 	}
-	if file, why, any := failed(found); any || plan == nil {
-		return blame(file, why)
+	if f := t.invalid(found, edited); f.why != "" || plan == nil {
+		return f, nil
 	}
-	if v := t.stillDiffers(plan); v != nil {
-		return blame(v.file, v.Path+" of "+string(v.Object.Address)+" would not be what the service has")
+	if values := t.stillDiffer(plan); len(values) > 0 {
+		return fault{why: "it would not be what the service has", values: values}, nil
 	}
-	return nil, "", nil
+	return fault{}, nil
 }
 
-// taken finds the value that was taken of a field.
-func (t *taker) taken(a resource.Address, f *resource.Field) *Value {
-	for i := range t.result.Values {
-		if v := &t.result.Values[i]; v.Object != nil && v.Object.Address == a && (v.field == f || v.Path == f.Path()) {
-			return v
+// blame does without a file, or all if that is none that changes.
+func blame(file, why string, edited map[string][]byte) fault {
+	if _, changed := edited[file]; changed {
+		return fault{why: why, files: []string{file}}
+	}
+	return fault{why: why, files: slices.Sorted(maps.Keys(edited))}
+}
+
+// invalid blames the values of the object of an error, or else the file.
+func (t *taker) invalid(found diag.List, edited map[string][]byte) fault {
+	at := slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
+	if at < 0 {
+		return fault{}
+	}
+	f := fault{why: "the manifest would have an error: " + found[at].Summary}
+	for i, v := range t.result.Values {
+		if v.Object != nil && found[at].Address != "" && string(v.Object.Address) == found[at].Address {
+			f.values = append(f.values, i)
 		}
 	}
-	return nil
+	if len(f.values) == 0 {
+		return blame(found[at].File, f.why, edited)
+	}
+	return f
 }
 
 // differs finds an object that is not as it was but for what was taken.
@@ -65,14 +70,16 @@ func (t *taker) differs(now *manifest.Manifest) (file, why string) {
 	if len(now.Objects) != len(t.Manifest.Objects) {
 		return "", "the manifests would have other objects"
 	}
-	taken := map[resource.Address]bool{}
+	taken := map[resource.Address][]*Value{}
 	for i := range t.result.Values {
-		if o := t.result.Values[i].Object; o != nil {
-			taken[o.Address] = true
+		if v := &t.result.Values[i]; v.Object != nil {
+			taken[v.Object.Address] = append(taken[v.Object.Address], v)
 		}
 	}
 	for i, old := range t.Manifest.Objects {
-		is := func(f *resource.Field) bool { return taken[old.Address] && t.taken(old.Address, f) != nil }
+		is := func(f *resource.Field) bool {
+			return slices.ContainsFunc(taken[old.Address], func(v *Value) bool { return v.Path == f.Path() })
+		}
 		if !sameObject(old, now.Objects[i]) {
 			return old.Position.File, string(old.Address) + " would become another object"
 		}
@@ -154,20 +161,17 @@ func sameReference(a, b resource.Reference) bool {
 	return a.Text == b.Text && a.ID == b.ID
 }
 
-// stillDiffers finds a value that was taken and that a plan would change, or nil.
-func (t *taker) stillDiffers(plan *planner.Plan) *Value {
-	for i := range plan.Divergences {
-		d := &plan.Divergences[i]
-		if v := t.taken(d.Object.Address, d.Value.Field); v != nil {
-			return v
-		}
-	}
+// stillDiffer are the values that were taken and that a plan would change.
+func (t *taker) stillDiffer(plan *planner.Plan) []int {
 	changes := map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, path string) {
 		if changes[a] == nil {
 			changes[a] = map[string]bool{}
 		}
 		changes[a][path] = true
+	}
+	for i := range plan.Divergences {
+		note(plan.Divergences[i].Object.Address, plan.Divergences[i].Value.Field.Name)
 	}
 	for _, s := range plan.Steps {
 		if s.Action == planner.Update || s.Action == planner.Adopt || s.Action == planner.NotPossible {
@@ -179,10 +183,11 @@ func (t *taker) stillDiffers(plan *planner.Plan) *Value {
 	for _, d := range plan.Drift {
 		note(d.Object.Address, d.Change.Path)
 	}
-	for i := range t.result.Values {
-		if v := &t.result.Values[i]; v.Object != nil && changes[v.Object.Address][v.field.Name] {
-			return v
+	var values []int
+	for i, v := range t.result.Values {
+		if v.Object != nil && changes[v.Object.Address][v.field.Name] {
+			values = append(values, i)
 		}
 	}
-	return nil
+	return values
 }

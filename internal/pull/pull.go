@@ -189,7 +189,15 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 	v := d.Value
 	switch v.Field.Type {
 	case resource.RefSet:
-		return v.Field, edit.List{Drop: d.Drop, Add: d.Add, Whole: d.All}, ""
+		l := edit.List{Add: d.Add, Whole: d.All}
+		for _, k := range d.Drop {
+			at := v.Refs[k].Position
+			l.Drop = append(l.Drop, edit.Place{Line: at.Line, Column: at.Column})
+			if at.File != v.Position.File {
+				why = "its members are not all written here"
+			}
+		}
+		return v.Field, l, why
 	case resource.Ref:
 		switch len(d.All) {
 		case 0:
@@ -263,7 +271,8 @@ func (t *taker) text(file string) ([]byte, error) {
 	return text, err
 }
 
-// finish makes the edits, and looks at the result until nothing is wrong with it. What is wrong with a file keeps it as it is.
+// finish makes the edits, and looks at the result until nothing is wrong with it: without a value that is to blame, else
+// without the files that are.
 func (t *taker) finish() error {
 	for {
 		edited := maps.Clone(t.written)
@@ -284,16 +293,19 @@ func (t *taker) finish() error {
 		if len(edited) == 0 {
 			return nil
 		}
-		bad, why, err := t.check(edited)
+		bad, err := t.check(edited)
 		if err != nil {
 			return err
 		}
-		if len(bad) == 0 {
+		if bad.why == "" {
 			t.keep(edited)
 			return nil
 		}
-		for _, file := range bad {
-			t.dropFile(file, why)
+		for _, v := range bad.values {
+			t.drop(v, bad.why)
+		}
+		for _, file := range bad.files {
+			t.dropFile(file, bad.why)
 		}
 	}
 }
@@ -307,6 +319,9 @@ func (t *taker) drop(value int, why string) {
 		}
 	}
 	v := &t.result.Values[value]
+	if v.field.Type == resource.File {
+		delete(t.written, v.file)
+	}
 	if v.Object != nil {
 		t.notTaken(v, why)
 	}

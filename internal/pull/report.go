@@ -37,10 +37,14 @@ func (t *taker) refuse(d *planner.Divergence, why string) {
 }
 
 func (t *taker) notTaken(v *Value, why string) {
+	hint := "write that for " + v.Path + " at " + string(v.Object.Address) + " itself"
+	if v.Object.Outer != nil && v.Path == v.Object.Kind.ParentField {
+		hint = "move it there in the manifest"
+	}
 	t.result.Findings.Add(diag.Diagnostic{
 		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),
 		Summary: v.Path + " of " + string(v.Object.Address) + " is not taken: " + why,
-		Hint:    "the service has " + shown(v.After) + ": write that for " + v.Path + " at " + string(v.Object.Address) + " itself",
+		Hint:    "the service has " + shown(v.After) + ": " + hint,
 	})
 }
 

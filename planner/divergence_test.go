@@ -1,0 +1,136 @@
+package planner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// divergences makes a plan for a pull, and shows what people changed.
+func divergences(s *service, objects []*resource.Object) []string {
+	s.in.Pull = true
+	plan := s.mustPlan(objects)
+	list := []string{}
+	text := func(t *string) string {
+		if t == nil {
+			return "-"
+		}
+		return strings.ReplaceAll(*t, "\n", ",")
+	}
+	for _, d := range plan.Divergences {
+		line := fmt.Sprintf("%s %s: %s -> %s", d.Object.Address, d.Change.Path, text(d.Change.After), text(d.Change.Before))
+		if d.Value.Field.IsRef() {
+			line += fmt.Sprintf(" drop %v add %v all %v", d.Drop, d.Add, d.All)
+		}
+		if d.Conflict {
+			line += " conflict"
+		}
+		if d.Unknown {
+			line += " unknown"
+		}
+		list = append(list, line)
+	}
+	for _, o := range plan.Vanished {
+		list = append(list, "vanished "+string(o.Address))
+	}
+	for _, u := range plan.Unmanaged {
+		list = append(list, fmt.Sprintf("unmanaged %d %s of %s", u.Count, u.Kind.Name, u.Parent))
+	}
+	return list
+}
+
+func TestAPullFindsWhatPeopleChanged(t *testing.T) {
+	t.Parallel()
+	pay, ada, bob := uuid(9, 1), uuid(0xc, 1), uuid(0xc, 2)
+	todo, done := uuid(4, 1), uuid(4, 2)
+	prior := func(fields ...string) []planner.Record {
+		return []planner.Record{known("work_item/web/pay", pay, append([]string{"name=Pay"}, fields...)...)}
+	}
+	have := func(fields ...string) func(*service) {
+		return func(s *service) {
+			s.have("member", "", ada, "email=ada@example.com", "display_name=ada").have("member", "", bob, "email=bob@example.com", "display_name=bob")
+			s.have("state", web, todo, "name=Todo").have("state", web, done, "name=Done")
+			s.have("work_item", web, pay, append([]string{"name=Pay"}, fields...)...)
+		}
+	}
+	item := func(fields ...string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("work_item/web/pay", append([]string{"id=" + pay, "name=Pay"}, fields...)...)
+		}
+	}
+	for name, tt := range map[string]struct {
+		prior []planner.Record
+		have  func(*service)
+		want  func(*wanted)
+		finds []string
+	}{
+		"a value that somebody changed":      {prior("priority=high"), have("priority=low"), item("priority=high"), []string{"work_item/web/pay priority: high -> low"}},
+		"one that somebody cleared":          {prior("start_date=2026-12-01"), have("start_date="), item("start_date=2026-12-01"), []string{"work_item/web/pay start_date: 2026-12-01 -> -"}},
+		"not one that only the manifest has": {prior("priority=high"), have("priority=high"), item("priority=urgent"), nil},
+		"nor one that the manifest wrote":    {prior(), have("priority=high"), item("priority=urgent"), nil},
+		"both changed it":                    {prior("priority=high"), have("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low conflict"}},
+		"both in the same way":               {prior("priority=high"), have("priority=low"), item("priority=low"), nil},
+		"nothing is known of the last apply": {nil, have("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low unknown"}},
+		"what is people's is not looked at":  {prior("priority=high"), have("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
+		"drift that is an error elsewhere":   {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
+		"drift that is kept":                 {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
+		"a reference is named":               {prior("state=" + todo), have("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.have("project", "", web, "identifier=WEB")
+			tt.have(s)
+			for _, r := range tt.prior {
+				s.in.Prior[r.Address] = r
+			}
+			w := want(t)
+			tt.want(w)
+			got := divergences(s, w.all())
+			if diff := cmp.Diff(append([]string{}, tt.finds...), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAPullFindsWhoLeftAndCameAndWhatWent(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
+	s.have("project", "", web, "identifier=WEB").have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("cycle", web, uuid(2, 3), "name=Three")
+	s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship").have("work_item", web, uuid(9, 3), "name=Else")
+	s.members["cycle_work_item "+s2] = []string{pay}
+	s.in.Prior["cycle/web/one#work_items"] = planner.Record{Address: "cycle/web/one#work_items", Members: []string{pay, ship}}
+	for _, r := range []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/ship", ship, "name=Ship"), known("work_item/web/gone", uuid(9, 9), "name=Gone"), known("cycle/web/one", s1)} {
+		s.in.Prior[r.Address] = r
+	}
+	w := want(t).put("project/web", "id="+web).put("cycle/web/one", "name=One").put("cycle/web/two", "name=Two")
+	w.put("work_item/web/pay", "name=Pay", "cycle=@cycle/web/one").put("work_item/web/ship", "name=Ship", "cycle=@cycle/web/one").put("work_item/web/gone", "name=Gone")
+	got := divergences(s, w.all())
+	if diff := cmp.Diff([]string{
+		"work_item/web/pay cycle: cycle/web/one -> cycle/web/two drop [0] add [Two] all [Two]",
+		"work_item/web/ship cycle: cycle/web/one -> - drop [0] add [] all []",
+		"vanished work_item/web/gone", "unmanaged 1 cycle of project/web", "unmanaged 1 work_item of project/web",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestWhatTheManifestTookCountsAsApplied covers a value that somebody copied, by pull or by hand.
+func TestWhatTheManifestTookCountsAsApplied(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB")
+	drifted(s)
+	s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "name=Pay", "priority=high", "start_date=2026-12-01")
+	plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=low", "start_date=2026-12-01").all())
+	if len(plan.Seen) != 1 || plan.Seen[0].Record.Values["priority"] != "low" || plan.Seen[0].Record.Values["start_date"] != "2026-12-01" || !plan.Empty() {
+		t.Errorf("%+v", plan.Seen)
+	}
+}

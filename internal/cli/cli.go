@@ -70,7 +70,8 @@ and makes only the requests that close it. Run it again and it makes none.
 
 Try it without an account:
 
-   planform apply -f examples/workspace.yaml --sandbox`,
+   planform init --sandbox
+   planform apply -f workspace.yaml --sandbox`,
 		HideVersion:    true,
 		HideHelp:       true,
 		Writer:         p.Streams.Out,

@@ -55,12 +55,12 @@ func inRepository(t *testing.T, name string) string {
 	return string(text)
 }
 
-// holds lists the files of contents by their names in the release; "" as packager is an archive.
-func (r releases) holds(t *testing.T, contents []content, packager string) map[string]bool {
+// holds lists the files of contents by their names in an archive, a deb or an rpm.
+func (r releases) holds(t *testing.T, contents []content, format string) map[string]bool {
 	t.Helper()
 	root, held := os.DirFS("../.."), map[string]bool{}
 	for _, c := range contents {
-		if c.Packager != "" && c.Packager != packager {
+		if c.Packager != "" && c.Packager != format {
 			continue
 		}
 		if strings.HasPrefix(c.Src, ".cache/") { // a hook writes it
@@ -103,13 +103,13 @@ func (r releases) holds(t *testing.T, contents []content, packager string) map[s
 func TestAReleaseHoldsWhatItsPagesName(t *testing.T) {
 	t.Parallel()
 	r := released(t)
-	places := map[string]map[string]bool{"": r.holds(t, r.Archives[0].Files, "")}
+	places := map[string]map[string]bool{"archive": r.holds(t, r.Archives[0].Files, "archive")}
 	for _, format := range r.Packages[0].Formats {
 		places[format] = r.holds(t, r.Packages[0].Contents, format)
 	}
 	for format, held := range places {
 		folder := ""
-		if format != "" {
+		if format != "archive" {
 			folder = "usr/share/doc/planform/"
 			held = underRoot(held)
 			for _, name := range []string{
@@ -134,7 +134,7 @@ func TestAReleaseHoldsWhatItsPagesName(t *testing.T) {
 		}
 		for _, name := range named {
 			if !held[folder+name] && !slices.ContainsFunc(slices.Collect(maps.Keys(held)), func(file string) bool { return strings.HasPrefix(file, folder+name+"/") }) {
-				t.Errorf("%s does not hold %s", strings.TrimSpace("a release "+format), name)
+				t.Errorf("the %s does not hold %s", format, name)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func TestAReleaseHoldsCompletionForEveryShell(t *testing.T) {
 			t.Errorf("no archive has completion for %s", script.Name())
 		}
 	}
-	held := r.holds(t, r.Archives[0].Files, "")
+	held := r.holds(t, r.Archives[0].Files, "archive")
 	for _, name := range slices.AppendSeq(r.Casks[0].Manpages, maps.Values(r.Casks[0].Completions)) {
 		if !held[name] {
 			t.Errorf("the cask takes %s out of the archive, which does not hold it", name)

@@ -400,10 +400,10 @@ func thinOut(r *rand.Rand, objects []*resource.Object) []*resource.Object {
 
 func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 	t.Parallel()
-	const number, title = "WEB-7", "Fix teh login"
+	const number, title = "WEB-7", "Fix the log-in"
 	id := uuid(9, 7)
 	shown := func(s *service) { s.have("work_item", web, id, "name="+title, "sequence_id=7") }
-	record := made("work_item/web/fix-teh-login", id, "name=As it was applied")
+	record := made("work_item/web/fix-login", id, "name=As it was applied")
 	for name, c := range map[string]struct {
 		have         func(*service)
 		prior        planner.Record

@@ -142,3 +142,50 @@ func TestAPlanThatWasKilledAnywhereIsGoneOnWith(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasChangedAfterAPlanWasKilledIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	for name, done := range map[string]bool{"the update was not done": false, "the update was done": true} {
+		for _, changed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, changed %v", name, changed), func(t *testing.T) {
+				t.Parallel()
+				reached := make(chan struct{})
+				var armed, writes atomic.Int64
+				s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) (f sandboxtest.Fault) {
+					if r.Method != http.MethodPatch || armed.Load() == 0 || writes.Add(1) != 1 {
+						return f
+					}
+					close(reached)
+					if f.Before = (sandboxtest.Break{Stall: true}); done {
+						f.Before, f.After = sandboxtest.Break{}, f.Before
+					}
+					return f
+				}})
+				const text = "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, name: A, priority: low}]}]\n"
+				manifest, plan := s.write(t, "m.yaml", text), s.dir+"/plan.json"
+				s.must(t, "apply", "-f", manifest)
+				s.write(t, "m.yaml", strings.Replace(text, "low", "high", 1))
+				s.must(t, "plan", "-f", manifest, "--out", plan)
+				armed.Store(1)
+				p := start(t, s, "apply", plan)
+				p.reaches(t, &gate{reached: reached})
+				p.signal(t, syscall.SIGKILL)
+				p.ends()
+				want, code := "high", 0
+				project := "projects/" + s.lookUp(t, "projects/", "identifier", "WEB")
+				item := project + "/work-items/" + s.lookUp(t, project+"/work-items/", "name", "A") + "/"
+				if changed {
+					want, code = "urgent", 1
+					s.send(t, "PATCH", item, `{"priority":"urgent"}`)
+				}
+				r := s.run(t, "apply", plan, "--settle-timeout", "0s")
+				if r.code != code || changed && !strings.Contains(r.err, `priority of work_item/web/a was changed on the service: it is "urgent" now`) {
+					t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
+				}
+				if got := s.item(t, "A")["priority"]; got != want {
+					t.Errorf("the priority is %v, want %s", got, want)
+				}
+			})
+		}
+	}
+}

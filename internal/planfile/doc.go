@@ -11,7 +11,7 @@
 // The hash of a document covers where the plan goes and, in their order, what its steps
 // do: address, action, ID, and of each field what it is before and after. It does not cover
 // how the plan came about: places in manifests, names of files, the API, reads, notices,
-// and who changed what. So two machines that plan the same get the same hash, and a new
+// titles, and who changed what. So two machines that plan the same get the same hash, and a new
 // comment in a manifest does not change it.
 //
 // # When a plan is stale
@@ -25,5 +25,7 @@
 // was of this plan, and when that began. What is left to do is then compared for what the
 // plan wanted: a step is missing only if the state shows that it was done since, members are
 // fewer, what was created without an answer is adopted. A field that somebody else
-// changed meanwhile makes it stale as ever.
+// changed meanwhile makes it stale as ever; also where the run died during an update: the
+// field has its value of before or that of the plan, unless somebody changed it. Texts with
+// markup are no such sign, since the service makes others of them.
 package planfile

@@ -56,6 +56,7 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 	for name, tt := range map[string]struct {
 		saved, now *planfile.Document
 		done       string // what an earlier run of the plan wrote; "-" = nothing
+		sent       string // of which it has announced an update without an outcome
 		want       []string
 	}{
 		"the same": {
@@ -116,6 +117,16 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"), done: "work_item/web/a",
 			want: []string{`priority of work_item/web/a was changed on the service: it is "urgent" now, and not "high" as the plan made it`},
 		},
+		"an earlier run may have done it": {
+			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high"), sent: "work_item/web/a",
+		},
+		"an earlier run may have done it, and somebody changed it": {
+			saved: plan("work_item/web/a update priority low high name A B"), now: plan("work_item/web/a update priority urgent high name A B"), sent: "work_item/web/a",
+			want: []string{`priority of work_item/web/a was changed on the service: it is "urgent" now, and not "high" as the plan made it`},
+		},
+		"an earlier run may have created it, and something is left": {
+			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), sent: "work_item/web/a",
+		},
 		"an earlier run did it, and the service dropped a field": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), done: "work_item/web/a",
 		},
@@ -153,6 +164,9 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 				for word := range strings.FieldsSeq(tt.done) {
 					earlier.Prior[address(word)] = planner.Record{Address: address(word), AppliedAt: began.Add(time.Second)}
 				}
+			}
+			if tt.sent != "" {
+				earlier = &planfile.Run{Since: began, Prior: planner.Prior{address(tt.sent): {Address: address(tt.sent), PendingIntent: &planner.Intent{Action: planner.Update}}}}
 			}
 			var got []string
 			for _, d := range tt.saved.Stale(tt.now, earlier) {

@@ -208,12 +208,18 @@ func (c *comparison) otherObject(now *Step, saved string) {
 // rest compares what is left to do with an object that the earlier run has written: all of it was wanted before, and nobody else
 // has changed it since.
 func (c *comparison) rest(a resource.Address, saved, now []*Step) {
-	wanted, id := map[string]*Change{}, ""
+	wanted, times, id := map[string]*Change{}, map[string]int{}, ""
 	for _, s := range saved {
 		id = cmp.Or(id, text(s.ID))
 		for i := range s.Changes {
 			wanted[s.Changes[i].Path] = &s.Changes[i]
+			times[s.Changes[i].Path]++
 		}
+	}
+	// An update without an outcome was done or was not. A new object, a text that is sent twice, and one of which the
+	// service may have made another tell nothing.
+	either := func(s *Change) bool {
+		return c.updating(a) && saved[0].Action == planner.Update.String() && times[s.Path] == 1 && s.SHA256 == "" && !resource.IsCustomName(s.Path)
 	}
 	for _, n := range now {
 		if len(saved) == 0 || n.Action == planner.Delete.String() && saved[0].Action != n.Action {
@@ -232,7 +238,7 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 				c.stale(n, change.Path, "%s of %s would be changed now from %s to %s; the plan does not", change.Path, a, shown(change.Before), shown(change.After))
 			case s.SHA256 != change.SHA256, s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After):
 				c.stale(n, change.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", change.Path, a, shown(s.After), shown(change.After))
-			case change.Origin == string(planner.FromDrift) && !reflect.DeepEqual(s.Before, change.Before):
+			case (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s)) && !reflect.DeepEqual(s.Before, change.Before):
 				c.stale(n, change.Path, "%s of %s was changed on the service: it is %s now, and not %s as the plan made it", change.Path, a, shown(change.Before), shown(change.After))
 			}
 		}
@@ -282,6 +288,12 @@ func (c *comparison) touched(a resource.Address) bool {
 		}
 	}
 	return false
+}
+
+// updating reports whether the earlier run has sent an update of an object, or may have, and its outcome is not known.
+func (c *comparison) updating(a resource.Address) bool {
+	intent := c.earlier.Prior[a].PendingIntent
+	return intent != nil && (intent.Action == planner.Update || intent.Action == planner.Adopt)
 }
 
 func (r *Run) known(a resource.Address) bool {

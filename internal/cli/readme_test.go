@@ -25,6 +25,19 @@ func blockBehind(behind string) (string, error) {
 	return fenced[1], nil
 }
 
+// TestTheReadmeStaysShort: what goes beyond a first day belongs to docs/.
+func TestTheReadmeStaysShort(t *testing.T) {
+	t.Parallel()
+	const most = 200
+	text := inRepository(t, "README.md")
+	if n := strings.Count(text, "\n"); n > most {
+		t.Errorf("README.md has %d lines, more than %d", n, most)
+	}
+	if strings.Contains(text, "\n<<<<<<<") {
+		t.Error("README.md has both sides of a conflict")
+	}
+}
+
 func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})

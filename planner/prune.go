@@ -100,12 +100,11 @@ func (b *pruning) notices() {
 	}
 	b.warnRekeyed()
 	b.warnOtherSources()
-	n := 0
-	var archived []string
+	var found, archived []string
 	for _, l := range b.orphans.list {
 		switch {
 		case l.decision == notOurs:
-			n++
+			found = append(found, Orphan{Address: l.record.Address, Identifier: l.record.Identifier}.String())
 		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !b.objects.isHidden(l.record.Address.Parent()):
 			archived = append(archived, string(l.record.Address))
 		}
@@ -114,8 +113,8 @@ func (b *pruning) notices() {
 		b.diags.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
-	if n > 0 {
-		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted: planform did not create "+them(n),
+	if n := len(found); n > 0 {
+		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+firstFew(found, ", "),
 			"planform state rm ADDRESS stops tracking one")
 	}
 }

@@ -49,7 +49,7 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", CreatedByUs: true, Sources: presence()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
 			findings: []string{
-				"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one",
+				"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/site/a; planform state rm ADDRESS stops tracking one",
 			},
 		},
 		"unless nothing tells it": {
@@ -87,7 +87,7 @@ func TestPrune(t *testing.T) {
 			api: full, have: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
-			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
 		"and keeps what it is in": {
 			api: full, have: items, want: func(*wanted) {}, options: pruning,
@@ -96,7 +96,7 @@ func TestPrune(t *testing.T) {
 				"delete work_item/web/b",
 				"not_possible project/web: it would be deleted, but planform did not create work_item/web/a in it",
 			},
-			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
 		"what stays for what somebody else put into it keeps all that it is below, and lets go of what it has": {
 			api: full, want: project, options: pruning,
@@ -243,7 +243,7 @@ func TestPrune(t *testing.T) {
 		"and is left to be settled where it has none": {
 			api: full, want: project, options: pruning,
 			prior:    []planner.Record{{Address: "customer/d", PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
-			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted: planform did not create it; planform state rm ADDRESS stops tracking one"},
+			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: customer/d; planform state rm ADDRESS stops tracking one"},
 		},
 	})
 }

@@ -145,7 +145,7 @@ func (w *collector) document(root *node) {
 func (w *collector) expand(pairs []*node, vars map[string]value) []*node {
 	x := &expander{
 		kinds: w.kinds, budget: w.budget, found: w.found, source: w.source, merger: w.merger, given: w.given,
-		vars: vars, made: w.made,
+		vars: vars, made: w.made, foreign: map[string]bool{},
 	}
 	pairs = x.document(pairs)
 	if w.declared == nil {

@@ -73,24 +73,27 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"one mapping of many relations, often": {
 			"projects:\n- key: a\n  work_items:\n  - {name: a, relations: &r {blocking: [" + numbered("b%d,", 3000) + "]}}\n" + numbered("  - {name: b%d, relations: *r}\n", 3000), "alias-expansion",
 		},
-		"an alias of its own list":               {"projects: &a [*a]\n", "alias-cycle"},
-		"an alias of its own item":               {"projects:\n- key: a\n  work_items: &a\n  - {name: x, work_items: *a}\n", "alias-cycle"},
-		"an alias of its own merge key":          {"projects:\n- &a\n  <<: [*a, *a]\n", "alias-cycle"},
-		"items nested without end":               {nestedItems(2000), "too-deep"},
-		"JSON nested without end":                {"teamspaces: [{key: a, logo_props: " + strings.Repeat("{a: ", 5000) + strings.Repeat("}", 5000) + "}]", "too-deep"},
-		"a for_each in a for_each in a for_each": {"vars: {l: [" + strings.Repeat("a,", 1000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a\n  cycles:\n  - for_each: ${{ vars.l }}\n    key: b\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: c\n    work_items:\n    - for_each: ${{ vars.l }}\n      name: d\n", "template-expansion"},
-		"lists made of lists":                    {"vars:\n  a: &a0 [x]\n" + bomb("", "  a%[1]d: &a%[1]d [%[2]s]\n", 12) + "projects:\n- key: a\n  labels: ${{ vars.a12 }}\n", "template-expansion"},
-		"a large text, in many objects":          {"vars: {t: " + strings.Repeat("a", 8*mib) + ", l: [" + strings.Repeat("a,", 5000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: a ${{ vars.t }}\n", "template-expansion"},
-		"a large text, many times in a text":     {"vars: {t: " + strings.Repeat("a", 8*mib) + "}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.t }}", 10) + "\"\n", "too-large"},
-		"a for_each of itself":                   {"projects:\n- &a\n  for_each: [*a]\n  key: a\n", ""},
-		"a template in itself":                   {"projects:\n- key: a\n  work_items:\n  - &a {for_each: [1, 2], name: x, work_items: [*a]}\n", "alias-cycle"},
-		"references without an end":              {"vars: {a: b}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.a ", mib) + "\"\n", "bad-template"},
-		"many unknown variables":                 {"vars: {a: b}\nprojects:\n- key: a\n  work_items:\n" + numbered("  - name: ${{ vars.k%d }}\n", mib/8), "unknown-reference"},
-		"the same mistake in 1,000 objects":      {"projects:\n- for_each: [" + numbered("%d,", 1000) + "]\n  key: a${{ each }}\n  titel: x\n", "unknown-field"},
-		"a variable of itself":                   {"vars: &v {a: *v}\nprojects:\n- key: a\n  name: ${{ vars.a }}\n", ""},
-		"an unknown tag":                         {"projects: !!python/object:os.system [a]\n", "unknown-tag"},
-		"an unknown tag on a document":           {"!x\nworkspace: acme\n", "unknown-tag"},
-		"an unknown tag on a text":               {"workspace: !!binary YWNtZQ==\n", "unknown-tag"},
+		"an alias of its own list":                  {"projects: &a [*a]\n", "alias-cycle"},
+		"an alias of its own item":                  {"projects:\n- key: a\n  work_items: &a\n  - {name: x, work_items: *a}\n", "alias-cycle"},
+		"an alias of its own merge key":             {"projects:\n- &a\n  <<: [*a, *a]\n", "alias-cycle"},
+		"items nested without end":                  {nestedItems(2000), "too-deep"},
+		"JSON nested without end":                   {"teamspaces: [{key: a, logo_props: " + strings.Repeat("{a: ", 5000) + strings.Repeat("}", 5000) + "}]", "too-deep"},
+		"a for_each in a for_each in a for_each":    {"vars: {l: [" + strings.Repeat("a,", 1000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a\n  cycles:\n  - for_each: ${{ vars.l }}\n    key: b\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: c\n    work_items:\n    - for_each: ${{ vars.l }}\n      name: d\n", "template-expansion"},
+		"lists made of lists":                       {"vars:\n  a: &a0 [x]\n" + bomb("", "  a%[1]d: &a%[1]d [%[2]s]\n", 12) + "projects:\n- key: a\n  labels: ${{ vars.a12 }}\n", "template-expansion"},
+		"a large text, in many objects":             {"vars: {t: " + strings.Repeat("a", 8*mib) + ", l: [" + strings.Repeat("a,", 5000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: a ${{ vars.t }}\n", "template-expansion"},
+		"a large text, many times in a text":        {"vars: {t: " + strings.Repeat("a", 8*mib) + "}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.t }}", 10) + "\"\n", "too-large"},
+		"a large text of others' references":        {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("${{ github.ref }} ", mib/2) + "\"\n", "template-expansion"},
+		"a large text without references":           {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("$", 20*mib) + "\"\n", "template-expansion"},
+		"a mapping of many keys, looked into often": {"vars: {l: [" + strings.Repeat("a,", 40_000) + "]}\nprojects:\n- for_each: [{" + numbered("k%d: x, ", 40_000) + "}]\n  as: m\n  key: a\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: ${{ m.k39999 }}\n", "template-expansion"},
+		"a for_each of itself":                      {"projects:\n- &a\n  for_each: [*a]\n  key: a\n", ""},
+		"a template in itself":                      {"projects:\n- key: a\n  work_items:\n  - &a {for_each: [1, 2], name: x, work_items: [*a]}\n", "alias-cycle"},
+		"references without an end":                 {"vars: {a: b}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.a ", mib) + "\"\n", "bad-template"},
+		"many unknown variables":                    {"vars: {a: b}\nprojects:\n- key: a\n  work_items:\n" + numbered("  - name: ${{ vars.k%d }}\n", mib/8), "unknown-reference"},
+		"the same mistake in 1,000 objects":         {"projects:\n- for_each: [" + numbered("%d,", 1000) + "]\n  key: a${{ each }}\n  titel: x\n", "unknown-field"},
+		"a variable of itself":                      {"vars: &v {a: *v}\nprojects:\n- key: a\n  name: ${{ vars.a }}\n", ""},
+		"an unknown tag":                            {"projects: !!python/object:os.system [a]\n", "unknown-tag"},
+		"an unknown tag on a document":              {"!x\nworkspace: acme\n", "unknown-tag"},
+		"an unknown tag on a text":                  {"workspace: !!binary YWNtZQ==\n", "unknown-tag"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,6 +244,39 @@ func TestManifestsIncludeAsManyFilesAsAnybodyHas(t *testing.T) {
 	_, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "main.yaml")}, manifest.Options{})
 	if len(found) != 1 || found[0].Code != "too-large" {
 		t.Errorf("%d findings: %v", len(found), found[:min(3, len(found))])
+	}
+}
+
+func TestTablesThatAreNoneAreErrorsAndCostLittle(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for name, tt := range map[string]struct {
+		table string
+		want  string // the line and the summary
+	}{
+		"a table without a row":    {"a,b\n", ""},
+		"nothing":                  {"", ":1: error: the file is empty"},
+		"commas":                   {"a,b,c\n" + strings.Repeat("1,,\n", mib), ":312956: error: the table has too many cells for its size"},
+		"a header of commas":       {strings.Repeat("a,", mib) + "\n" + strings.Repeat("x,", mib) + "\n", ":1: error: two columns are called \"a\""},
+		"a quotation without end":  {"a,b\n1,\"2\n3,4\n", ":2: error: a quotation that begins in this row has no end"},
+		"a quotation mark inside":  {"a,b\n1,2\"3\n", ":2: error: a quotation mark stands where none may be"},
+		"more cells than columns":  {"a,b\n1,2,3\n", ":2: error: the row has 3 cells, the header 2"},
+		"bytes that are no UTF-8":  {"a\n\xff\n", "the file is not UTF-8"},
+		"UTF-16":                   {"\xff\xfea\x00\n\x00", "the file is not UTF-8"},
+		"an escape sequence":       {"a\n\x1b[31m\n", ":2: error: the cell of \"a\" holds the control character U+001B"},
+		"a file that is too large": {"a\n" + strings.Repeat("x", 6*mib), "the file is larger than 5 MiB"},
+		"two columns of one name":  {"a,a\n1,2\n", ":1: error: two columns are called \"a\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "t.csv"), tt.table)
+			write(t, filepath.Join(dir, "m.yaml"), "version: 1\npages: [{name: x}, {for_each: {csv: t.csv}, name: y}]\n")
+			_, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "m.yaml")}, manifest.Options{})
+			if said := fmt.Sprint(found); !strings.Contains(said, tt.want) || (tt.want == "") != (len(found) == 0) || len(said) > 2000 {
+				t.Errorf("%.2000s", said)
+			}
+		})
 	}
 }
 

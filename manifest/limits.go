@@ -53,8 +53,13 @@ type budget struct {
 	overfull bool  // the limit on them was passed
 }
 
-// elementBytes is how much text that templates make counts as an element.
-const elementBytes = 64
+// What templates make, and what is searched for that, counts as an element where it is so many bytes of text, or pairs of a mapping.
+const (
+	elementBytes  = 64
+	matchedBytes  = 256
+	searchedBytes = 4096
+	searchedPairs = 32
+)
 
 // fill counts elements that templates stand for, and reports whether that is still within the limit: about 50,000 objects of ten.
 func (b *budget) fill(elements int) bool {

@@ -78,6 +78,7 @@ var unsupported = []struct{ hint, words string }{
 	{"include stands at the top of a document: include: [states.yaml]", "include includes"},
 	{"subscribers are not supported yet", "subscribers watchers"},
 	{"worklogs are not supported yet", "time_spent worklogs"},
+	{"for_each stands in an entry of a list of objects, such as a work item", "for_each foreach loop with_items"},
 	{"variables stand at the top of a document, under vars:", "variables vars"},
 	{"views are not supported yet", "views"},
 	{"webhooks are not supported yet", "webhooks"},

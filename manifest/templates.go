@@ -56,8 +56,9 @@ type expander struct {
 	vars      map[string]value
 	made      map[*node]*element // the objects that a for_each made
 	ancestors ancestors
-	declares  bool // it is at the values of variables, which cannot refer to anything
-	failed    bool // something could not be written out, and that was told
+	foreign   map[string]bool // first words that resemble none of those with a meaning, behind these if as gave any
+	declares  bool            // it is at the values of variables, which cannot refer to anything
+	failed    bool            // something could not be written out, and that was told
 }
 
 // isTemplate reports whether references mean something in a document: it has variables or a for_each.
@@ -313,7 +314,7 @@ var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)([
 
 // scalar puts values where references stand in a text. n is where it stands: the text itself or its alias.
 func (x *expander) scalar(n, text *node, e *element) *node {
-	if !strings.Contains(text.Value, "${{") {
+	if !x.spend(n, len(text.Value)/searchedBytes) || !strings.Contains(text.Value, "${{") || !x.spend(n, len(text.Value)/matchedBytes) {
 		return n
 	}
 	if v, whole := x.whole(text, e); whole {
@@ -321,7 +322,11 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	}
 	var b strings.Builder
 	rest := 0
-	for _, m := range reference.FindAllStringSubmatchIndex(text.Value, -1) {
+	all := reference.FindAllStringSubmatchIndex(text.Value, -1)
+	if !x.spend(n, len(all)) {
+		return n
+	}
+	for _, m := range all {
 		escaped, word := m[2] < m[3], text.Value[m[4]:m[5]]
 		if !x.means(n, word, text.Value[m[6]:m[7]], escaped, e) {
 			continue
@@ -382,9 +387,18 @@ func (x *expander) means(n *node, word, path string, escaped bool, e *element) b
 	if slices.Contains(words, word) {
 		return true
 	}
-	if !escaped && strings.HasPrefix(path, ".") && len(diag.Typo(word, words)) > 0 {
-		x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", diag.DidYouMean(word, words)+"; "+escapeHint(word+path))
+	key := word
+	if slices.ContainsFunc(words[2:], func(name string) bool { return name != eachWord }) {
+		key = strings.Join(append(words, word), " ")
 	}
+	if escaped || !strings.HasPrefix(path, ".") || x.foreign[key] {
+		return false
+	}
+	if len(diag.Typo(word, words)) == 0 {
+		x.foreign[key] = true
+		return false
+	}
+	x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", diag.DidYouMean(word, words)+"; "+escapeHint(word+path))
 	return false
 }
 
@@ -440,31 +454,43 @@ func (x *expander) member(n *node, of string, v value, path string, e *element) 
 			return v, false
 		}
 		pairs := x.merger.pairs(to)
+		if !x.spend(n, len(pairs)/searchedPairs) {
+			return v, false
+		}
 		first, rest, _ := strings.Cut(path, ".")
-		var names []string
 		var whole, part *node
 		for i := 0; i+1 < len(pairs); i += 2 {
-			if key := resolved(pairs[i]); key != nil && key.Kind == scalarNode {
-				names = append(names, key.Value)
-				if key.Value == path {
-					whole = pairs[i+1]
-				}
-				if key.Value == first {
-					part = pairs[i+1]
-				}
+			switch key := resolved(pairs[i]); {
+			case key == nil || key.Kind != scalarNode:
+			case key.Value == path:
+				whole = pairs[i+1]
+			case key.Value == first:
+				part = pairs[i+1]
 			}
 		}
 		switch {
 		case whole != nil:
 			return value{whole, v.file}, true
 		case part == nil:
-			slices.Sort(names)
-			x.report(n, e, "unknown-reference", of+" has no "+quote(first), cmp.Or(diag.OneOf(first, names), "it is empty"))
+			x.report(n, e, "unknown-reference", of+" has no "+quote(first), cmp.Or(diag.OneOf(first, keysOf(pairs)), "it is empty"))
 			return v, false
 		}
 		v, path, of = value{part, v.file}, rest, of+"."+first
 	}
 	return v, true
+}
+
+// keysOf are the keys of a mapping, as many as are compared with a word for a hint.
+func keysOf(pairs []*node) []string {
+	const most = 1000
+	var names []string
+	for i := 0; i+1 < len(pairs) && len(names) < most; i += 2 {
+		if key := resolved(pairs[i]); key != nil && key.Kind == scalarNode {
+			names = append(names, key.Value)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // copyOf is a value in the place of its reference.

@@ -213,10 +213,12 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 		line, summary := tableError(file, err)
 		return nil, fail(line, summary, diag.HintOf(err))
 	}
-	for i, name := range r.Header {
-		if name != "" && slices.Contains(r.Header[:i], name) {
+	names := map[string]bool{}
+	for _, name := range r.Header {
+		if name != "" && names[name] {
 			return nil, fail(1, "two columns are called "+quote(name), "the header names each column once")
 		}
+		names[name] = true
 	}
 	x.budget.spent.bytes += int64(len(text))
 	list := &node{Kind: sequenceNode, Tag: "!!seq", Line: 1}
@@ -230,7 +232,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			return nil, fail(line, summary, diag.HintOf(err))
 		}
 		x.budget.spent.elements += len(r.Header)
-		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > most {
+		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
 			return nil, &diag.Diagnostic{Code: "too-large", Position: diag.Position{Line: row.Line}, Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another"}
 		}
 		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line}

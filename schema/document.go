@@ -340,7 +340,7 @@ func attributed(list object, a *resource.Attribute) object {
 				{"required", []string{a.Member}},
 				{"properties", object{
 					{a.Member, object{{"description", "E-mail address, display name or ID."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
-					{a.Name, object{{"description", withoutMarkup(a.Doc)}, {"enum", a.Values}}},
+					{a.Name, orReference(object{{"description", withoutMarkup(a.Doc)}, {"enum", a.Values}})},
 				}},
 			}}}}
 		}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 	"github.com/planform/planform/schema"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // Auto is the name of the format that is found out.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // userIDs and userEmails are the columns of a list of users.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/table"
 )
 
 // columns are the places of what is read; names repeat, so that most are lists.

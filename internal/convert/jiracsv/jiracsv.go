@@ -21,8 +21,8 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // Format is the CSV of Jira.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // Format is the CSV of Linear.

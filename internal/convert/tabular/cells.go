@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // cells are the cells of a row.

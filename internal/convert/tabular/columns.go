@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // sheet is one file with its columns.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 // maxNames is how many names records may have together.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/table"
+	"github.com/planform/planform/internal/table"
 )
 
 // layout is what is known of a tracker's table.

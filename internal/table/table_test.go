@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/convert/table"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
 )
 
 func TestARowThatDoesNotEndIsAnErrorWithItsLine(t *testing.T) {

@@ -1,9 +1,9 @@
 // Package table reads CSV as trackers and spreadsheets really write it.
 //
 // Columns are addressed by position, since names repeat. The separator is the one with which the header has the names that the
-// format knows. Rows may be short: what is missing is empty. Empty lines, and header lines of further files that were pasted
+// caller knows. Rows may be short: what is missing is empty. Empty lines, and header lines of further files that were pasted
 // below, are skipped. Lines end in LF, CRLF or CR, within cells too. Errors name file and line.
-// The package must not know any tracker.
+// The package must not know any tracker, nor what a row becomes.
 package table
 
 import (

@@ -54,7 +54,7 @@ people deleted or added are named. The state is left to the next apply.
 				return err
 			}
 			for _, name := range o.Files {
-				if readOnce(name) {
+				if info, err := os.Stat(name); readOnce(name) && (err != nil || !info.IsDir()) {
 					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull -f workspace.yaml"}
 				}
 			}

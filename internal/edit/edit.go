@@ -32,15 +32,20 @@ type List struct {
 // ErrKeyExists refuses an Insert of a key that the mapping has.
 var ErrKeyExists = errors.New("its mapping has the key already")
 
-// Apply makes the edits. refused has an error for each edit that was not made, at its place.
+// Apply makes edits of a text that is read for that.
 func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
+	f, err := Read(text)
+	if err != nil {
+		return text, slices.Repeat([]error{err}, len(edits))
+	}
+	return f.Apply(edits)
+}
+
+// Apply makes the edits. refused has an error for each edit that was not made, at its place.
+func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 	refused = make([]error, len(edits))
-	f, err := read(text)
+	f.splices = nil
 	for i, e := range edits {
-		if err != nil {
-			refused[i] = err
-			continue
-		}
 		before := len(f.splices)
 		if refused[i] = f.edit(e); refused[i] == nil {
 			refused[i] = f.overlap(before)
@@ -49,18 +54,11 @@ func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
 			f.splices = f.splices[:before]
 		}
 	}
-	if err != nil {
-		return text, refused
-	}
 	return f.spliced(), refused
 }
 
 // Text is the text that stands at a place, as it reads; ok is false where no plain or quoted one does.
-func Text(text []byte, line, column int) (value string, ok bool) {
-	f, err := read(text)
-	if err != nil {
-		return "", false
-	}
+func (f *File) Text(line, column int) (value string, ok bool) {
 	at, ok := f.values[Place{line, column}]
 	if !ok || at.node.Kind != yaml.ScalarNode {
 		return "", false
@@ -71,8 +69,8 @@ func Text(text []byte, line, column int) (value string, ok bool) {
 // Place is a line and a column, as in [Edit].
 type Place struct{ Line, Column int }
 
-// file is a text with what the YAML reader found in it.
-type file struct {
+// File is a text with what the YAML reader found in it.
+type File struct {
 	text    []byte
 	starts  []int // where each line begins
 	newline string
@@ -95,13 +93,14 @@ type splice struct {
 	with     string
 }
 
-func read(text []byte) (f *file, err error) {
+// Read reads a text for [File.Apply].
+func Read(text []byte) (f *File, err error) {
 	defer func() { // the library panics on some inputs
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the YAML reader gave up: %v", r)
 		}
 	}()
-	f = &file{text: text, newline: "\n", values: map[Place]found{}, aliased: map[*yaml.Node]bool{}, json: json.Valid(bytes.TrimPrefix(text, []byte("\ufeff")))}
+	f = &File{text: text, newline: "\n", values: map[Place]found{}, aliased: map[*yaml.Node]bool{}, json: json.Valid(bytes.TrimPrefix(text, []byte("\ufeff")))}
 	if bytes.Contains(text, []byte("\r\n")) {
 		f.newline = "\r\n"
 	}
@@ -121,7 +120,7 @@ func read(text []byte) (f *file, err error) {
 }
 
 // findLines finds where lines begin, to the YAML reader.
-func (f *file) findLines() {
+func (f *File) findLines() {
 	at := len(f.text) - len(bytes.TrimPrefix(f.text, []byte("\ufeff")))
 	f.starts = []int{at}
 	for at < len(f.text) {
@@ -137,7 +136,7 @@ func (f *file) findLines() {
 }
 
 // index notes the places of all values below one.
-func (f *file) index(at found) {
+func (f *File) index(at found) {
 	n := at.node
 	f.values[Place{n.Line, n.Column}] = at
 	inFlow := at.inFlow || n.Style&yaml.FlowStyle != 0
@@ -158,7 +157,7 @@ func (f *file) index(at found) {
 var errPlace = errors.New("its place in the file was not found")
 
 // offset is the byte at which a node begins.
-func (f *file) offset(n *yaml.Node) (int, error) {
+func (f *File) offset(n *yaml.Node) (int, error) {
 	if n.Line < 1 || n.Line > len(f.starts) {
 		return 0, errPlace
 	}
@@ -174,7 +173,7 @@ func (f *file) offset(n *yaml.Node) (int, error) {
 }
 
 // line is the number of the line, from 0, that holds a byte.
-func (f *file) line(at int) int {
+func (f *File) line(at int) int {
 	i, exact := slices.BinarySearch(f.starts, at)
 	if exact {
 		return i
@@ -183,7 +182,7 @@ func (f *file) line(at int) int {
 }
 
 // lineEnd is the end of the line that holds a byte, without its line end.
-func (f *file) lineEnd(at int) int {
+func (f *File) lineEnd(at int) int {
 	if i := bytes.IndexAny(f.text[at:], "\r\n"); i >= 0 {
 		return at + i
 	}
@@ -191,7 +190,7 @@ func (f *file) lineEnd(at int) int {
 }
 
 // nextLine is the beginning of the line behind the one that holds a byte.
-func (f *file) nextLine(at int) int {
+func (f *File) nextLine(at int) int {
 	if i := f.line(at) + 1; i < len(f.starts) {
 		return f.starts[i]
 	}
@@ -199,14 +198,14 @@ func (f *file) nextLine(at int) int {
 }
 
 // before is what stands in front of a byte on its line.
-func (f *file) before(at int) string { return string(f.text[f.starts[max(f.line(at), 0)]:at]) }
+func (f *File) before(at int) string { return string(f.text[f.starts[max(f.line(at), 0)]:at]) }
 
-func (f *file) splice(from, to int, with string) {
+func (f *File) splice(from, to int, with string) {
 	f.splices = append(f.splices, splice{from, to, with})
 }
 
 // overlap refuses splices that touch what another edit changes.
-func (f *file) overlap(first int) error {
+func (f *File) overlap(first int) error {
 	for _, s := range f.splices[first:] {
 		for _, other := range f.splices[:first] {
 			if s.from < other.to && other.from < s.to || s.from == other.from && s.to > s.from && other.to > other.from {
@@ -217,7 +216,7 @@ func (f *file) overlap(first int) error {
 	return nil
 }
 
-func (f *file) spliced() []byte {
+func (f *File) spliced() []byte {
 	slices.SortStableFunc(f.splices, func(a, b splice) int { return cmp.Or(a.from-b.from, a.to-b.to) })
 	var out []byte
 	at := 0
@@ -228,7 +227,7 @@ func (f *file) spliced() []byte {
 	return append(out, f.text[at:]...)
 }
 
-func (f *file) edit(e Edit) error {
+func (f *File) edit(e Edit) error {
 	at, ok := f.values[Place{e.Line, e.Column}]
 	if !ok {
 		return errPlace
@@ -251,7 +250,7 @@ func (f *file) edit(e Edit) error {
 }
 
 // rename gives a value's key another name.
-func (f *file) rename(at found, name string) error {
+func (f *File) rename(at found, name string) error {
 	if at.key == nil {
 		return errors.New("it has no key")
 	}
@@ -264,7 +263,7 @@ func (f *file) rename(at found, name string) error {
 }
 
 // insert gives a mapping another key.
-func (f *file) insert(n *yaml.Node, e Edit) error {
+func (f *File) insert(n *yaml.Node, e Edit) error {
 	if n.Kind == yaml.AliasNode {
 		return errors.New("it is in something that an alias repeats")
 	}
@@ -301,7 +300,7 @@ func (f *file) insert(n *yaml.Node, e Edit) error {
 }
 
 // insertLine puts a key below the first of a mapping's that stands on one line.
-func (f *file) insertLine(n *yaml.Node, key string, value any) error {
+func (f *File) insertLine(n *yaml.Node, key string, value any) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, v := n.Content[i], n.Content[i+1]
 		from, to, err := f.extent(v)

@@ -11,7 +11,7 @@ import (
 var errExtent = errors.New("it is written in a way that cannot be edited safely")
 
 // extent is where a node is written, without its anchor and tag. That of a block scalar is its head.
-func (f *file) extent(n *yaml.Node) (from, to int, err error) {
+func (f *File) extent(n *yaml.Node) (from, to int, err error) {
 	if from, err = f.offset(n); err != nil {
 		return 0, 0, err
 	}
@@ -50,7 +50,7 @@ func (f *file) extent(n *yaml.Node) (from, to int, err error) {
 }
 
 // pastProperties is the place behind a node's anchor and tag.
-func (f *file) pastProperties(n *yaml.Node, at int) int {
+func (f *File) pastProperties(n *yaml.Node, at int) int {
 	if n.Kind == yaml.AliasNode || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 {
 		return at
 	}
@@ -69,7 +69,7 @@ func (f *file) pastProperties(n *yaml.Node, at int) int {
 }
 
 // quoteEnd is the place behind a quoted text.
-func (f *file) quoteEnd(at int) int {
+func (f *File) quoteEnd(at int) int {
 	if at >= len(f.text) {
 		return -1
 	}
@@ -88,7 +88,7 @@ func (f *file) quoteEnd(at int) int {
 }
 
 // plainEnd is the place behind a plain text, which may go on over several lines.
-func (f *file) plainEnd(at int, value string) int {
+func (f *File) plainEnd(at int, value string) int {
 	for value != "" {
 		if at >= len(f.text) {
 			return -1
@@ -118,7 +118,7 @@ func (f *file) plainEnd(at int, value string) int {
 }
 
 // bracketEnd is the place behind what stands between brackets.
-func (f *file) bracketEnd(at int) int {
+func (f *File) bracketEnd(at int) int {
 	depth := 0
 	for i := at; i < len(f.text); i++ {
 		begins := i == at || strings.IndexByte(" \t\r\n,:[{", f.text[i-1]) >= 0
@@ -147,7 +147,7 @@ type block struct {
 }
 
 // blockLines finds the lines of a block scalar whose key begins in a column, from 0.
-func (f *file) blockLines(head, column int) block {
+func (f *File) blockLines(head, column int) block {
 	b := block{indent: -1}
 	for _, c := range string(f.text[head:f.lineEnd(head)]) {
 		if c >= '1' && c <= '9' {

@@ -9,7 +9,7 @@ import (
 )
 
 // list changes the members of a list.
-func (f *file) list(at found, l List) error {
+func (f *File) list(at found, l List) error {
 	n := at.node
 	if n.Kind != yaml.SequenceNode {
 		if n.Kind == yaml.MappingNode || n.Style&blockStyles != 0 {
@@ -58,7 +58,7 @@ type span struct {
 }
 
 // blockList changes a list with a member a line.
-func (f *file) blockList(at found, members []span, last int, add []string) error {
+func (f *File) blockList(at found, members []span, last int, add []string) error {
 	if last < 0 && len(add) == 0 { // an empty list has no block style
 		if at.key == nil {
 			return errExtent
@@ -99,7 +99,7 @@ func (f *file) blockList(at found, members []span, last int, add []string) error
 }
 
 // flowList changes a list between brackets.
-func (f *file) flowList(n *yaml.Node, members []span, last int, add []string) error {
+func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) error {
 	from, to, err := f.extent(n)
 	if err != nil {
 		return err
@@ -143,13 +143,13 @@ func (f *file) flowList(n *yaml.Node, members []span, last int, add []string) er
 }
 
 // ownLine reports whether a member of a list between brackets has its line for itself.
-func (f *file) ownLine(m span) bool {
+func (f *File) ownLine(m span) bool {
 	behind := strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(string(f.text[m.to:f.lineEnd(m.to)]), " \t"), ","))
 	return strings.TrimSpace(f.before(m.from)) == "" && (behind == "" || behind[0] == '#')
 }
 
 // setComma has a comma behind a member, or none.
-func (f *file) setComma(at int, wanted bool) {
+func (f *File) setComma(at int, wanted bool) {
 	switch has := at < len(f.text) && f.text[at] == ','; {
 	case wanted && !has:
 		f.splice(at, at, ",")

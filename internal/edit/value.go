@@ -18,7 +18,7 @@ const (
 )
 
 // value writes a value that is no list in the place of another.
-func (f *file) value(at found, value any) error {
+func (f *File) value(at found, value any) error {
 	n := at.node
 	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
 		return errExtent
@@ -51,7 +51,7 @@ func (f *file) value(at found, value any) error {
 }
 
 // newLines replaces the text of a block scalar, and keeps its head.
-func (f *file) newLines(at found, from, to int, text string) {
+func (f *File) newLines(at found, from, to int, text string) {
 	column := at.key.Column - 1
 	b := f.blockLines(from, column)
 	head := "|" + string(f.text[from+1:to])
@@ -67,7 +67,7 @@ func (f *file) newLines(at found, from, to int, text string) {
 }
 
 // gap parts a value from the colon in front of it.
-func (f *file) gap(at int) string {
+func (f *File) gap(at int) string {
 	if at > 0 && f.text[at-1] == ':' {
 		return " "
 	}
@@ -75,7 +75,7 @@ func (f *file) gap(at int) string {
 }
 
 // afterColon reports whether the value that is not written would stand behind a colon.
-func (f *file) afterColon(at found, from int) bool {
+func (f *File) afterColon(at found, from int) bool {
 	return at.key != nil && strings.HasSuffix(strings.TrimRight(f.before(from), " \t"), ":")
 }
 
@@ -99,7 +99,7 @@ func chomping(text string) string {
 }
 
 // lines are the lines of a text below the head of its block.
-func (f *file) lines(text string, indent int) string {
+func (f *File) lines(text string, indent int) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		b.WriteString(f.newline)
@@ -111,7 +111,7 @@ func (f *file) lines(text string, indent int) string {
 }
 
 // inline writes a value on one line, in the style of another if that can hold it.
-func (f *file) inline(style yaml.Style, inFlow bool, value any) string {
+func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "null"

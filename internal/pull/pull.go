@@ -60,7 +60,8 @@ type taker struct {
 	Input
 
 	result  Result
-	texts   map[string][]byte // of files as they are
+	texts   map[string][]byte     // of files as they are
+	files   map[string]*edit.File // the manifests among them
 	pages   *export.Pages
 	places  map[diag.Position]int // values that are written there
 	objects map[diag.Position]int // objects that are
@@ -80,7 +81,7 @@ type change struct {
 // Take makes the edits. An error is one of reading, or of planning again.
 func Take(in Input) (*Result, error) {
 	t := &taker{
-		Input: in, texts: map[string][]byte{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
+		Input: in, texts: map[string][]byte{}, files: map[string]*edit.File{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
 		edits: map[string][]change{}, within: map[string]string{}, written: map[string][]byte{},
 	}
 	for _, o := range in.Manifest.Objects {
@@ -130,15 +131,15 @@ func (t *taker) take(d *planner.Divergence) error {
 		t.conflict(d)
 		return nil
 	}
-	text, err := t.text(v.Position.File)
+	in, err := t.manifest(v.Position.File)
 	if err != nil {
 		return err
 	}
 	field, value, why := t.encode(d)
-	written, isText := edit.Text(text, v.Position.Line, v.Position.Column)
+	written, isText := in.Text(v.Position.Line, v.Position.Column)
 	switch {
 	case why != "":
-	case strings.Contains(asText(value), "${{") && templated.Match(text):
+	case strings.Contains(asText(value), "${{") && templated.Match(t.texts[v.Position.File]):
 		why = "the manifest would take ${{ in it for a reference"
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
@@ -155,7 +156,7 @@ func (t *taker) take(d *planner.Divergence) error {
 	foreign := t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
 	switch {
 	case v.Field.Type == resource.File:
-		if taken.file, err = t.page(d, text, value); err != nil || taken.file == "" {
+		if taken.file, err = t.page(d, written, value); err != nil || taken.file == "" {
 			return err
 		}
 		t.result.Values = append(t.result.Values, taken)
@@ -238,11 +239,10 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 }
 
 // page plans the new text of a file that a manifest names.
-func (t *taker) page(d *planner.Divergence, manifestText []byte, value any) (file string, err error) {
-	name, ok := edit.Text(manifestText, d.Value.Position.Line, d.Value.Position.Column)
+func (t *taker) page(d *planner.Divergence, name string, value any) (file string, err error) {
 	dir := filepath.Dir(d.Value.Position.File)
 	file = filepath.Join(dir, filepath.FromSlash(name))
-	if _, twice := t.written[file]; !ok || !filepath.IsLocal(filepath.FromSlash(name)) || twice || t.places[d.Value.Position] > 1 {
+	if _, twice := t.written[file]; !filepath.IsLocal(filepath.FromSlash(name)) || name == "" || twice || t.places[d.Value.Position] > 1 {
 		t.refuse(d, "other objects share the file")
 		return "", nil
 	}
@@ -271,24 +271,46 @@ func (t *taker) text(file string) ([]byte, error) {
 	return text, err
 }
 
+// manifest is a manifest to edit.
+func (t *taker) manifest(file string) (*edit.File, error) {
+	if f, ok := t.files[file]; ok {
+		return f, nil
+	}
+	text, err := t.text(file)
+	if err == nil {
+		t.files[file], err = edit.Read(text)
+	}
+	return t.files[file], err
+}
+
 // finish makes the edits, and looks at the result until nothing is wrong with it: without a value that is to blame, else
 // without the files that are.
 func (t *taker) finish() error {
 	for {
 		edited := maps.Clone(t.written)
+		refused := map[int]string{} // by value
 		for file, changes := range t.edits {
+			in, err := t.manifest(file)
+			if err != nil {
+				return err
+			}
 			list := make([]edit.Edit, len(changes))
 			for i, c := range changes {
 				list[i] = c.Edit
 			}
-			text, refused := edit.Apply(t.texts[file], list)
-			for i, err := range refused {
+			text, errs := in.Apply(list)
+			for i, err := range errs {
 				if err != nil && (!changes[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
-					t.drop(changes[i].value, err.Error())
-					return t.finish()
+					refused[changes[i].value] = err.Error()
 				}
 			}
 			edited[file] = text
+		}
+		for _, value := range slices.Sorted(maps.Keys(refused)) {
+			t.drop(value, refused[value])
+		}
+		if len(refused) > 0 {
+			continue
 		}
 		if len(edited) == 0 {
 			return nil

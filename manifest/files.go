@@ -3,6 +3,7 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -267,22 +268,34 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 	}}, nil
 }
 
-// content reads a file of text that the manifest names.
+// content reads a page that the manifest names.
 func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
-	local, bad := localName(name)
-	if bad != nil {
-		return "", false, bad
-	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
 	case ".html", ".htm":
 		isHTML = true
 	default:
-		return "", false, &problem{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
+		bad = &problem{"file-type", "the file is neither Markdown nor HTML by its name", "name a file that ends in .md or .html"}
+	}
+	if text, bad = s.text(name, limit, bad); bad != nil {
+		return "", false, bad
+	}
+	text = normalizeLineEnds(text)
+	if r, bad := controlCharacter(text); bad {
+		return "", false, &problem{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
+	}
+	return text, isHTML, nil
+}
+
+// text reads a file of text that the manifest names, unless its name says already that it cannot be used.
+func (s *source) text(name string, limit int, unusable *problem) (string, *problem) {
+	local, bad := localName(name)
+	if bad = cmp.Or(bad, unusable); bad != nil {
+		return "", bad
 	}
 	f, bad := s.fileIn(local)
 	if bad != nil {
-		return "", false, bad
+		return "", bad
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
@@ -291,17 +304,13 @@ func (s *source) content(name string, limit int) (text string, isHTML bool, bad 
 	}
 	switch {
 	case err != nil:
-		return "", false, readProblem(err)
+		return "", readProblem(err)
 	case len(data) > limit:
-		return "", false, &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
+		return "", &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
 	case !utf8.Valid(data):
-		return "", false, &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
+		return "", &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
 	}
-	text = normalizeLineEnds(strings.TrimPrefix(string(data), "\uFEFF"))
-	if r, bad := controlCharacter(text); bad {
-		return "", false, &problem{"file-not-text", "the file holds the control character " + runeName(r), "remove it"}
-	}
-	return text, isHTML, nil
+	return strings.TrimPrefix(string(data), "\uFEFF"), nil
 }
 
 // escapes reports whether a root refused a path that leads out of it.

@@ -177,28 +177,15 @@ func (g *variables) table(x *expander, at, name *node) (value, bool) {
 
 // tableText reads a CSV file that the manifest names.
 func (s *source) tableText(name string, limit int) (string, *problem) {
+	var unusable *problem
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".csv" && ext != ".tsv" {
-		return "", &problem{"file-type", "the file is no table by its name", "name a file that ends in .csv or .tsv"}
+		unusable = &problem{"file-type", "the file is no table by its name", "name a file that ends in .csv or .tsv"}
 	}
-	local, bad := localName(name)
-	if bad != nil {
-		return "", bad
+	text, bad := s.text(name, limit, unusable)
+	if bad != nil && bad.code == "file-too-large" {
+		bad.hint = "split it, with a for_each for each part"
 	}
-	f, bad := s.fileIn(local)
-	if bad != nil {
-		return "", bad
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	switch {
-	case err != nil:
-		return "", readProblem(err)
-	case len(data) > limit:
-		return "", &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "split it, with a for_each for each part"}
-	case !utf8.Valid(data):
-		return "", &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8; in Excel: CSV UTF-8"}
-	}
-	return strings.TrimPrefix(string(data), "\uFEFF"), nil
+	return text, bad
 }
 
 // rows are the rows of a table.

@@ -264,6 +264,18 @@ projects:
 	}
 }
 
+func TestPullWritesWhatFollowedFromAnObject(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects:\n  - key: shop # ours\n    identifier: SHOP\n    name: Shop\n    cycles: [{key: one, name: One}]\n")
+	s.must(t, "apply", "-f", file)
+	s.change(t, fmt.Sprintf("projects/%s/", s.row(t, "project", "Shop")["id"]), map[string]any{"cycle_view": false})
+	r := s.run(t, "pull", "-f", file)
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "  - key: shop # ours\n    cycle_view: false\n    identifier: SHOP\n") {
+		t.Errorf("%v %s%s%s", err, text, r.out, r.err)
+	}
+}
+
 func TestPullRewritesTheFilesOfPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
@@ -284,6 +296,22 @@ func TestPullRewritesTheFilesOfPages(t *testing.T) {
 	}
 	if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes.") {
 		t.Errorf("%s", r.out)
+	}
+}
+
+func TestWhatNoManifestCanSayIsNamedAndTheRestIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, name: A, priority: low}, {key: b, name: B}]}]\n")
+	s.must(t, "apply", "-f", file)
+	s.changeItem(t, "B", map[string]any{"name": "a\x1b[31mb\u0001"})
+	s.changeItem(t, "A", map[string]any{"priority": "high"})
+	r := s.run(t, "pull", "-f", file)
+	if r.code != 3 || !strings.Contains(r.out, "Taken: 1 value") || !strings.Contains(r.err, "name of work_item/web/b is not taken: it holds the control character") || strings.Contains(r.out+r.err, "\x1b") {
+		t.Errorf("exit %d\n%q%q", r.code, r.out, r.err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "{key: a, name: A, priority: high}, {key: b, name: B}") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 

@@ -153,7 +153,8 @@ func (t *taker) take(d *planner.Divergence) error {
 	taken := Value{Object: o, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field, file: v.Position.File}
 	at := len(t.result.Values)
 	e := change{Edit: edit.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
-	foreign := t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
+	follows := v.Position != o.Position && t.objects[v.Position] > 0 // from an object in it
+	foreign := follows || t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
 	switch {
 	case v.Field.Type == resource.File:
 		if taken.file, err = t.page(d, written, value); err != nil || taken.file == "" {

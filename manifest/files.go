@@ -119,21 +119,23 @@ func manifestsIn(dir string) ([]string, error) {
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
 		name := filepath.Join(dir, e.Name())
-		if e.IsDir() || ext != ".yaml" && ext != ".yml" || e.Type().IsRegular() && isMapping(name) {
+		if e.IsDir() || ext != ".yaml" && ext != ".yml" {
 			continue
+		}
+		if e.Type().IsRegular() {
+			f, err := inFolder(name, func(root *os.Root, name string) (*os.File, error) { return root.Open(name) })
+			if err == nil && isMapping(f) {
+				continue
+			}
 		}
 		names = append(names, name)
 	}
 	return names, nil
 }
 
-// isMapping reports whether a file is the mapping of planform convert, which lies beside the manifests made with it.
-func isMapping(name string) bool {
+// isMapping reports whether a file is the mapping of planform convert, which lies beside the manifests made with it. It closes the file.
+func isMapping(f *os.File) bool {
 	const marker = "# planform mapping"
-	f, err := inFolder(name, func(root *os.Root, name string) (*os.File, error) { return root.Open(name) })
-	if err != nil {
-		return false
-	}
 	defer f.Close() //nolint:errcheck // it was only read
 	head := make([]byte, len(marker))
 	n, _ := io.ReadFull(f, head)

@@ -12,8 +12,12 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// maxIncluded is how many files manifests may include.
-const maxIncluded = 10_000
+// maxIncluded is how many files manifests may include, and maxSearched how many entries of folders are looked at for them:
+// links that lead back make folders without end.
+const (
+	maxIncluded = 10_000
+	maxSearched = 10 * maxIncluded
+)
 
 // inclusion is a place at which a document names other manifests, and what its variables are there.
 type inclusion struct {
@@ -30,8 +34,11 @@ func (r *reader) include(by inclusion) {
 		r.cannotInclude(by, problem{"wrong-type", "include names files, not " + describe(by.entry), "write include: [states.yaml, people/*.yaml]"})
 		return
 	}
-	files, bad := by.source.manifests(name.Value)
-	if len(r.inclusions)+len(files) > maxIncluded {
+	files, bad := by.source.manifests(name.Value, &r.searched)
+	switch {
+	case r.searched > maxSearched:
+		files, bad = nil, &problem{"too-large", "the folders in which included files are looked for hold more than " + diag.Count(maxSearched, "file"), "name the files, or the folders that hold them"}
+	case len(r.inclusions)+len(files) > maxIncluded:
 		files, bad = nil, &problem{"too-large", "the manifests include more than " + diag.Count(maxIncluded, "file"), "split them and apply the parts one after another"}
 	}
 	for i := 0; i < len(files) && bad == nil; i++ {
@@ -51,13 +58,16 @@ func (r *reader) cannotInclude(by inclusion, bad problem) {
 }
 
 // manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
-func (s *source) manifests(name string) ([]string, *problem) {
+func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	local, bad := localName(name)
 	if bad != nil {
 		return nil, bad
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {
 		return nil, &problem{"file-type", "the file is no manifest by its name", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
+	}
+	if strings.Contains(name, "**") {
+		return nil, &problem{"bad-value", "** does not stand for folders within folders", "name each depth: include: [*.yaml, */*.yaml]"}
 	}
 	if !strings.ContainsAny(name, "*?[") {
 		return []string{local}, nil
@@ -66,8 +76,11 @@ func (s *source) manifests(name string) ([]string, *problem) {
 	if bad != nil {
 		return nil, bad
 	}
-	files, err := fs.Glob(root.FS(), filepath.ToSlash(local))
-	files = slices.DeleteFunc(files, func(file string) bool { return isMapping(filepath.Join(s.dir, filepath.FromSlash(file))) })
+	files, err := fs.Glob(searchedFolders{root.FS(), searched}, filepath.ToSlash(local))
+	files = slices.DeleteFunc(files, func(file string) bool {
+		f, bad := s.fileIn(filepath.FromSlash(file))
+		return bad == nil && isMapping(f)
+	})
 	switch {
 	case err != nil:
 		return nil, &problem{"bad-value", "it is no pattern of names", "* stands for any part of a name, ? for a character, [ab] for one of them"}
@@ -75,6 +88,24 @@ func (s *source) manifests(name string) ([]string, *problem) {
 		return nil, &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
 	}
 	return files, nil
+}
+
+// searchedFolders are folders that are empty once too much was looked at.
+type searchedFolders struct {
+	fs.FS
+
+	searched *int
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (f searchedFolders) ReadDir(name string) ([]fs.DirEntry, error) {
+	*f.searched++
+	if info, err := fs.Stat(f.FS, name); err != nil || !info.IsDir() || *f.searched > maxSearched { // to open a pipe would wait
+		return nil, err //nolint:wrapcheck // see below
+	}
+	entries, err := fs.ReadDir(f.FS, name)
+	*f.searched += len(entries)
+	return entries, err //nolint:wrapcheck // nobody is told: what cannot be read matches nothing
 }
 
 // source is the file that an inclusion means: one that is read anyway, or another.

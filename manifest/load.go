@@ -117,6 +117,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 type reader struct {
 	files      []*source // to be read, in this order
 	inclusions []inclusion
+	searched   int // entries of folders, for patterns of what is included
 	all        collection
 	given      *variables
 	kinds      *kindSet

@@ -314,6 +314,7 @@ func (t *taker) finish() error {
 			continue
 		}
 		if len(edited) == 0 {
+			t.keep(nil)
 			return nil
 		}
 		bad, err := t.check(edited)

@@ -79,11 +79,6 @@ func (d *decoder) item(it *item) {
 
 // violations reports what the schema says against an object, except where something was reported before.
 func (d *decoder) violations(k *kindInfo) {
-	if d.found.full() {
-		d.found.dropped++
-		d.broken = append(d.broken, "")
-		return
-	}
 	for _, name := range d.unknown {
 		d.instance[name] = nil
 	}

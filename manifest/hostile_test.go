@@ -194,6 +194,19 @@ func TestLimitsCanBeSet(t *testing.T) {
 	}
 }
 
+func TestOnlyErrorsCountAsNotShown(t *testing.T) {
+	t.Parallel()
+	text := "projects:\n- {key: a, nam: x}\n" + "- {name: fine}\n- {name: good}\n" + "- {key: b, nam: x}\n- {key: c, name: [x], nam: x}\n"
+	_, found := load(t, "version: 1\n"+text, manifest.Limits{Findings: 1})
+	if note := found[len(found)-1]; note.Summary != "3 more errors not shown" {
+		t.Errorf("%v", found)
+	}
+	_, found = load(t, "version: 1\nprojects:\n- {key: a, nam: x}\n- {key: b, name: fine}\n", manifest.Limits{Findings: 1})
+	if len(found) != 1 {
+		t.Errorf("one error, and found %v", found)
+	}
+}
+
 func TestAFileStartsWithAMarkAndEndsItsLinesAsItLikes(t *testing.T) {
 	t.Parallel()
 	plain := "version: 1\nprojects:\n- key: a\n  description: |\n    one\n    two – three\n  name: Größe\n"

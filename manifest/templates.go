@@ -398,18 +398,21 @@ func (x *expander) means(n *node, word, path string, escaped bool, e *element) b
 		x.foreign[key] = true
 		return false
 	}
-	x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", diag.DidYouMean(word, words)+"; "+escapeHint(word+path))
+	x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", orText(diag.DidYouMean(word, words), word+path))
 	return false
 }
 
-func escapeHint(reference string) string {
-	return "if it is meant as text, write $${{ " + truncate(strings.TrimSpace(reference)) + " }}"
+// orText adds to a hint how to write as text what looks like a reference.
+func orText(hint, reference string) string {
+	if !strings.HasSuffix(hint, "?") {
+		hint += ";"
+	}
+	return hint + " if it is meant as text, write $${{ " + truncate(strings.TrimSpace(reference)) + " }}"
 }
 
 // lookup finds what a reference means.
 func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (v value, ok bool) {
 	path = strings.TrimSpace(path)
-	escape := escapeHint(word + path)
 	of := e
 	for of != nil && of.name != word {
 		of = of.outer
@@ -417,13 +420,13 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 	name, dotted := strings.CutPrefix(path, ".")
 	switch {
 	case x.declares:
-		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", "write the text itself; "+escape)
+		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", orText("write the text itself", word+path))
 	case !closed:
-		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end", "write ${{ "+word+".NAME }}; "+escape)
+		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end", orText("write ${{ "+word+".NAME }}", word+path))
 	case path != "" && (!dotted || name == "" || word == varsWord && !partOfName.MatchString(name)):
 		x.report(n, e, "bad-template", "the reference "+quote(word+path)+" is more than a name", "write ${{ "+word+".NAME }}: nothing is computed")
 	case word == varsWord && name == "":
-		x.report(n, e, "bad-template", "the reference names no variable", "write ${{ vars.NAME }}; "+escape)
+		x.report(n, e, "bad-template", "the reference names no variable", orText("write ${{ vars.NAME }}", word+path))
 	case word == varsWord:
 		first, rest, _ := strings.Cut(name, ".")
 		if v, ok = x.vars[first]; !ok {
@@ -433,12 +436,12 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 			} else if names := slices.Sorted(maps.Keys(x.vars)); len(names) > 0 {
 				hint = diag.OneOf(first, names)
 			}
-			x.report(n, e, "unknown-reference", "there is no variable "+quote(first), hint+"; "+escape)
+			x.report(n, e, "unknown-reference", "there is no variable "+quote(first), orText(hint, word+path))
 			return v, false
 		}
 		return x.member(n, varsWord+"."+first, v, rest, e)
 	case of == nil:
-		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach, "is the line indented like its neighbours? "+escape)
+		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach, orText("is the line indented like its neighbours?", word+path))
 	default:
 		return x.member(n, word, of.value, name, e)
 	}

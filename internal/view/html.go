@@ -136,7 +136,10 @@ func newPlanPage(plan *planner.Plan, d *planfile.Document, perMinute int) *planP
 			first.Changes = append(first.Changes, shown.Changes...)
 			continue
 		}
-		shown.Title = Safe(strings.TrimSpace(s.Identifier + " " + s.Title()))
+		shown.Title = Safe(s.Identifier)
+		if title := s.Title(); title != s.Identifier {
+			shown.Title = strings.TrimSpace(shown.Title + " " + Safe(title))
+		}
 		p.Steps, last[s.Address] = append(p.Steps, shown), shown
 	}
 	distinct := func(of func(*pageStep) string) []string {
@@ -294,7 +297,8 @@ func shortValue(f *resource.Field, c *planner.Change, text *string) string {
 
 // shownText is a text with its lines, as much of it as a page shows.
 func shownText(text string) string {
-	cut := diag.Truncate(strings.TrimSuffix(text, "\n"), pageText)
+	text = strings.TrimSuffix(text, "\n")
+	cut := diag.Truncate(text, pageText)
 	lines := splitLines(&cut)
 	for i := range lines {
 		lines[i] = Safe(lines[i])

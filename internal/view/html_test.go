@@ -117,6 +117,21 @@ func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
 	}
 }
 
+func TestAPageSaysNothingTwiceAndCutsNothingWithoutNeed(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	web := object("project", "web", nil)
+	step := b.act(planner.Update, web, "id", changed("description", "a", "b"))
+	step.Identifier, step.Name = "WEB", "WEB"
+	b.create(object("work_item", "shop", web, "name", "Shop", "description", "one\ntwo\n"))
+	text, _ := pageOf(t, &b.Plan)
+	for _, wrong := range []string{"WEB WEB", "more character"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("the page says %q", wrong)
+		}
+	}
+}
+
 func TestWordsThatDifferAreMarked(t *testing.T) {
 	t.Parallel()
 	b := &builder{}

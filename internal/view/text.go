@@ -43,7 +43,7 @@ func called(s *planner.Step) (identifier, title string) {
 	if !strings.EqualFold(s.Identifier, key) && (s.Object == nil || s.Action != planner.NotPossible) { // else the reason says it
 		identifier = s.Identifier
 	}
-	if name := s.Title(); strings.ReplaceAll(strings.ToLower(name), " ", "-") != key {
+	if name := s.Title(); name != s.Identifier && strings.ReplaceAll(strings.ToLower(name), " ", "-") != key {
 		title = name
 	}
 	return identifier, title

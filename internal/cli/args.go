@@ -25,7 +25,12 @@ type commandLine struct {
 func arrange(app *cli.App, args []string) commandLine {
 	line := commandLine{args: args[:min(1, len(args))], name: app.Name, json: wantsJSON(args)}
 	commands, rest := app.Commands, args[len(line.args):]
+	var early []string // flags in front of the command that they belong to
 	for len(rest) > 0 {
+		if n := flagWords(flagsBelow(commands), rest); n > 0 {
+			early, rest = append(early, rest[:n]...), rest[n:]
+			continue
+		}
 		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(rest[0]) })
 		if i < 0 {
 			break
@@ -34,6 +39,7 @@ func arrange(app *cli.App, args []string) commandLine {
 		line.args = append(slices.Clip(line.args), rest[0])
 		commands, rest = commands[i].Subcommands, rest[1:]
 	}
+	rest = append(early, rest...)
 	if own := line.command != nil && len(line.command.Flags) > 0; !own && len(commands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // no command: its flags are nobody's
 		rest = rest[:1]
 	}
@@ -43,22 +49,18 @@ func arrange(app *cli.App, args []string) commandLine {
 	}
 	var flags []string
 	for len(rest) > 0 {
-		word := rest[0]
-		rest = rest[1:]
-		switch {
+		n := max(1, flagWords(known, rest))
+		switch word := rest[0]; {
 		case word == "--":
-			line.arguments, rest = append(line.arguments, rest...), nil
+			line.arguments, n = append(line.arguments, rest[1:]...), len(rest)
 		case len(word) < 2 || word[0] != '-':
 			line.arguments = append(line.arguments, word)
 		case helpFlag(word):
 			line.help = true
 		default:
-			flags = append(flags, word)
-			name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
-			if takesValue(known, name) && !given && len(rest) > 0 {
-				flags, rest = append(flags, rest[0]), rest[1:]
-			}
+			flags = append(flags, rest[:n]...)
 		}
+		rest = rest[n:]
 	}
 	line.args = append(append(slices.Clip(line.args), flags...), "--")
 	line.args = append(line.args, line.arguments...)
@@ -82,6 +84,27 @@ func wantsJSON(args []string) bool {
 		}
 	}
 	return false
+}
+
+// flagWords is how many words the flag in front takes: none if it is no flag, two with a value of its own.
+func flagWords(known []cli.Flag, words []string) int {
+	word := words[0]
+	if len(word) < 2 || word[0] != '-' || word == "--" {
+		return 0
+	}
+	if name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "="); given || !takesValue(known, name) {
+		return 1
+	}
+	return min(2, len(words))
+}
+
+// flagsBelow are the flags of all these commands.
+func flagsBelow(commands []*cli.Command) []cli.Flag {
+	var flags []cli.Flag
+	for _, c := range commands {
+		flags = append(append(flags, c.Flags...), flagsBelow(c.Subcommands)...)
+	}
+	return flags
 }
 
 // takesValue reports whether a flag is followed by its value.
@@ -112,10 +135,14 @@ func usage(c *cli.Context, err error, _ bool) error {
 			}
 		}
 	}
+	ofCommand := c.Command.HelpName
+	if ofCommand == c.App.Name {
+		ofCommand += " COMMAND"
+	}
 	dashes := strings.Repeat("-", min(2, max(1, len(word))))
 	return usageError{
 		text: "unknown flag " + dashes + word,
-		hint: cmp.Or(diag.DidYouMean("--"+word, flags), cmp.Or(c.Command.HelpName, "planform")+" --help shows the flags"),
+		hint: cmp.Or(diag.DidYouMean("--"+word, flags), ofCommand+" --help shows the flags"),
 	}
 }
 

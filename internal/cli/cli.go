@@ -126,6 +126,9 @@ func noArguments(c *cli.Context) error {
 	hint := c.Command.HelpName + " --help shows the flags"
 	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "file") }) {
 		hint = "every manifest needs its own -f, or name their folder: -f FILE -f FILE, -f DIR"
+		if c.Command.Name == "apply" {
+			hint += "; a saved plan goes without -f: planform apply PLAN"
+		}
 	}
 	return usageError{text: "unexpected argument " + c.Args().First(), hint: hint}
 }

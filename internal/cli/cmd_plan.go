@@ -189,7 +189,11 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		if err := savePlan(o.out, document); err != nil {
 			return err
 		}
-		out.view.Notef("the plan is saved; planform apply %s carries it out", o.out)
+		apply := "planform apply " + o.out
+		if document.Sandbox {
+			apply += " --sandbox"
+		}
+		out.view.Notef("the plan is saved; %s carries it out", apply)
 	}
 	return o.pending(plan)
 }

@@ -66,7 +66,7 @@ func commandsPage() string {
 		rows  []string
 	}{{"Service flags", flagRows(connectionFlags())}, {"Output flags", flagRows(outputFlags())}}
 	var b strings.Builder
-	b.WriteString(generated + "# Commands\n\nFlags that many commands share are listed at the end. Flags may stand before or after arguments.\n")
+	b.WriteString(generated + "# Commands\n\nFlags that many commands share are listed at the end. Flags may stand anywhere.\n")
 	var write func(cmd *cli.Command, path, heading string)
 	write = func(cmd *cli.Command, path, heading string) {
 		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)

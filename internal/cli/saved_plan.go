@@ -38,7 +38,7 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 	}
 	name := c.Args().First()
 	if name == "" {
-		return nil, usageError{text: "the FILE of a plan is required", hint: c.Command.UsageText}
+		return nil, usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 	}
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
 		return nil, usageError{text: name + " is no plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
@@ -130,7 +130,7 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	return nil
 }
 
-// flags are those that name the manifests and the values of their variables.
+// flags are those that name the manifests, the values of their variables, and the sandbox.
 func (s *savedPlan) flags() []string {
 	var flags []string
 	for _, file := range s.Options.Files {
@@ -138,6 +138,9 @@ func (s *savedPlan) flags() []string {
 	}
 	for _, text := range s.Options.Variables {
 		flags = append(flags, "--var", "'"+strings.ReplaceAll(text, "'", `'\''`)+"'")
+	}
+	if s.Sandbox {
+		flags = append(flags, "--sandbox")
 	}
 	return flags
 }

@@ -279,19 +279,19 @@ func TestPullWritesWhatFollowedFromAnObject(t *testing.T) {
 func TestPullRewritesTheFilesOfPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\npages:\n  - {name: Handbook, file: docs/handbook.md} # ours\n")
+	file := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nvars: {a: b}\npages:\n  - {name: Handbook, file: docs/handbook.md} # ours\n")
 	if err := os.Mkdir(filepath.Join(s.dir, "docs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	page := s.write(t, "docs/handbook.md", "# Rules\r\n\r\nBe nice.\r\n")
 	s.must(t, "apply", "-f", file)
 	s.must(t, "plan", "-f", file)
-	theirs := s.write(t, "theirs.yaml", "version: 1\nworkspace: acme\npages:\n  - {name: Handbook, description_html: '<h1>Rules</h1><p>Be <b>kind</b>.</p>'}\n")
+	theirs := s.write(t, "theirs.yaml", "version: 1\nworkspace: acme\npages:\n  - {name: Handbook, description_html: '<h1>Rules</h1><p>Be <b>kind</b> to ${{ vars.a }}.</p>'}\n")
 	s.must(t, "apply", "-f", theirs, "--state", filepath.Join(s.dir, "theirs.json"))
 	if r := s.must(t, "pull", "-f", file); !strings.Contains(r.out, "handbook.md: 1 value\n") {
 		t.Errorf("%s%s", r.out, r.err)
 	}
-	if text, err := os.ReadFile(page); err != nil || string(text) != "# Rules\r\n\r\nBe **kind**.\r\n" {
+	if text, err := os.ReadFile(page); err != nil || string(text) != "# Rules\r\n\r\nBe **kind** to ${{ vars.a }}.\r\n" {
 		t.Errorf("%v %q", err, text)
 	}
 	if r := s.must(t, "plan", "-f", file, "--detailed-exitcode"); !strings.Contains(r.out, "No changes.") {

@@ -139,7 +139,7 @@ func (t *taker) take(d *planner.Divergence) error {
 	written, isText := in.Text(v.Position.Line, v.Position.Column)
 	switch {
 	case why != "":
-	case strings.Contains(asText(value), "${{") && templated.Match(t.texts[v.Position.File]):
+	case v.Field.Type != resource.File && strings.Contains(asText(value), "${{") && t.refers(v.Position.File):
 		why = "the manifest would take ${{ in it for a reference"
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
@@ -178,8 +178,18 @@ func (t *taker) take(d *planner.Divergence) error {
 	return nil
 }
 
-// templated matches a manifest in which ${{ means something.
-var templated = regexp.MustCompile(`(?m)\b(vars|for_each)["']?[ \t]*:`)
+var (
+	templated = regexp.MustCompile(`\b(vars|for_each)["']?[ \t]*:`)
+	including = regexp.MustCompile(`\binclude["']?[ \t]*:`)
+)
+
+// refers reports whether ${{ may mean something in a manifest, by itself or by what includes it.
+func (t *taker) refers(file string) bool {
+	return templated.Match(t.texts[file]) || slices.ContainsFunc(t.Manifest.Files, func(other string) bool {
+		text, err := t.text(other)
+		return err == nil && including.Match(text) && templated.Match(text)
+	})
+}
 
 func asText(value any) string {
 	text, _ := value.(string)

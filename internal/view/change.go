@@ -173,17 +173,26 @@ func changedBy(c *planner.Change) string {
 	return text
 }
 
-// keptFields shows the fields that are left as somebody changed them on the service.
-func (p *printer) keptFields(plan *planner.Plan) {
+// keptFields shows the fields that are left as somebody changed them on the service, and returns how many objects it leaves out.
+func (p *printer) keptFields(plan *planner.Plan, extent Extent) (left int) {
 	var last *resource.Object
+	shown := 0
 	for _, d := range plan.Drift {
 		if !d.Kept {
 			continue
 		}
-		if d.Object != last {
+		first := d.Object != last
+		last = d.Object
+		switch {
+		case extent != Full && shown == usualEntries && first:
+			left++
+			continue
+		case left > 0:
+			continue
+		case first:
+			shown++
 			p.line(heading("=", p.dim, string(d.Object.Address)))
 		}
-		last = d.Object
 		c := d.Change
 		f, _ := d.Object.Kind.Field(c.Path)
 		value := func(text *string) string {
@@ -200,6 +209,7 @@ func (p *printer) keptFields(plan *planner.Plan) {
 		}
 		p.line(label(c.Path, max(labelColumn, width(c.Path)+1)+1), value(c.Before), "     ", p.dim.paint("("+why+"; the manifest says "+value(c.After)+")"))
 	}
+	return left
 }
 
 // lines shows the lines of a text or a difference, so many of them at most.

@@ -89,21 +89,22 @@ func (p *printer) steps(plan *planner.Plan, extent Extent) {
 	for _, u := range o.unsupported {
 		p.unsupported(u)
 	}
-	p.keptFields(plan)
+	kept := p.keptFields(plan, extent)
 	for _, c := range plan.StateChanges {
 		if c.Why != "" {
 			p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
 		}
 	}
-	p.left(left)
+	p.left(left, kept)
 }
 
-// left says how many entries are not shown.
-func (p *printer) left(entries map[planner.Action]int) {
+// left says how many entries, and objects with kept fields, are not shown.
+func (p *printer) left(entries map[planner.Action]int, kept int) {
 	var parts []count
 	for a := planner.Create; a <= planner.NotPossible; a++ {
 		parts = append(parts, count{entries[a], actionWord(a)})
 	}
+	parts = append(parts, count{kept, "kept as changed on the service"})
 	if text := counts(parts...); text != "" {
 		p.line("… not shown: ", text, "; --full shows all")
 	}

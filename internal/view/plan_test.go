@@ -362,6 +362,27 @@ func TestTextsAreShownWholeIfAllIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestOfManyKeptFieldsTheFirstAreShown(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	web := object("project", "web", nil)
+	for i := range 5000 {
+		o := object("work_item", "item-"+strconv.Itoa(i), web)
+		for _, c := range []planner.Change{drifted("state", "Done", "Todo"), drifted("priority", "low", "high")} {
+			b.Drift = append(b.Drift, planner.Drift{Object: o, Change: &c, Kept: true})
+		}
+	}
+	b.Summary.Kept = 10000
+	s := newScreen()
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	text := s.out.String()
+	if n := strings.Count(text, "\n"); n > 310 || !strings.Contains(text, "\n… not shown: 4900 kept as changed on the service; --full shows all\n") {
+		t.Errorf("%d lines, which end with\n%s", n, text[len(text)-500:])
+	}
+}
+
 func TestALargePlanAsTextCanBeReviewed(t *testing.T) {
 	t.Parallel()
 	b, web := &builder{planner.Plan{API: resource.V1}}, object("project", "web", nil)

@@ -200,12 +200,12 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 		line, summary := tableError(file, err)
 		return nil, fail(line, summary, diag.HintOf(err))
 	}
-	names := map[string]bool{}
+	names := map[string]*node{}
 	for _, name := range r.Header {
-		if name != "" && names[name] {
+		if name != "" && names[name] != nil {
 			return nil, fail(1, "two columns are called "+quote(name), "the header names each column once")
 		}
-		names[name] = true
+		names[name] = &node{Kind: scalarNode, Tag: "!!str", Value: name, Line: 1}
 	}
 	x.budget.spent.bytes += int64(len(text))
 	list := &node{Kind: sequenceNode, Tag: "!!seq", Line: 1}
@@ -218,11 +218,11 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			line, summary := tableError(file, err)
 			return nil, fail(line, summary, diag.HintOf(err))
 		}
-		x.budget.spent.elements += len(r.Header)
+		x.budget.spent.elements += 1 + len(r.Header)
 		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
 			return nil, &diag.Diagnostic{Code: "too-large", Position: diag.Position{Line: row.Line}, Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another"}
 		}
-		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line}
+		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line, Content: make([]*node, 0, 2*len(r.Header))}
 		for i, name := range r.Header {
 			if name == "" {
 				continue
@@ -231,7 +231,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			if wrong != "" {
 				return nil, fail(row.Line, "the cell of "+quote(name)+" "+wrong, "remove it")
 			}
-			m.Content = append(m.Content, &node{Kind: scalarNode, Tag: "!!str", Value: name, Line: 1}, cell)
+			m.Content = append(m.Content, names[name], cell)
 		}
 		list.Content = append(list.Content, m)
 	}

@@ -55,8 +55,11 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 	if len(strings.TrimSpace(string(head))) == 0 {
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", name), "export it again")
 	}
-	if i := strings.IndexAny(string(head), "\r\n"); i >= 0 {
+	switch i := strings.IndexAny(string(head), "\r\n"); {
+	case i >= 0:
 		head = head[:i]
+	case len(head) == maxHeader:
+		return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
 	}
 	for _, separator := range ",;\t" {
 		c := csv.NewReader(strings.NewReader(string(head)))

@@ -22,6 +22,13 @@ func TestARowThatDoesNotEndIsAnErrorWithItsLine(t *testing.T) {
 	}
 }
 
+func TestAHeaderThatDoesNotEndIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, _, err := read("Key,Text," + strings.Repeat("x", 1<<20) + "\na,b\n"); err == nil || err.Error() != "f.csv:1: the header is larger than 1 MiB" {
+		t.Error(err)
+	}
+}
+
 func known(header []string) bool {
 	return slices.Contains(header, "Key") && slices.Contains(header, "Text")
 }

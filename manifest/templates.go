@@ -217,14 +217,19 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 	var rest []*node
 	pairs := x.merger.pairs(to)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		switch key := resolved(pairs[i]); {
-		case key != nil && key.Value == schema.ForEach && over == nil:
-			over = pairs[i+1]
-		case key != nil && key.Value == schema.As && as == nil:
-			as = pairs[i+1]
+		of, key := &over, resolved(pairs[i])
+		switch {
+		case key != nil && key.Value == schema.ForEach:
+		case key != nil && key.Value == schema.As:
+			of = &as
 		default:
 			rest = append(rest, pairs[i], pairs[i+1])
+			continue
 		}
+		if *of != nil {
+			x.found.add(duplicateKey(x.source, key.Value, *of, pairs[i], ""))
+		}
+		*of = pairs[i+1]
 	}
 	if over == nil {
 		return nil, false

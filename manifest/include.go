@@ -64,7 +64,7 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 		return nil, bad
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {
-		return nil, &problem{"file-type", "the file is no manifest by its name", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
+		return nil, &problem{"file-type", "the name is not that of a manifest", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
 	}
 	if strings.Contains(name, "**") {
 		return nil, &problem{"bad-value", "** does not stand for folders within folders", "name each depth: include: [*.yaml, */*.yaml]"}

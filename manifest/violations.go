@@ -285,7 +285,7 @@ func (p *properties) explainValue(d *diag.Diagnostic, v schema.Violation, n *nod
 		d.Summary = fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength)
 		d.Hint = "shorten it"
 	case f.Type == resource.Date:
-		d.Code, d.Summary = "bad-date", quote(text)+" is no date"
+		d.Code, d.Summary = "bad-date", quote(text)+" is not a date"
 		d.Hint = dateHint(text)
 	case f.Type == resource.Color:
 		d.Code, d.Summary, d.Hint = "bad-color", quote(text)+" is no colour", colorHint(text)

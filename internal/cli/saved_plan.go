@@ -41,7 +41,7 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 		return nil, usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 	}
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
-		return nil, usageError{text: name + " is no plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
+		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
 	}
 	text, err := readAtMost(name)
 	if err != nil {

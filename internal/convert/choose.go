@@ -62,7 +62,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
 		case found == nil:
-			return nil, diag.WithHint(fmt.Errorf("%s:1: it is no export that is known", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is not a known export", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
 		case name != Auto && found.Name != name:
 			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name, name), "recognised by "+what+"; planform convert "+found.Name+" reads it")
 		case chosen.format != nil && chosen.format.Name != found.Name:

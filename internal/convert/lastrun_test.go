@@ -173,7 +173,7 @@ func TestAPartOfAnExportIsConvertedWithItsParents(t *testing.T) {
 		want, hint string
 	}{
 		"a key that is not there": {func(o *convert.Options) { o.Only = []string{"A-22"} }, "--only A-22: there is no such issue in the export", "A-2"},
-		"no date":                 {func(o *convert.Options) { o.Since = "sunday" }, "--since sunday: it is no date", "2026-11-20"},
+		"no date":                 {func(o *convert.Options) { o.Since = "sunday" }, "--since sunday: it is not a date", "2026-11-20"},
 		"a day to come":           {func(o *convert.Options) { o.Since = "2030-01-01" }, "none of 3 issues is selected", "another date"},
 	} {
 		dir := filepath.Join(t.TempDir(), "to")

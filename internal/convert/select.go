@@ -34,7 +34,7 @@ func (o Options) choose(all []*Issue, zone *time.Location, found *collection) (c
 	if o.Since != "" {
 		since, err := time.ParseInLocation(time.DateOnly, o.Since, zone)
 		if err != nil {
-			return nil, nil, diag.WithHint(fmt.Errorf("--since %s: it is no date", o.Since), "write it as 2026-11-20")
+			return nil, nil, diag.WithHint(fmt.Errorf("--since %s: it is not a date", o.Since), "write it as 2026-11-20")
 		}
 		changed := func(i *Issue) time.Time {
 			if i.Updated.IsZero() {

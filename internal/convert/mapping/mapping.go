@@ -363,7 +363,7 @@ func (d *decoder) folder(n *yaml.Node) string {
 func (d *decoder) site(n *yaml.Node) string {
 	text := strings.TrimSuffix(d.open(n, "source", "site"), "/")
 	if text != "" && text != "none" && !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
-		d.wrong(n, "such as https://example.atlassian.net, or none", "%q is no address", text)
+		d.wrong(n, "such as https://example.atlassian.net, or none", "%q is not an address", text)
 	}
 	return text
 }
@@ -531,7 +531,7 @@ func (d *decoder) allow(kind string, n *yaml.Node, losses []string) {
 	case text == "all":
 		count = -1
 	case err != nil || count < 0:
-		d.wrong(n, "write all, or how many are agreed", "%q is no number", text)
+		d.wrong(n, "write all, or how many are agreed", "%q is not a number", text)
 	}
 	d.m.Allow[kind] = count
 }

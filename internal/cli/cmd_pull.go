@@ -171,7 +171,7 @@ func replace(files []pull.File) error {
 	}
 	for i, f := range files {
 		if err := atomic.WriteFile(names[i], bytes.NewReader(f.After)); err != nil {
-			return err
+			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; planform pull takes the rest once this is put right", i, diag.Count(len(files), "file")))
 		}
 	}
 	return nil

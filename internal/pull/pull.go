@@ -124,6 +124,9 @@ func nested(o *resource.Object, v *resource.Value) bool {
 	return o.Outer != nil && v.Field.Name == o.Kind.ParentField
 }
 
+// shared is why a value is not taken that would change elsewhere, too.
+const shared = "other objects share the value"
+
 // take plans the edits for one divergence.
 func (t *taker) take(d *planner.Divergence) error {
 	o, v := d.Object, d.Value
@@ -163,7 +166,7 @@ func (t *taker) take(d *planner.Divergence) error {
 		t.result.Values = append(t.result.Values, taken)
 		return nil
 	case foreign && (t.objects[o.Position] > 1 || v.Field.Group != "" || v.Field.Definition != nil || v.Position.File != o.Position.File):
-		t.refuse(d, "other objects share the value")
+		t.refuse(d, shared)
 		return nil
 	case foreign:
 		e.Line, e.Column, e.Insert, e.Key = o.Position.Line, o.Position.Column, true, field.Name
@@ -313,6 +316,9 @@ func (t *taker) finish() error {
 			for i, err := range errs {
 				if err != nil && (!changes[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
 					refused[changes[i].value] = err.Error()
+					if errors.Is(err, edit.ErrKeyExists) { // the value is behind an anchor of the object
+						refused[changes[i].value] = shared
+					}
 				}
 			}
 			edited[file] = text

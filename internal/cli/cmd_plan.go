@@ -169,11 +169,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	path, err := o.statePath(desired, conn)
-	if err != nil {
-		return err
-	}
-	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
+	prior, err := o.prior(desired, conn)
 	if err != nil {
 		return err
 	}
@@ -246,6 +242,15 @@ func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (str
 		return filepath.Clean(o.State), nil
 	}
 	return state.DefaultPath(wanted.Dir, conn.baseURL, conn.workspace)
+}
+
+// prior reads what the last apply left, and locks nothing.
+func (o planOptions) prior(wanted *manifest.Manifest, conn *connection) (*state.Snapshot, error) {
+	path, err := o.statePath(wanted, conn)
+	if err != nil {
+		return nil, err
+	}
+	return state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
 }
 
 // plan reads with a progress line.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/pull"
-	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -78,11 +77,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	path, err := o.statePath(desired, conn)
-	if err != nil {
-		return err
-	}
-	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
+	prior, err := o.prior(desired, conn)
 	if err != nil {
 		return err
 	}

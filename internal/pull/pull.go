@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -147,7 +148,7 @@ func (t *taker) take(d *planner.Divergence) error {
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
 	case isText && !v.Null && v.Field.Type != resource.File && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
-		why = "the manifest makes it of something else"
+		why = "it is made of " + strconv.Quote(diag.Truncate(strings.TrimSpace(written), 60))
 	}
 	if why != "" {
 		t.refuse(d, why)

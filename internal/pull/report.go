@@ -38,8 +38,11 @@ func (t *taker) refuse(d *planner.Divergence, why string) {
 
 func (t *taker) notTaken(v *Value, why string) {
 	hint := "write that for " + v.Path + " at " + string(v.Object.Address) + " itself"
-	if v.Object.Outer != nil && v.Path == v.Object.Kind.ParentField {
+	switch {
+	case v.Object.Outer != nil && v.Path == v.Object.Kind.ParentField:
 		hint = "move it there in the manifest"
+	case t.objects[v.Object.Position] > 1:
+		hint = "a template makes this object; change its list or table, or leave the field to people with ignore_changes"
 	}
 	t.result.Findings.Add(diag.Diagnostic{
 		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),
